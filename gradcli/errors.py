@@ -1,0 +1,132 @@
+"""What can go wrong, said so that the reader can mend it.
+
+One exception family.  Every error says what is wrong, where (a caret under the text as typed) and what to do; the
+command line maps the family to exit codes in one place (`gradcli.cli.main`).  Nothing here knows of any reading.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+EXCERPT_WIDTH = 72
+"""Characters of a source line that an error message shows around the caret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters, `text[start:stop]`."""
+
+    start: int
+    stop: int
+
+    def to(self, other: Span) -> Span:
+        """The range from the start of this one to the end of `other`."""
+        return Span(self.start, other.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an error is: the text as typed, what the text is (`EXPR`, `--at`, …) and the range in it."""
+
+    text: str
+    span: Span
+    source: str = "EXPR"
+
+    def render(self) -> str:
+        """The line of text with carets under the range, cut to `EXCERPT_WIDTH` around it."""
+        start = min(self.span.start, len(self.text))
+        first = self.text.rfind("\n", 0, start) + 1
+        last = self.text.find("\n", first)
+        line = self.text[first : last if last >= 0 else len(self.text)]
+        column = start - first
+        width = max(1, min(self.span.stop - start, len(line) - column))
+        left = max(0, min(column - EXCERPT_WIDTH // 3, len(line) + 1 - EXCERPT_WIDTH))
+        width = min(width, max(1, left + EXCERPT_WIDTH - column))
+        head, tail = "..." * (left > 0), "..." * (len(line) > left + EXCERPT_WIDTH)
+        excerpt = printable(line[left : left + EXCERPT_WIDTH])
+        carets = " " * (len(head) + column - left) + "^" * width
+        return f"  {head}{excerpt}{tail}\n  {carets}"
+
+
+def printable(text: str) -> str:
+    """`text` with every character that a terminal would not show as itself replaced by `?`, one for one."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+class GradcliError(Exception):
+    """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell."""
+
+    kind: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def render(self) -> str:
+        """The message, the caret and the hint as plain text, without a final newline."""
+        where = f" (in {self.place.source})" if self.place and self.place.source != "EXPR" else ""
+        lines = [f"error: {self.message}{where}"]
+        if self.place is not None:
+            lines.append(self.place.render())
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class LanguageError(GradcliError):
+    """The text is not in the language."""
+
+    kind = "syntax"
+
+
+class UnknownFunctionError(GradcliError):
+    """A function that the op table does not have."""
+
+    kind = "unknown-function"
+
+
+class ShapeError(GradcliError):
+    """Shapes that do not fit; the message names both."""
+
+    kind = "shape"
+
+
+class InputError(GradcliError):
+    """A value that is missing, surplus, malformed or of the wrong shape."""
+
+    kind = "value"
+
+
+class TooLargeError(GradcliError):
+    """The answer would need more memory or time than the stated budget."""
+
+    kind = "too-large"
+
+
+class UsageError(GradcliError):
+    """A command line that the shell command does not take."""
+
+    kind = "usage"
+
+
+class OutputError(GradcliError):
+    """The answer could not be written."""
+
+    kind = "output"
+    exit_code = 74
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """The hint `did you mean 'sin'?` for the closest known word, if one is close.
+
+    >>> did_you_mean("sine", ["sin", "exp"])
+    "did you mean 'sin'?"
+    """
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else None
