@@ -1,0 +1,150 @@
+"""What each elementwise primitive means as a SymPy expression of real scalars.
+
+The symbolic reading composes these, the reference differentiates them one at a time; torch never sees them.  SymPy's
+own heads serve where they are right for real numbers; where they are not (`sign` differentiates to a DiracDelta, the
+derivative of `floor` cannot be printed, `loggamma` is complex below 0), a function of our own has a rule here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import sympy
+from sympy import Expr
+
+from gradcli.language.grammar import parse
+from gradcli.language.program import Call
+
+
+class _Step(sympy.Function):  # type: ignore[misc]
+    """A function that is constant between its jumps."""
+
+    nargs = 1
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The derivative, which is 0 wherever there is one."""
+        return sympy.S.Zero
+
+
+class sign(_Step):  # noqa: N801 -- printed as the function is typed
+    """-1, 0 or 1."""
+
+
+class floor(_Step):  # noqa: N801
+    """The greatest integer not above x."""
+
+
+class ceil(_Step):  # noqa: N801
+    """The least integer not below x."""
+
+
+class trunc(_Step):  # noqa: N801
+    """x without its fraction."""
+
+
+class round(_Step):  # noqa: A001, N801
+    """The nearest integer, halves to even."""
+
+
+class abs(sympy.Function):  # type: ignore[misc]  # noqa: A001, N801
+    """|x|, whose derivative is sign(x) and stays so."""
+
+    nargs = 1
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Sign(x); a jump at 0."""
+        return sign(self.args[0])
+
+
+class lgamma(sympy.Function):  # type: ignore[misc]  # noqa: N801
+    """log|gamma(x)|, real on both sides of 0 (DLMF 5.2)."""
+
+    nargs = 1
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The digamma function (DLMF 5.2.2)."""
+        return sympy.digamma(self.args[0])
+
+
+class sinc(sympy.Function):  # type: ignore[misc]  # noqa: N801
+    """sin(pi*x)/(pi*x) and 1 at 0, as in torch; SymPy's own lacks the pi."""
+
+    nargs = 1
+    is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """(cos(pi*x) - sinc(x))/x, and 0 at 0 by symmetry."""
+        x = self.args[0]
+        return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
+
+
+MEANINGS: Mapping[str, Callable[..., Expr]] = {
+    "neg": lambda x: -x,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "exp": sympy.exp,
+    "log": sympy.log,
+    "sqrt": sympy.sqrt,
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tan": sympy.tan,
+    "asin": sympy.asin,
+    "acos": sympy.acos,
+    "atan": sympy.atan,
+    "atan2": sympy.atan2,
+    "sinc": sinc,
+    "sinh": sympy.sinh,
+    "cosh": sympy.cosh,
+    "tanh": sympy.tanh,
+    "asinh": sympy.asinh,
+    "acosh": sympy.acosh,
+    "atanh": sympy.atanh,
+    "erf": sympy.erf,
+    "erfc": sympy.erfc,
+    "erfinv": sympy.erfinv,
+    "lgamma": lgamma,
+    "digamma": sympy.digamma,
+    "polygamma": lambda x, n: sympy.polygamma(n, x),
+    "i0": lambda x: sympy.besseli(0, x),
+    "i1": lambda x: sympy.besseli(1, x),
+    "abs": abs,
+    "sign": sign,
+    "floor": floor,
+    "ceil": ceil,
+    "trunc": trunc,
+    "round": round,
+    "maximum": lambda a, b: sympy.Piecewise((a, a >= b), (b, True)),
+    "minimum": lambda a, b: sympy.Piecewise((a, a <= b), (b, True)),
+}
+"""Every elementwise primitive of the op table; its static arguments follow its operands."""
+
+
+def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
+    """The scalar expression of an elementwise primitive on these scalars.
+
+    >>> from gradcli.language.grammar import parse
+    >>> x = sympy.Symbol("x", real=True)
+    >>> meaning(parse("x**2").lines[0].call, (x, sympy.Integer(2)))
+    x**2
+    """
+    return MEANINGS[call.op.name](*operands, *call.statics)
+
+
+def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
+    """A text of the language as one scalar expression, its names standing for these operands.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> compose("1/(1 + exp(-x))", {"x": x})
+    1/(1 + exp(-x))
+    """
+    program = parse(text).primitive
+    values: dict[Expr, Expr] = {symbol: operands[str(symbol)] for symbol in program.variables}
+    for line in program.lines:
+        values[line.symbol] = meaning(line.call, tuple(values.get(a, a) for a in line.call.operands))
+    return values.get(program.output, program.output)

@@ -1,0 +1,182 @@
+"""Elementwise operations: arithmetic, what SymPy and torch share, and what follows from it.
+
+A row without a meaning is a primitive.  Sources: the torch and SymPy references of each function; the identities of
+the meanings are those of the NIST Digital Library of Mathematical Functions, chapters 4, 5, 7 and 10.
+"""
+
+from __future__ import annotations
+
+from gradcli.language.ops.row import Op
+
+
+def _one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:
+    """A primitive of one operand; torch and NumPy know most by the same name."""
+    return Op(name, ("x",), doc, aliases=aliases, torch=torch or name, numpy=numpy, **more)  # type: ignore[arg-type]
+
+
+def _defined(name: str, signature: str, meaning: str, doc: str, *aliases: str, **more: object) -> Op:
+    """An operation that is written in the language itself."""
+    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases, **more)  # type: ignore[arg-type]
+
+
+ARITHMETIC = (
+    Op("neg", ("x",), "-x", aliases=("negative",), torch="neg", numpy="negative"),
+    Op("add", ("a", "b"), "a + b", torch="add", numpy="add"),
+    Op("sub", ("a", "b"), "a - b", aliases=("subtract",), torch="sub", numpy="subtract"),
+    Op("mul", ("a", "b"), "a * b", aliases=("multiply",), torch="mul", numpy="multiply"),
+    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0"),
+    Op(
+        "pow",
+        ("a", "b"),
+        "a ** b",
+        aliases=("Pow", "power"),
+        torch="pow",
+        numpy="power",
+        domain="a >= 0 unless b is an integer",
+    ),
+)
+
+EXPONENTIAL = (
+    _one("exp", "the exponential", numpy="exp"),
+    _one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0"),
+    _one("sqrt", "the square root", numpy="sqrt", domain="x >= 0"),
+    _defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
+    _defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
+    _defined(
+        "log1p", "x", "log(1 + x)", "log(1 + x) without cancellation", torch="log1p", numpy="log1p", domain="x > -1"
+    ),
+    _defined("log2", "x", "log(x)/log(2)", "the logarithm to base 2", torch="log2", numpy="log2", domain="x > 0"),
+    _defined("log10", "x", "log(x)/log(10)", "the logarithm to base 10", torch="log10", numpy="log10", domain="x > 0"),
+    _defined("square", "x", "x**2", "x squared", torch="square", numpy="square"),
+    _defined("rsqrt", "x", "1/sqrt(x)", "one over the square root", torch="rsqrt", domain="x > 0"),
+    _defined("reciprocal", "x", "1/x", "one over x", torch="reciprocal", numpy="reciprocal", domain="x != 0"),
+)
+
+TRIGONOMETRIC = (
+    _one("sin", "the sine", numpy="sin"),
+    _one("cos", "the cosine", numpy="cos"),
+    _one("tan", "the tangent", numpy="tan", domain="cos(x) != 0"),
+    _one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1"),
+    _one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1"),
+    _one("atan", "the inverse tangent", "arctan", numpy="arctan"),
+    Op(
+        "atan2",
+        ("y", "x"),
+        "the angle of (x, y)",
+        aliases=("arctan2",),
+        torch="atan2",
+        numpy="arctan2",
+        domain="(x, y) != 0",
+    ),
+    _one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
+    _defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
+    _defined("csc", "x", "1/sin(x)", "the cosecant", domain="sin(x) != 0"),
+    _defined("cot", "x", "1/tan(x)", "the cotangent", domain="sin(x) != 0"),
+    _defined("deg2rad", "x", "x*pi/180", "degrees to radians", "radians", torch="deg2rad", numpy="deg2rad"),
+    _defined("rad2deg", "x", "x*180/pi", "radians to degrees", "degrees", torch="rad2deg", numpy="rad2deg"),
+)
+
+HYPERBOLIC = (
+    _one("sinh", "the hyperbolic sine", numpy="sinh"),
+    _one("cosh", "the hyperbolic cosine", numpy="cosh"),
+    _one("tanh", "the hyperbolic tangent", numpy="tanh"),
+    _one("asinh", "the inverse hyperbolic sine", "arcsinh", numpy="arcsinh"),
+    _one("acosh", "the inverse hyperbolic cosine", "arccosh", numpy="arccosh", domain="x >= 1"),
+    _one("atanh", "the inverse hyperbolic tangent", "arctanh", numpy="arctanh", domain="-1 < x < 1"),
+)
+
+SPECIAL = (
+    _one("erf", "the error function"),
+    _one("erfc", "1 - erf(x) without cancellation"),
+    _one("erfinv", "the inverse error function", domain="-1 < x < 1"),
+    _one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ..."),
+    _one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ..."),
+    Op(
+        "polygamma",
+        ("n", "x"),
+        "the n-th derivative of digamma; n is a whole number",
+        torch="polygamma",
+        statics={"n": None},
+        domain="x is not 0, -1, -2, ...",
+    ),
+    _one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
+    _one("i1", "the modified Bessel function of order 1", torch="special.i1"),
+    _defined("ndtr", "x", "(1 + erf(x/sqrt(2)))/2", "the normal distribution function", torch="special.ndtr"),
+    _defined("hypot", "a, b", "sqrt(a**2 + b**2)", "the length of (a, b)", torch="hypot", numpy="hypot"),
+    _defined(
+        "logaddexp",
+        "a, b",
+        "log(exp(a) + exp(b))",
+        "log(exp(a) + exp(b)) without overflow",
+        torch="logaddexp",
+        numpy="logaddexp",
+    ),
+    _defined("xlogy", "a, b", "a*log(b)", "a*log(b), and 0 at a = 0", torch="special.xlogy", domain="b > 0"),
+    _defined("logit", "x", "log(x/(1 - x))", "the inverse of sigmoid", torch="logit", domain="0 < x < 1"),
+)
+
+ACTIVATIONS = (
+    _defined("sigmoid", "x", "1/(1 + exp(-x))", "the logistic function", "expit", torch="sigmoid"),
+    _defined("relu", "x", "maximum(x, 0)", "max(x, 0)", torch="relu"),
+    _defined("relu6", "x", "minimum(maximum(x, 0), 6)", "relu cut off at 6", torch="nn.functional.relu6"),
+    _defined("softplus", "x", "log(1 + exp(x))", "the smooth relu", torch="nn.functional.softplus"),
+    _defined("logsigmoid", "x", "-log(1 + exp(-x))", "log(sigmoid(x))", torch="nn.functional.logsigmoid"),
+    _defined("silu", "x", "x/(1 + exp(-x))", "x*sigmoid(x)", "swish", torch="nn.functional.silu"),
+    _defined(
+        "gelu", "x", "x*(1 + erf(x/sqrt(2)))/2", "x times the normal distribution function", torch="nn.functional.gelu"
+    ),
+    _defined("mish", "x", "x*tanh(log(1 + exp(x)))", "x*tanh(softplus(x))", torch="nn.functional.mish"),
+    _defined("tanhshrink", "x", "x - tanh(x)", "x - tanh(x)", torch="nn.functional.tanhshrink"),
+    _defined("softsign", "x", "x/(1 + abs(x))", "x/(1 + |x|)", torch="nn.functional.softsign"),
+)
+
+PIECEWISE = (
+    _one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
+    _one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", kinks=("x",)),
+    _one("floor", "the greatest integer not above x", numpy="floor", kinks=("x - floor(x)",)),
+    _one("ceil", "the least integer not below x", "ceiling", numpy="ceil", kinks=("x - floor(x)",)),
+    _one("trunc", "x without its fraction", "fix", numpy="trunc", kinks=("x - floor(x)",)),
+    _one("round", "the nearest integer, halves to even", numpy="round", kinks=("x + 1/2 - floor(x + 1/2)",)),
+    Op(
+        "maximum",
+        ("a", "b"),
+        "the larger",
+        aliases=("Max",),
+        torch="maximum",
+        numpy="maximum",
+        variadic=True,
+        kinks=("a - b",),
+    ),
+    Op(
+        "minimum",
+        ("a", "b"),
+        "the smaller",
+        aliases=("Min",),
+        torch="minimum",
+        numpy="minimum",
+        variadic=True,
+        kinks=("a - b",),
+    ),
+    _defined("frac", "x", "x - trunc(x)", "the fraction, with the sign of x", torch="frac"),
+    _defined(
+        "remainder",
+        "a, b",
+        "a - b*floor(a/b)",
+        "a modulo b, with the sign of b",
+        "Mod",
+        torch="remainder",
+        numpy="remainder",
+        domain="b != 0",
+    ),
+    _defined(
+        "clamp",
+        "x, min, max",
+        "minimum(maximum(x, min), max)",
+        "x between two bounds",
+        "clip",
+        torch="clamp",
+        numpy="clip",
+    ),
+)
+
+ROWS = ARITHMETIC + EXPONENTIAL + TRIGONOMETRIC + HYPERBOLIC + SPECIAL + ACTIVATIONS + PIECEWISE

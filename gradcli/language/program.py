@@ -1,0 +1,217 @@
+"""The Program: a Wengert list of SymPy expressions, each one operation deep, as typed.
+
+The form is the one that `sympy.cse` returns, (symbol, expression) pairs in order, shared subexpressions once.  SymPy's
+own heads rewrite themselves (`x - x` to 0, `x/x` to 1, `Max(x, x)` to x), so a line's expression is a `Call`, which
+keeps its operands as they were typed.  Every reader walks the list forward or backward; none recurses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import sympy
+
+from gradcli.errors import Place, Span, TooLargeError
+from gradcli.language import ops
+from gradcli.language.ops import Op
+
+MAX_LINES = 200_000
+"""Operations of one Program."""
+
+MAX_BITS = 2_048
+"""Bits of an exact constant; float64 reaches 2**1024."""
+
+CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo}
+"""Names that are constants unless the user gives them a value."""
+
+Atom: TypeAlias = sympy.Expr
+"""An operand: a Symbol (a variable or an earlier line) or a number."""
+
+
+class Static(sympy.Atom):  # type: ignore[misc]
+    """A constant argument of an operation (a dimension, a shape, an index) inside a SymPy expression."""
+
+    __slots__ = ("value",)
+    value: Hashable
+
+    def __new__(cls, value: Hashable) -> Static:
+        """Wrap a hashable value."""
+        self: Static = super().__new__(cls)
+        self.value = value
+        return self
+
+    def _hashable_content(self) -> tuple[Hashable, ...]:
+        return (type(self.value).__name__, self.value)
+
+    def _sympystr(self, printer: object) -> str:
+        return str(self.value)
+
+
+class Call(sympy.Expr):  # type: ignore[misc]
+    """One operation of the table on atoms; never evaluates or reorders.
+
+    >>> x = sympy.Symbol("x")
+    >>> Call("sub", (x, x))
+    sub(x, x)
+    """
+
+    def __new__(cls, op: str, operands: tuple[Atom, ...], statics: tuple[Hashable, ...] = ()) -> Call:
+        """The operation `op` on symbols and numbers, with its static arguments in the order of the signature."""
+        self: Call = sympy.Expr.__new__(cls, Static(op), sympy.Basic.__new__(sympy.Tuple, *operands), Static(statics))
+        return self
+
+    @property
+    def op(self) -> Op:
+        """The row of the op table."""
+        return ops.TABLE[self.args[0].value]
+
+    @property
+    def operands(self) -> tuple[Atom, ...]:
+        """Symbols and numbers, in the order typed."""
+        return self.args[1].args  # type: ignore[no-any-return]
+
+    @property
+    def statics(self) -> tuple[Hashable, ...]:
+        """Values of the op's static parameters, in the order of its signature."""
+        return self.args[2].value  # type: ignore[no-any-return]
+
+    def _sympystr(self, printer: object) -> str:
+        return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`symbol = call`, with the range of the text it came from and the name the user gave it, if any."""
+
+    symbol: sympy.Symbol
+    call: Call
+    span: Span
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A parsed function: lines in order of evaluation, the last value being the output.
+
+    Attributes:
+        text: The text as typed.
+        variables: Free names in order of appearance.
+        lines: The Wengert list.
+        output: The Symbol or number whose value is y.
+        warnings: Remarks for the user, such as an unused name.
+    """
+
+    text: str
+    variables: tuple[sympy.Symbol, ...]
+    lines: tuple[Line, ...]
+    output: Atom
+    source: str = "EXPR"
+    warnings: tuple[str, ...] = ()
+
+    def place(self, line: Line) -> Place:
+        """Where in the text this line came from."""
+        return Place(self.text, line.span, self.source)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables, in order of appearance."""
+        return tuple(str(symbol) for symbol in self.variables)
+
+    @cached_property
+    def primitive(self) -> Program:
+        """The same function with every defined operation replaced by its meaning; for the readings other than torch."""
+        from gradcli.language.expansion import expand
+
+        return expand(self)
+
+
+@dataclass
+class Builder:
+    """Appends lines, each distinct call once."""
+
+    text: str
+    source: str = "EXPR"
+    lines: list[Line] = field(default_factory=list)
+    _known: dict[Call, sympy.Symbol] = field(default_factory=dict)
+
+    def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
+        """The symbol (or exact constant) that holds the result of this operation.
+
+        Raises:
+            TooLargeError: more than `MAX_LINES` operations, or a constant of more than `MAX_BITS` bits.
+        """
+        constant = self._exact(op, operands, span)
+        if constant is not None:
+            return constant
+        call = Call(op, operands, statics)
+        symbol = self._known.get(call)
+        if symbol is None:
+            if len(self.lines) >= MAX_LINES:
+                raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
+            symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
+            self._known[call] = symbol
+            self.lines.append(Line(symbol, call, span))
+        return symbol
+
+    def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
+        """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
+        if not operands or not all(isinstance(a, sympy.Rational) for a in operands):
+            return None
+        a, b = operands[0], operands[-1]
+        match op:
+            case "neg":
+                return -a
+            case "add":
+                return _bounded(a + b, self, span)
+            case "sub":
+                return _bounded(a - b, self, span)
+            case "mul":
+                return _bounded(a * b, self, span)
+            case "div" if b != 0:
+                return _bounded(a / b, self, span)
+            case "pow" if isinstance(b, sympy.Integer) and not (a == 0 and b < 0):
+                bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
+                if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
+                    raise _overflow(self, span)
+                return _bounded(a**b, self, span)
+            case _:
+                return None
+
+
+def _bounded(value: sympy.Rational, builder: Builder, span: Span) -> sympy.Rational:
+    if max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
+        raise _overflow(builder, span)
+    return value
+
+
+def _overflow(builder: Builder, span: Span) -> TooLargeError:
+    place = Place(builder.text, span, builder.source)
+    return TooLargeError(
+        "this constant is beyond the range of float64", place=place, hint="write a smaller number, or inf"
+    )
+
+
+def number(value: Atom) -> float:
+    """The float64 nearest to a constant operand.
+
+    >>> number(sympy.Rational(1, 3))
+    0.3333333333333333
+    """
+    match value:
+        case sympy.Rational():
+            try:
+                return int(value.p) / int(value.q)
+            except OverflowError:
+                return math.copysign(math.inf, int(value.p))
+        case sympy.core.numbers.Infinity():
+            return math.inf
+        case sympy.core.numbers.Pi():
+            return math.pi
+        case sympy.core.numbers.Exp1():
+            return math.e
+        case _:
+            return float(value)

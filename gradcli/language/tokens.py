@@ -1,0 +1,118 @@
+"""Text to tokens with their places.
+
+A regular expression rather than Python's `tokenize`, which reads `2x` differently from one Python version to the
+next, refuses null bytes with an exception of its own and knows strings, comments and indentation that this
+language does not have.  Knows nothing of grammar; never evaluates anything.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from gradcli.errors import LanguageError, Place, Span, TooLargeError
+
+MAX_TEXT = 400_000
+"""Characters of a text; a 10,000-term sum takes about a quarter of it."""
+
+MAX_DIGITS = 400
+"""Characters of one number; the largest float has 309 digits."""
+
+Kind = Literal["number", "name", "operator", "end"]
+
+_PATTERN = re.compile(
+    r"""(?P<space>[ \t\r\f]+)
+      | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
+      | (?P<name>[^\W\d]\w*)
+      | (?P<operator>\*\*|//|==|!=|<=|>=|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+    re.VERBOSE,
+)
+
+_LOOKALIKES = {
+    "²": "write **2",
+    "³": "write **3",
+    "×": "write *",
+    "·": "write *",
+    "÷": "write /",
+    "−": "write the ASCII minus -",
+    "–": "write the ASCII minus -",
+    "√": "write sqrt(…)",
+    "'": "there are no strings in the language",
+    '"': "there are no strings in the language",
+    "{": "write a stack of expressions as [a, b]",
+    "}": "write a stack of expressions as [a, b]",
+    "#": "there are no comments in the language",
+    "!": "there is no factorial; lgamma(n + 1) is its logarithm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of the text: its kind, its characters and their range."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+
+def tokenize(text: str, source: str = "EXPR") -> list[Token]:
+    """Split `text` into tokens; newlines inside brackets are spaces, outside they are operators like `;`.
+
+    Raises:
+        TooLargeError: the text is longer than `MAX_TEXT` characters.
+        LanguageError: a character, number or word that is not in the language.
+
+    >>> [token.text for token in tokenize("2x**2")]
+    ['2', 'x', '**', '2', '']
+    """
+    if len(text) > MAX_TEXT:
+        raise TooLargeError(f"{source} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
+    tokens: list[Token] = []
+    position = depth = 0
+    while position < len(text):
+        match = _PATTERN.match(text, position)
+        if match is None:
+            raise _unexpected(text, position, source)
+        position = match.end()
+        kind, word, span = match.lastgroup, match.group(), Span(match.start(), match.end())
+        depth += (word in ("(", "[")) - (word in (")", "]"))
+        if kind == "space" or (word == "\n" and depth > 0):
+            continue
+        if kind == "number":
+            _require_readable(word, Place(text, span, source))
+            tokens.append(Token("number", word, span))
+        elif kind == "name":
+            if not word.isidentifier():
+                bad = next(n for n in range(1, len(word) + 1) if not word[:n].isidentifier())
+                raise _unexpected(text, span.start + bad - 1, source)
+            _require_allowed(word, Place(text, span, source))
+            tokens.append(Token("name", word, span))
+        else:
+            tokens.append(Token("operator", word, span))
+    tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
+    return tokens
+
+
+def _unexpected(text: str, position: int, source: str) -> LanguageError:
+    character = text[position]
+    shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
+    place = Place(text, Span(position, position + 1), source)
+    return LanguageError(f"unexpected character {shown}", place=place, hint=_LOOKALIKES.get(character))
+
+
+def _require_readable(word: str, place: Place) -> None:
+    if len(word) > MAX_DIGITS:
+        raise TooLargeError(f"a number of {len(word):,} characters; at most {MAX_DIGITS} are read", place=place)
+    if "__" in word or word.endswith("_") or "_." in word or "._" in word:
+        raise LanguageError(f"misplaced underscore in the number '{word}'", place=place)
+    if float(word) == float("inf"):
+        raise LanguageError(f"the number '{word}' is beyond the range of float64", place=place, hint="write inf")
+
+
+def _require_allowed(word: str, place: Place) -> None:
+    if keyword.iskeyword(word) and word not in ("True", "False", "None"):
+        raise LanguageError(f"'{word}' is not part of the language", place=place)
+    if word.startswith("__"):
+        raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
