@@ -1,0 +1,120 @@
+"""The closed form of ∂y/∂x, in index notation or, for scalars and short lists, entry by entry.
+
+`entry(y, i)` is differentiated by x[j] with SymPy, its deltas collapsed (`linear`).  Where the result depends on which
+part of a list an index names, the index is written out: `[x*y, x+y]` gives [[y, x], [1, 1]].
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Integer, KroneckerDelta
+
+from gradcli.language.program import Atom, Program
+from gradcli.language.shapes import Shape
+from gradcli.symbolic.entry import Entries, NoFormulaError
+from gradcli.symbolic.linear import Ranges, assemble, linear
+
+MAX_WRITTEN_OUT = 36
+"""Entries that are written out one by one before index notation is the shorter form."""
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """∂y[rows]/∂x[columns] as formulas.
+
+    Attributes:
+        variable: The name of x.
+        rows: The index of y: a symbol for each dimension.
+        columns: The index of x: a symbol for each dimension.
+        cases: A formula for each choice of the indices that are written out: the substitution and the expression.
+        written: The index symbols that are written out, rows first, with their sizes.
+        ranges: The size of each index symbol.
+        sizes: The large sizes that are symbols, with their values.
+    """
+
+    variable: str
+    rows: tuple[sympy.Symbol, ...]
+    columns: tuple[sympy.Symbol, ...]
+    cases: tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
+    written: tuple[tuple[sympy.Symbol, int], ...]
+    ranges: Ranges
+    sizes: Mapping[sympy.Symbol, int]
+
+    def at(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
+        """The formula of one entry, with the integers that its indices stand for."""
+        values = dict(zip((*self.rows, *self.columns), (*row, *column), strict=True))
+        for chosen, expression in self.cases:
+            if all(values[symbol] == int(n) for symbol, n in chosen.items()):
+                return expression, values
+        raise IndexError(f"no entry {tuple(row)}, {tuple(column)}")
+
+
+def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: sympy.Symbol) -> Derivative:
+    """The closed form of the derivative of the Program's output with respect to one variable.
+
+    Args:
+        program: In primitives.
+        shapes: Of every symbol; sizes above `entry.LARGE` enter as symbols only.
+        variable: One of the Program's variables.
+
+    Raises:
+        NoFormulaError: there is none, or it would be too long.
+    """
+    entries = Entries(program, shapes)
+    y, x = shapes.get(program.output, ()), shapes[variable]
+    rows = tuple(entries.index("i", size) for size in y)
+    columns = tuple(entries.index("j", size) for size in x)
+    target = sympy.IndexedBase(str(variable), real=True)[columns] if columns else variable
+    element = entries.entry(program.output, rows)
+    written = [(symbol, size) for symbol, size in zip(rows, y, strict=True) if _names_parts(element, symbol)]
+    _require_few(written)
+    cases = [(chosen, _derivative(element.xreplace(chosen), target, entries)) for chosen in _choices(written)]
+    constant = [(s, n) for s, n in zip(columns, x, strict=True) if any(_names_entries(e, s) for _, e in cases)]
+    if constant and _count(written + constant) <= MAX_WRITTEN_OUT:
+        cases = [({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant)]
+        written += constant
+    sizes = {symbol: size for size, symbol in entries.sizes.symbols.items()}
+    return Derivative(str(variable), rows, columns, tuple(cases), tuple(written), entries.ranges, sizes)
+
+
+def _derivative(element: Expr, target: Expr, entries: Entries) -> Expr:
+    try:
+        derivative = assemble(linear(element.diff(target), entries.ranges))
+        has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
+        return sympy.powsimp(derivative) if has_power else derivative
+    except RecursionError:
+        raise NoFormulaError("the expression is nested too deeply for SymPy") from None
+
+
+def _names_parts(expression: Expr, index: sympy.Symbol) -> bool:
+    """Whether the expression chooses among the parts of a list by this index."""
+    return any(index in condition.free_symbols for condition in expression.atoms(sympy.Eq))
+
+
+def _names_entries(expression: Expr, index: sympy.Symbol) -> bool:
+    """Whether the expression singles out constant elements by this index: x[0] has the derivative delta(0, j)."""
+    return any(
+        index in delta.args and any(a.is_Integer for a in delta.args) for delta in expression.atoms(KroneckerDelta)
+    )
+
+
+def _choices(written: Sequence[tuple[sympy.Symbol, int]]) -> Iterator[dict[sympy.Symbol, Integer]]:
+    symbols = [symbol for symbol, _ in written]
+    for point in itertools.product(*(range(size) for _, size in written)):
+        yield {symbol: Integer(n) for symbol, n in zip(symbols, point, strict=True)}
+
+
+def _count(written: Sequence[tuple[sympy.Symbol, int]]) -> int:
+    total = 1
+    for _, size in written:
+        total *= size
+    return total
+
+
+def _require_few(written: Sequence[tuple[sympy.Symbol, int]]) -> None:
+    if _count(written) > MAX_WRITTEN_OUT:
+        raise NoFormulaError(f"a list of {_count(written):,} different parts is longer than {MAX_WRITTEN_OUT} formulas")
