@@ -1,0 +1,48 @@
+"""Matrix products as sums of products, so that every line is elementwise, a sum, or a movement of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gradcli.errors import Span
+from gradcli.language.program import Atom, Builder, Program
+from gradcli.language.shapes import NEW, Shape, Slice
+
+_ALL = Slice(None, None)
+
+
+def lower(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
+    """The same function without `matmul`.
+
+    >>> import sympy
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("A @ x")
+    >>> shapes = dict(zip(program.variables, [(2, 3), (3,)]))
+    >>> [line.call.op.name for line in lower(program, shapes).lines]
+    ['mul', 'sum']
+    """
+    if not any(line.call.op.name == "matmul" for line in program.lines):
+        return program
+    builder = Builder(program.text, program.source)
+    renamed: dict[Atom, Atom] = {}
+    for line in program.lines:
+        operands = tuple(renamed.get(a, a) for a in line.call.operands)
+        if line.call.op.name == "matmul":
+            ranks = tuple(len(shapes[a]) for a in line.call.operands)
+            renamed[line.symbol] = _product(builder, operands, ranks, line.span)
+        else:
+            renamed[line.symbol] = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+    output = renamed.get(program.output, program.output)
+    return Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+
+
+def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:
+    """a[..., i, new, k] * b[..., new, j, k] summed over k; a dimension that an operand lacks is left out."""
+    a, b = operands
+    if ranks[1] > 1:
+        b = builder.emit("transpose", (b,), span, (-2, -1))
+        if ranks[0] > 1:
+            a = builder.emit("index", (a,), span, (("...", NEW, _ALL),))
+            b = builder.emit("index", (b,), span, (("...", NEW, _ALL, _ALL),))
+    product = builder.emit("mul", (a, b), span)
+    return builder.emit("sum", (product,), span, (-1, False))
