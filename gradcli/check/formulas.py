@@ -1,0 +1,221 @@
+"""A formula is confirmed against the reference at sampled entries, or it is not shown.
+
+First at the point itself.  Where that would take too long (a sum over a million elements) or where the function has no
+derivative, on a probe: the same Program at smaller sizes and ordinary values.  The formula knows large sizes only as
+symbols, so it is the same formula there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+from flint import arb
+from sympy import Expr
+
+from gradcli.check.judge import MAX_FINDINGS, Evidence
+from gradcli.check.point import Point, unravel
+from gradcli.errors import ShapeError
+from gradcli.language.program import Atom
+from gradcli.language.shapes import Shape, infer
+from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
+from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.rules import Trouble
+from gradcli.results import Check, Finding
+from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.entry import LARGE
+
+MOST_ENTRIES = 40
+"""Entries at which one formula is compared."""
+
+MOST_WORK = 40_000
+"""Ball operations that comparing one formula may take."""
+
+TIGHT = 20
+"""Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
+
+PROBE_BITS = 128
+"""Precision on a probe."""
+
+BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
+"""Where the values of a probe are drawn from, in turn: inside the domain of nearly every function."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Whether a formula holds: where it was confirmed (empty for the point itself), or what refutes it."""
+
+    holds: bool
+    note: str = ""
+    refuted: str = ""
+
+
+def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
+    """Compare a formula with the reference at the point, or else on a probe.
+
+    Args:
+        point: The Program and its inputs.
+        derivative: The formula.
+        evidence: What the reference found at the point, if it was asked.
+    """
+    if evidence is not None:
+        compared = _compare(point, derivative, evidence, derivative.sizes)
+        if compared is not None:
+            return compared
+    for shapes, sizes in _probes(point, derivative):
+        for low, high in BOXES:
+            compared = _probe(point, derivative, shapes, sizes, (low, high))
+            if compared is not None:
+                note = "" if compared.refuted else "confirmed at other values and sizes"
+                return Confirmation(compared.holds, note, compared.refuted)
+    return Confirmation(holds=False)
+
+
+def _compare(
+    point: Point, derivative: Derivative, evidence: Evidence, sizes: Mapping[sympy.Symbol, int]
+) -> Confirmation | None:
+    """At entries where the truth is known; None if there are none, or too costly."""
+    entries = _entries(point, derivative, evidence)
+    expression_work = max((_work(e, derivative, sizes) for _, e in derivative.cases), default=0)
+    if expression_work * len(entries) > MOST_WORK:
+        entries = entries[: int(MOST_WORK // max(1, expression_work))]
+    confirmed = False
+    with precision(evidence.bits):
+        env = environment({**_lookups(point), **sizes})
+        for row, column, truth in entries:
+            expression, indices = derivative.at(row, column)
+            found = compile_ball(expression)({**env, **indices})
+            if not exists(found):
+                continue
+            if not found.overlaps(truth):
+                place = f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
+                return Confirmation(
+                    holds=False, refuted=f"at {place} the formula gives {_short(found)}, the truth is {_short(truth)}"
+                )
+            confirmed |= _is_tight(found) and _is_tight(truth)
+    return Confirmation(holds=True) if confirmed else None
+
+
+def _entries(
+    point: Point, derivative: Derivative, evidence: Evidence
+) -> list[tuple[tuple[int, ...], tuple[int, ...], Ball]]:
+    """Entries of this variable whose truth is known: the nonzero ones first, then exact zeros."""
+    y = point.shapes.get(point.program.output, ())
+    own = {d: j for d, (symbol, j) in enumerate(evidence.directions) if str(symbol) == derivative.variable}
+    x = point.shapes[sympy.Symbol(derivative.variable, real=True)]
+    rows = range(min(point.rows, MOST_ENTRIES)) if evidence.rows is None else evidence.rows.tolist()
+    nonzero = [(row, own[d], ball) for (d, row), ball in evidence.columns.items() if d in own]
+    zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in evidence.columns]
+    known = [entry for entry in nonzero if not isinstance(entry[2], Trouble)]
+    chosen = [*_spaced(known, MOST_ENTRIES), *_spaced(zero, MOST_ENTRIES // 4)]
+    return [(unravel(row, y), unravel(j, x), ball) for row, j, ball in chosen]
+
+
+def _spaced(items: Sequence[Any], most: int) -> list[Any]:
+    step = max(1, math.ceil(len(items) / most))
+    return list(items[::step])
+
+
+def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]]:
+    """The Program at sizes just above `LARGE` if it has such a form, and at its own."""
+    probes: list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]] = []
+    large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
+    smaller = {size: LARGE + 1 + n for n, size in enumerate(large)}
+    variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
+    try:
+        shapes = infer(point.program, variables)
+    except ShapeError:
+        shapes = {}
+    matching = _matching(point.shapes, shapes)
+    if matching is not None:
+        probes.append(
+            (shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items() if size in matching})
+        )
+    if not large or matching is None:
+        probes.append((point.shapes, derivative.sizes))
+    return [(shapes, sizes) for shapes, sizes in probes if len(sizes) == len(derivative.sizes)][:1]
+
+
+def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:
+    """The small size for each full size, if one size always becomes one and what was small stays."""
+    matching: dict[int, int] = {}
+    for symbol, shape in full.items():
+        if len(small.get(symbol, ())) != len(shape):
+            return None
+        for size, other in zip(shape, small.get(symbol, ()), strict=True):
+            if matching.setdefault(size, other) != other or (size <= LARGE) != (other <= LARGE):
+                return None
+    return matching
+
+
+def _probe(
+    point: Point,
+    derivative: Derivative,
+    shapes: Mapping[Atom, Shape],
+    sizes: Mapping[sympy.Symbol, int],
+    box: tuple[float, float],
+) -> Confirmation | None:
+    generator = np.random.default_rng(0)
+    inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
+    probe = Point(point.program, shapes, inputs)
+    variable = sympy.Symbol(derivative.variable, real=True)
+    elements = math.prod(shapes[variable])
+    directions = [(variable, j) for j in _spaced(range(elements), 8)]
+    rows = np.array(_spaced(range(probe.rows), 8), dtype=np.int64)
+    try:
+        plan = Reference(probe.program, probe.shapes, probe.inputs).plan(directions, rows)
+    except OverBudgetError:
+        return None
+    return _compare(probe, derivative, Evidence(directions, plan.run(PROBE_BITS), rows, PROBE_BITS), sizes)
+
+
+def _lookups(point: Point) -> dict[sympy.Symbol, Any]:
+    """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
+    found: dict[sympy.Symbol, Any] = {}
+    for symbol in point.program.variables:
+        array = np.asarray(point.inputs[str(symbol)])
+        found[symbol] = _element(array) if array.ndim else arb(float(array))
+    return found
+
+
+def _element(array: npt.NDArray[np.float64]) -> Any:
+    def element(*index: int) -> Ball:
+        inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
+        return arb(float(array[index])) if inside else arb.nan()
+
+    return element
+
+
+def _work(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """Ball operations of evaluating a formula once: a sum costs its range times its body."""
+    if isinstance(expression, sympy.Sum):
+        ranges = [
+            float((b - a + 1).xreplace({s: sympy.Integer(n) for s, n in sizes.items()}))
+            for _, a, b in expression.limits
+        ]
+        return _work(expression.function, derivative, sizes) * math.prod(ranges)
+    return 1 + sum(_work(a, derivative, sizes) for a in expression.args)
+
+
+def _is_tight(ball: Ball) -> bool:
+    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT or abs(ball) < arb(2) ** (-2 * TIGHT))
+
+
+def _shown(index: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, index))}]" if index else ""
+
+
+def _short(ball: Ball) -> str:
+    return repr(float(ball.mid()))
+
+
+def with_refuted(check: Check, variable: str, reason: str) -> Check:
+    """The check with one more finding: a formula that the reference contradicts."""
+    finding = Finding(variable, None, None, "disagree", None, None, None, f"the formula is wrong: {reason}")
+    findings = (finding, *check.findings)[:MAX_FINDINGS]
+    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1)

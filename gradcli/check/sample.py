@@ -1,0 +1,81 @@
+"""Which entries are checked: all where there are few, else corners, extremes and a seeded sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.check.point import Point, Torch
+from gradcli.reference.duals import Direction
+
+ALL_ENTRIES = 1_024
+"""Up to this many entries, every one is checked."""
+
+JACOBIAN_SAMPLES = ((16, 16), (16, 4), (4, 4), (1, 1))
+"""Columns per variable and rows of ever smaller samples; the first within the reference's budget is taken."""
+
+VJP_SAMPLES = ((256, 0), (64, 0), (8, 0), (1, 0))
+"""The same for vᵀJ, whose entries need all rows of their columns."""
+
+SEED = 0
+"""Of the sample."""
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Columns of the Jacobian, and the rows of y to look at in them; None for all rows."""
+
+    chosen: str
+    directions: list[Direction]
+    rows: Rows | None
+
+
+def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], entries: int) -> Iterator[Selection]:
+    """Ways to choose among this many entries, from all of them to very few."""
+    sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
+    if entries <= ALL_ENTRIES:
+        yield Selection("all", [(symbol, j) for symbol, size in sizes.items() for j in range(size)], None)
+    for columns, most_rows in VJP_SAMPLES if torch.jacobian is None else JACOBIAN_SAMPLES:
+        generator = np.random.default_rng(SEED)
+        directions = [
+            (symbol, j)
+            for symbol, size in sizes.items()
+            for j in _pick(_column_scores(torch, str(symbol), size), columns, generator)
+        ]
+        rows = None if torch.jacobian is None else _rows(torch, directions, point.rows, most_rows, generator)
+        yield Selection(f"sampled, seed {SEED}", directions, rows)
+
+
+def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64]:
+    """How much each column shows: its largest magnitude, infinite where it is not finite."""
+    blocks = torch.vjp if torch.vjp is not None else torch.jacobian or {}
+    return np.asarray(_magnitude(blocks[name]).reshape(-1, size).max(axis=0, initial=0.0))
+
+
+def _rows(torch: Torch, directions: Sequence[Direction], size: int, most: int, generator: np.random.Generator) -> Rows:
+    """For each column the row that shows most in it, then corners and a random rest."""
+    blocks = torch.jacobian or {}
+    tops = [int(_magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
+    return np.unique([*tops, *_pick(np.zeros(size), most, generator)]).astype(np.int64)
+
+
+def _magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    size = np.abs(block).astype(np.float64)
+    return np.where(np.isfinite(size), size, np.inf)
+
+
+def _pick(scores: npt.NDArray[np.float64], most: int, generator: np.random.Generator) -> list[int]:
+    """Positions: both ends, the largest quarter of `most`, and a random rest."""
+    if len(scores) <= most:
+        return list(range(len(scores)))
+    largest = max(1, most // 4)
+    extremes = np.argpartition(scores, -largest)[-largest:].tolist()
+    order = [*extremes, 0, len(scores) - 1, *generator.integers(0, len(scores), 2 * most).tolist()]
+    return list(dict.fromkeys(order))[:most]
