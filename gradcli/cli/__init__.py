@@ -1,0 +1,34 @@
+"""The shell: options in, exit codes out.  `main` is the only exit; it holds no logic and imports lazily."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT."""
+
+BROKEN_PIPE = 141
+"""Exit code when the reader went away: 128 + SIGPIPE."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; the entry point of `gradcli`.
+
+    Args:
+        arguments: Without the program's name; those of the process by default.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        from gradcli.cli.app import run
+
+        code = run(given)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What Python still holds for stdout must go nowhere, or it complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code

@@ -1,0 +1,109 @@
+"""The Typer application: its commands, its errors, its exit codes.
+
+Imports neither torch nor SymPy, so that the help answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Annotated
+
+import typer
+from typer import _click as click  # Typer brings its own click since 0.26
+
+import gradcli
+from gradcli.cli import derivatives
+from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
+
+BUG = 70
+"""Exit code for a bug of ours (EX_SOFTWARE)."""
+
+app = typer.Typer(
+    name="gradcli",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+derivatives.register(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"gradcli {gradcli.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def gradcli_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
+
+    \b
+    Examples:
+      gradcli vjp "x**2" --at 1,2 --v 1,1
+      gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
+      gradcli grad "sum(exp(x))" --at 0,1 --json
+      gradcli eval "A@x" --at A=[[1,2],[3,4]] --at x=5,6
+
+    \b
+    Exit codes:
+      0 answered; 2 the input is wrong; 70 a bug of gradcli; 74 the output could not be written; 130 interrupted.
+    """
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; every error becomes a message on stderr and an exit code here."""
+    sys.excepthook = _report_bug
+    try:
+        result = app(args=arguments, prog_name="gradcli", standalone_mode=False)
+    except GradcliError as error:
+        return _report(error, arguments)
+    except click.exceptions.UsageError as error:
+        return _report(UsageError(error.format_message().rstrip("."), hint=_where_help_is(error)), arguments)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        raise
+    except MemoryError:
+        return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
+    except OSError as error:
+        return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
+    return result if isinstance(result, int) else 0
+
+
+def _where_help_is(error: click.exceptions.UsageError) -> str:
+    return f"{error.ctx.command_path if error.ctx else 'gradcli'} --help shows the options"
+
+
+def _report(error: GradcliError, arguments: list[str]) -> int:
+    if _wants_json(arguments):
+        from gradcli.report.json import render_error
+
+        sys.stderr.write(render_error(error))
+    else:
+        text = error.render()
+        encoding = sys.stderr.encoding or "ascii"
+        sys.stderr.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    return error.exit_code
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(word in ("--json", "--format=json") or (word, after) == ("--format", "json") for word, after in pairs)
+
+
+def _report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """The last resort for what nothing caught: says so and leaves with `BUG`."""
+    lines = traceback.format_exception(kind, error, trace)
+    sys.stderr.write("".join(lines) if os.environ.get("GRADCLI_DEBUG") else f"gradcli: internal error: {lines[-1]}")
+    sys.stderr.write("This is a bug of gradcli; please report it with the command line. GRADCLI_DEBUG=1 shows more.\n")
+    sys.stderr.flush()
+    os._exit(BUG)

@@ -1,0 +1,126 @@
+"""The commands that evaluate and differentiate: vjp, jacobian, grad, eval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from gradcli.cli.expression import ExpressionCommand
+from gradcli.cli.options import (
+    At,
+    Dtype,
+    DtypeOption,
+    Expression,
+    Format,
+    FormatOption,
+    Json,
+    NoCheck,
+    Vector,
+    Wrt,
+    inputs,
+    names,
+    write,
+)
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    for command in (vjp, jacobian, grad, eval_):
+        app.command(command.__name__.rstrip("_"), cls=ExpressionCommand, no_args_is_help=True)(command)
+
+
+def vjp(
+    expression: Expression,
+    at: At = None,
+    v: Vector = None,
+    wrt: Wrt = None,
+    dtype: DtypeOption = Dtype.float64,
+    format: FormatOption = Format.table,  # noqa: A002
+    json: Json = False,
+    no_check: NoCheck = False,
+) -> None:
+    """The vector-Jacobian product: what y.backward(gradient=v) leaves in x.grad.
+
+    Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula and the verdict of the cross-check.
+
+    \b
+    Examples:
+      gradcli vjp "x**2" --at 1,2 --v 1,1
+      gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0
+      gradcli vjp "-x**2" --at -1,2 --v ones --format plain
+    """
+    function = _function(expression)
+    answer = function.vjp(inputs(function.variables, at), v, wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    write(answer, format, json=json)
+
+
+def jacobian(
+    expression: Expression,
+    at: At = None,
+    wrt: Wrt = None,
+    dtype: DtypeOption = Dtype.float64,
+    format: FormatOption = Format.table,  # noqa: A002
+    json: Json = False,
+    no_check: NoCheck = False,
+) -> None:
+    """The full Jacobian: a row for each y[i], a column for each x[j].
+
+    It may take up to 1 GiB of memory; a larger one is refused with its size.
+
+    \b
+    Examples:
+      gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
+      gradcli jacobian "A@x" --at A=[[1,2],[3,4]] --at x=5,6 --wrt x --format plain
+    """
+    function = _function(expression)
+    answer = function.jacobian(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    write(answer, format, json=json)
+
+
+def grad(
+    expression: Expression,
+    at: At = None,
+    wrt: Wrt = None,
+    dtype: DtypeOption = Dtype.float64,
+    format: FormatOption = Format.table,  # noqa: A002
+    json: Json = False,
+    no_check: NoCheck = False,
+) -> None:
+    """The gradient of a function with one output.
+
+    \b
+    Examples:
+      gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
+      gradcli grad "log(x)" --at -1
+    """
+    function = _function(expression)
+    answer = function.grad(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    write(answer, format, json=json)
+
+
+def eval_(
+    expression: Expression,
+    at: At = None,
+    dtype: DtypeOption = Dtype.float64,
+    format: FormatOption = Format.table,  # noqa: A002
+    json: Json = False,
+) -> None:
+    """The value of a function.
+
+    \b
+    Examples:
+      gradcli eval "y = x**2; sum(y)" --at 1,2
+      gradcli eval "sin(pi/6)" --format plain
+    """
+    function = _function(expression)
+    write(function.eval(inputs(function.variables, at), dtype=dtype.value), format, json=json)
+
+
+def _function(expression: str) -> Function:
+    from gradcli.function import Function
+
+    return Function(expression)

@@ -1,0 +1,7 @@
+"""Results out: one module a format, each from a result object to text.  Does no mathematics."""
+
+from __future__ import annotations
+
+from gradcli.report import json, plain, table
+
+__all__ = ["json", "plain", "table"]
