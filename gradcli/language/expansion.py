@@ -17,9 +17,9 @@ from gradcli.language.program import Atom, Builder, Program
 def expand(program: Program, keep: Callable[[Op], bool] = lambda op: not op.meaning) -> Program:
     """The same function in primitives, or in the operations to `keep`.
 
-        >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.grammar import parse
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
-        ['maximum']
+    ['maximum']
     """
     if all(keep(line.call.op) for line in program.lines):
         return program

@@ -247,8 +247,9 @@ class _Run:
 
     def _operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         operand = line.call.operands[k]
-        if not isinstance(operand, sympy.Symbol):
-            return [None] * len(elements)
+        constant = self._constant(operand)
+        if constant is not None:
+            return [constant] * len(elements)
         values = self.values[operand]
         return [values[e] for e in self.reference.footprint.down(line, k, elements)[1].tolist()]
 

@@ -1,7 +1,7 @@
 """The local rule of each elementwise primitive: value, partial derivatives and kinks on balls.
 
-The partials are SymPy's derivatives of the op's meaning.  Constant operands are put in before differentiating, so
-that x**2 has the slope 2*x, which exists at 0, and not 2*x**2/x.
+The partials are SymPy's derivatives of the op's meaning.  The constants of a power are put in before differentiating,
+so that x**2 has the slope 2*x, which exists at 0, and not 2*x**2/x.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Outcome = Ball | Trouble
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One elementwise operation with its constants put in; a partial is None where the operand is constant."""
+    """One elementwise operation; a parameter and its partial are None where a constant was put in."""
 
     parameters: tuple[sympy.Symbol | None, ...]
     value: Compiled
@@ -92,8 +92,9 @@ class Rule:
 
 
 def rule_of(call: Call) -> Rule:
-    """The rule of an elementwise primitive on its variable operands."""
-    constants = tuple(None if isinstance(a, sympy.Symbol) else a for a in call.operands)
+    """The rule of an elementwise primitive on its operands, those of a constant base or exponent put in."""
+    is_power = call.op.name == "pow"
+    constants = tuple(a if is_power and not isinstance(a, sympy.Symbol) else None for a in call.operands)
     return _rule(call.op.name, constants, call.statics)
 
 
