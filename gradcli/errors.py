@@ -14,6 +14,9 @@ from typing import ClassVar
 EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret."""
 
+MESSAGE_LENGTH = 400
+"""Characters of a message or a hint."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -56,6 +59,12 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
+def shortened(text: str) -> str:
+    """`text` without its middle where it is longer than `MESSAGE_LENGTH`: it may repeat what the user typed."""
+    half = MESSAGE_LENGTH // 2
+    return text if len(text) <= MESSAGE_LENGTH else f"{text[:half]}...{text[-half:]}"
+
+
 class GradcliError(Exception):
     """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell."""
 
@@ -64,9 +73,9 @@ class GradcliError(Exception):
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = shortened(printable(message))
         self.place = place
-        self.hint = hint
+        self.hint = hint and shortened(printable(hint))
 
     def render(self) -> str:
         """The message, the caret and the hint as plain text, without a final newline."""

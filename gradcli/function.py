@@ -239,7 +239,8 @@ class Function:
         if math.prod(shape) != 1:
             example = ",".join(["1"] * shape[0]) if len(shape) == 1 and shape[0] <= 4 else "ones"
             raise InputError(
-                f"y has shape {show(shape)}, so {command} needs a gradient vector v of that shape",
+                f"y has shape {show(shape)}, and only a y of one element has an implicit gradient: "
+                f"{command} needs a vector v of y's shape",
                 hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
             )
         return np.ones(shape)

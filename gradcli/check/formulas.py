@@ -63,6 +63,13 @@ def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> 
         derivative: The formula.
         evidence: What the reference found at the point, if it was asked.
     """
+    try:
+        return _confirm(point, derivative, evidence)
+    except NotImplementedError as error:
+        return Confirmation(holds=False, note=str(error))
+
+
+def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
     if evidence is not None:
         compared = _compare(point, derivative, evidence, derivative.sizes)
         if compared is not None:

@@ -37,6 +37,9 @@ KNOWN_BITS = 53
 UNIT_BITS: Mapping[str, int] = {"float64": 53, "float32": 24}
 """Bits of the significand: the ball at this precision bounds what rounding can explain."""
 
+SMALLEST: Mapping[str, int] = {"float64": -1074, "float32": -149}
+"""Exponent of the smallest positive number: what is below it is rounded to 0."""
+
 SLACK = 8
 """How much wider than that ball an error may be, as torch may fuse or reorder operations."""
 
@@ -188,13 +191,13 @@ def _compare(target: _Target, truth: Outcome, dtype: str, *, is_last: bool) -> _
     if distance <= tolerance * size:
         error = 0.0 if distance == 0 else _to_float(distance.upper() / size.lower())
         return _Entry(target, "agree", truth, error, "")
+    if distance < arb(2) ** SMALLEST[dtype]:
+        return _Entry(target, "agree", truth, None, "")  # no number of this format is nearer
     if distance > tolerance * size and is_known:
         error = _to_float(distance.mid() / size.mid()) if size > 0 else math.inf
         return _Entry(target, "disagree", truth, error, "")
     if not is_last:
         return None
-    if target.torch == 0 and size < arb(2) ** -1074:
-        return _Entry(target, "agree", truth, 0.0, "")
     return _Entry(target, "unchecked", truth, None, f"the truth is not known well enough at {LAST_BITS} bits")
 
 
@@ -213,7 +216,7 @@ def _explained(reference: Reference, evidence: Evidence, entries: list[_Entry], 
         return entries
     directions = list(dict.fromkeys(_direction(e.target) for e in wrong))
     bits = UNIT_BITS[dtype]
-    columns = _by_direction(reference.plan(directions, evidence.rows).run(bits))
+    columns = _by_direction(reference.plan(directions, evidence.rows).run(bits, SMALLEST[dtype]))
     explained = []
     for entry in entries:
         if entry.verdict == "disagree":

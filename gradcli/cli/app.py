@@ -67,7 +67,8 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        return _report(UsageError(error.format_message().rstrip("."), hint=_where_help_is(error)), arguments)
+        message = error.format_message().rstrip(".")
+        return _report(UsageError(message[:1].lower() + message[1:], hint=_where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:

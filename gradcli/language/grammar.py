@@ -85,7 +85,7 @@ class _Parser:
         while True:
             while self.accept(";") or self.accept("\n"):
                 pass
-            if self.token.kind == "end":
+            if self.at_end:
                 break
             output = self.statement()
             if self.token.text not in (";", "\n", ""):
@@ -121,17 +121,19 @@ class _Parser:
         return value, name.span.to(span)
 
     def value(self) -> Program:
+        if self.at_end:
+            raise self.error(LanguageError, "there is no value", self.token.span, hint="write a number, or 1,2")
         first, span = self.expression()
         items = [first]
         is_vector = False
         while self.accept(","):
             is_vector = True
-            if self.token.kind == "end":
+            if self.at_end:
                 break
             item, end = self.expression()
             items.append(item)
             span = span.to(end)
-        if self.token.kind != "end":
+        if not self.at_end:
             raise self.unexpected()
         return self.finish(self.builder.emit("stack", tuple(items), span) if is_vector else first)
 
@@ -162,7 +164,8 @@ class _Parser:
         if token.text in _BINARY:
             return *_BINARY[token.text], 1
         if token.text in _NOT_YET:
-            raise self.error(LanguageError, f"the operator '{token.text}' is not in the language", token.span)
+            hint = "maximum(a, b), relu(x) and clamp(x, a, b) choose without a comparison"
+            raise self.error(LanguageError, f"the operator '{token.text}' is not read", token.span, hint=hint)
         starts_factor = token.kind == "name" or token.text == "("
         if starts_factor and (before.kind == "number" or before.text == ")"):
             return 2, "mul", 0
@@ -420,6 +423,10 @@ class _Parser:
     def token(self) -> Token:
         return self.tokens[self.position]
 
+    @property
+    def at_end(self) -> bool:
+        return self.token.kind == "end"
+
     def advance(self) -> Token:
         token = self.token
         self.position += token.kind != "end"
@@ -433,7 +440,7 @@ class _Parser:
     def expect(self, text: str, opening: Token) -> Token:
         if self.token.text == text:
             return self.advance()
-        if self.token.kind == "end":
+        if self.at_end:
             raise self.error(LanguageError, f"'{opening.text}' is never closed", opening.span, hint=f"add '{text}'")
         raise self.unexpected(f" where '{text}' was expected")
 
@@ -453,7 +460,7 @@ class _Parser:
 
     def unexpected(self, where: str = "") -> GradcliError:
         token, before = self.token, self.tokens[self.position - 1]
-        if token.kind == "end" or token.text == "\n":
+        if self.at_end or token.text == "\n":
             return self.error(LanguageError, "the expression ends too early", token.span)
         hint = None
         if token.text == "=":

@@ -81,6 +81,31 @@ class sinc(sympy.Function):  # type: ignore[misc]  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
+class _Choice(sympy.Function):  # type: ignore[misc]
+    """One of two operands; SymPy's Max and Min flatten, sort and drop theirs, and differentiate to Heaviside."""
+
+    nargs = 2
+    is_real = True
+    is_first: Callable[[Expr, Expr], Expr]
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """1 for the chosen operand, 0 for the other; at a tie there is a kink."""
+        first = sympy.S.One if argindex == 1 else sympy.S.Zero
+        return sympy.Piecewise((first, type(self).is_first(*self.args)), (1 - first, True))
+
+
+class maximum(_Choice):  # noqa: N801
+    """The larger operand."""
+
+    is_first = staticmethod(sympy.Ge)
+
+
+class minimum(_Choice):  # noqa: N801
+    """The smaller operand."""
+
+    is_first = staticmethod(sympy.Le)
+
+
 MEANINGS: Mapping[str, Callable[..., Expr]] = {
     "neg": lambda x: -x,
     "add": lambda a, b: a + b,
@@ -119,8 +144,8 @@ MEANINGS: Mapping[str, Callable[..., Expr]] = {
     "ceil": ceil,
     "trunc": trunc,
     "round": round,
-    "maximum": lambda a, b: sympy.Piecewise((a, a >= b), (b, True)),
-    "minimum": lambda a, b: sympy.Piecewise((a, a <= b), (b, True)),
+    "maximum": maximum,
+    "minimum": minimum,
 }
 """Every elementwise primitive of the op table; its static arguments follow its operands."""
 

@@ -24,6 +24,9 @@ NEW = "None"
 MAX_ELEMENTS = 2**28
 """Elements of one tensor: 2 GiB in float64."""
 
+MAX_DIMENSIONS = 32
+"""Dimensions of one tensor, the limit of NumPy before version 2."""
+
 MAX_TOTAL_ELEMENTS = 2**29
 """Elements of all lines together, which autograd keeps: 4 GiB in float64."""
 
@@ -254,4 +257,7 @@ def shape_of(line: Line, operands: list[Shape]) -> Shape:
         ShapeError: shapes that do not fit; the place is left to the caller.
     """
     op = line.call.op
-    return (broadcast if op.kind is Kind.ELEMENTWISE else _RULES[op.name])(operands, line.call.statics)
+    shape = (broadcast if op.kind is Kind.ELEMENTWISE else _RULES[op.name])(operands, line.call.statics)
+    if len(shape) > MAX_DIMENSIONS:
+        raise TooLargeError(f"a tensor of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held")
+    return shape

@@ -97,7 +97,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
 
 def _unexpected(text: str, position: int, source: str) -> LanguageError:
     character = text[position]
-    shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
+    shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     place = Place(text, Span(position, position + 1), source)
     return LanguageError(f"unexpected character {shown}", place=place, hint=_LOOKALIKES.get(character))
 

@@ -72,14 +72,18 @@ def read_cotangent(value: Value, shape: Shape, source: str = "--v") -> Array:
     if v.shape != shape:
         place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
         raise InputError(
-            f"v has shape {show(v.shape)}, and y has shape {show(shape)}", place=place, hint=_shape_hint(v.shape, shape)
+            f"v has shape {show(v.shape)}, and y has shape {show(shape)}",
+            place=place,
+            hint=_shape_hint(value, v.shape, shape),
         )
     return v
 
 
-def _shape_hint(given: Shape, wanted: Shape) -> str:
+def _shape_hint(value: Value, given: Shape, wanted: Shape) -> str:
     if math.prod(given) == math.prod(wanted) == 1:
-        example = "[" * len(wanted) + "1" + "]" * len(wanted) if wanted else "a plain number"
+        missing = len(wanted) - len(given)
+        brackets = "[" * missing, "]" * missing
+        example = str(value).strip().join(brackets) if missing > 0 else f"it with {len(wanted)} pairs of brackets"
         return f"write {example}: as in torch, v must have y's shape"
     return "v weights the elements of y, so it must have y's shape" + (", here a plain number" if not wanted else "")
 
@@ -101,7 +105,7 @@ def _read_text(text: str, source: str) -> Array:
             numbers = [float(word) for word in text.split(",")]
         except ValueError:
             numbers = []
-        if numbers:
+        if all(map(math.isfinite, numbers)) and numbers:
             return np.array(numbers if "," in text else numbers[0])
     return _run(parse_value(text, source))
 
@@ -124,15 +128,13 @@ def _apply(line: Line, operands: list[Array]) -> Any:
     op, statics = line.call.op, line.call.statics
     if op.kind is Kind.SOURCE:
         return _source(op.name, operands)
+    if op.name == "stack" and len({a.shape for a in operands}) > 1:
+        shown = ", ".join(show(a.shape) for a in operands[:4]) + ", ..." * (len(operands) > 4)
+        raise ShapeError(f"this list has parts of different shapes: {shown}", hint="nested lists need equal lengths")
     _require_room(math.prod(shape_of(line, [a.shape for a in operands])))
     if op.name == "index":
         return operands[0][as_key(statics[0])]
     if op.name == "stack":
-        if len({a.shape for a in operands}) > 1:
-            shown = ", ".join(show(a.shape) for a in operands)
-            raise ShapeError(
-                f"the parts of this list have different shapes: {shown}", hint="nested lists need equal lengths"
-            )
         return np.stack(operands)
     if op.name == "transpose":
         return operands[0].transpose(permutation(operands[0].shape, statics))

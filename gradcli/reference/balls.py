@@ -1,8 +1,10 @@
 """SymPy expressions on Arb balls: every result contains the true value at the exact inputs.
 
 An expression compiles once to closures and runs at any precision.  A value that does not exist is a ball of nan, a
-choice that the balls cannot make is the union of the branches; more precision then decides.  Sources: F. Johansson,
-"Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", 2017; DLMF 5.15 for polygamma.
+choice that the balls cannot make is the union of the branches; more precision then decides.  Every leaf is made by
+calling `arb`: the methods of 0.9 do not check what they are called on, and `arb.exp(1.0)` reads foreign memory.
+Sources: F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", 2017; for polygamma,
+DLMF 5.15.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import sympy
 from flint import acb, arb, ctx
 from sympy import Expr
+from sympy.core.relational import Relational
 
 from gradcli.language import meaning
 
@@ -110,6 +113,8 @@ _HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.ceil: arb.ceil,
     meaning.trunc: _trunc,
     meaning.round: _round,
+    meaning.maximum: arb.max,
+    meaning.minimum: arb.min,
 }
 """The functions that meanings and their derivatives are made of."""
 
@@ -129,8 +134,9 @@ def compile_ball(expression: Expr) -> Compiled:
             p, q = int(expression.p), int(expression.q)
             return lambda env: arb(p) / q
         case sympy.Float():
-            exact = arb(float(expression))
-            return lambda env: exact
+            sign, mantissa, exponent, _ = expression._mpf_
+            whole = -int(mantissa) if sign else int(mantissa)
+            return lambda env: arb(whole) * arb(2) ** int(exponent)
         case sympy.core.numbers.Pi():
             return lambda env: arb.pi()
         case sympy.core.numbers.Exp1():
@@ -155,7 +161,7 @@ def compile_ball(expression: Expr) -> Compiled:
             return _compile_sum(expression)
         case sympy.Indexed():
             label, indices = expression.base.label, [compile_integer(i) for i in expression.indices]
-            return lambda env: env[label](*(i(env) for i in indices))
+            return lambda env: arb(env[label](*(i(env) for i in indices)))
         case sympy.KroneckerDelta():
             a, b = (compile_integer(side) for side in expression.args)
             return lambda env: arb(int(a(env) == b(env)))
@@ -241,6 +247,8 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
             return False if False in found else None if None in found else True
 
         return conjunction
+    if not isinstance(condition, Relational):
+        raise NotImplementedError(f"no rule for the condition {condition}")
     is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
     compiled = compile_integer if is_index else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)

@@ -62,10 +62,15 @@ class Plan:
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
 
-    def run(self, bits: int) -> Columns:
-        """The nonzero columns of the Jacobian at this precision."""
+    def run(self, bits: int, smallest: int | None = None) -> Columns:
+        """The nonzero columns of the Jacobian at this precision.
+
+        Args:
+            bits: Of the balls.
+            smallest: The exponent of the smallest number of a float format, to bound what its underflow can do.
+        """
         with precision(bits):
-            return _Run(self).columns()
+            return _Run(self, None if smallest is None else arb(2) ** smallest).columns()
 
 
 class Reference:
@@ -196,8 +201,8 @@ class Reference:
 class _Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.reference = plan, plan.reference
+    def __init__(self, plan: Plan, smallest: Ball | None) -> None:
+        self.plan, self.reference, self.smallest = plan, plan.reference, smallest
         self.values: dict[Atom, dict[int, Outcome]] = {}
 
     def columns(self) -> Columns:
@@ -233,7 +238,7 @@ class _Run:
             rule, shown = rule_of(line.call), self.reference.shown(line)
             columns = [self._operand(line, k, elements) for k in range(len(line.call.operands))]
             return {
-                e: rule.evaluate(list(operands), shown)
+                e: self._underflown(rule.evaluate(list(operands), shown))
                 for e, operands in zip(out, zip(*columns, strict=True), strict=True)
             }
         totals: dict[int, Outcome] = {}
@@ -284,7 +289,8 @@ class _Run:
             entering = tangents[line.call.operands[flow.operand]]
             for source, target in zip(flow.source, flow.target, strict=True):
                 factor = scale if slopes is None else slopes[target]
-                totals[target] = _plus(totals[target], _times(entering[source], factor))
+                product = self._underflown(_times(entering[source], factor))
+                totals[target] = _plus(totals[target], product)
         return totals
 
     def _slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
@@ -295,8 +301,14 @@ class _Run:
             return [partial({}) if partial else arb(0)] * len(elements)
         distinct, position = np.unique(elements, return_inverse=True)
         columns = [self._operand(line, n, distinct) for n in range(len(line.call.operands))]
-        slopes = [rule.slope(k, list(operands), shown) for operands in zip(*columns, strict=True)]
+        slopes = [self._underflown(rule.slope(k, list(operands), shown)) for operands in zip(*columns, strict=True)]
         return [slopes[p] for p in position.tolist()]
+
+    def _underflown(self, outcome: Outcome) -> Outcome:
+        """The ball with the error of a result that a float format holds with fewer bits or not at all."""
+        if self.smallest is None or isinstance(outcome, Trouble) or outcome == 0:
+            return outcome
+        return outcome + arb(0, self.smallest) if abs(outcome).lower() < self.smallest * 2**60 else outcome
 
 
 def _plus(a: Outcome | None, b: Outcome) -> Outcome:

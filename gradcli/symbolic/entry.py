@@ -26,6 +26,9 @@ LARGE = 16
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""
 
+EXACT_BITS = 1_000
+"""Precision of decimals, so that SymPy's arithmetic on them does not round where float64's would."""
+
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
 
@@ -76,6 +79,8 @@ class Entries:
         line = self.lines.get(atom)
         if line is not None:
             return self._line(line, index)
+        if isinstance(atom, sympy.Float):
+            return sympy.Float(atom, precision=EXACT_BITS)
         if not isinstance(atom, sympy.Symbol):
             return atom
         return sympy.IndexedBase(str(atom), real=True)[index] if index else atom

@@ -1,0 +1,1 @@
+"""Ratios against peers, run by hand."""

@@ -1,0 +1,203 @@
+"""Verdicts on known traps, honest coverage, and a checker that is proved able to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from gradcli import Function
+from gradcli.autodiff import run as torch_reading
+from gradcli.language import meaning, ops
+from gradcli.language.ops import Kind
+from gradcli.reference import rules
+from gradcli.reference.rules import Outcome, Trouble
+from gradcli.results import SEVERITY, VJP, Check
+from gradcli.symbolic import derivative, linear
+
+VERDICTS = [
+    ("x**2", [1, 2], "agree"),
+    ("(1-cos(x))/x**2", 1e-8, "inaccurate"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, "inaccurate"),
+    ("log(1+x)", 1e-18, "agree"),
+    ("exp(x)/exp(x)", 1000, "nan-trap"),
+    ("sqrt(x)", 0, "undefined"),
+    ("log(x)", -1, "undefined"),
+    ("log(x)", 0, "undefined"),
+    ("abs(x)", 0, "undefined"),
+    ("sin(x)/x", 0, "undefined"),
+    ("x**0.5", [0, 4], "undefined"),
+    ("x**2", float("inf"), "undefined"),
+    ("x**2", float("nan"), "undefined"),
+    ("tan(pi/2*x)", 1, "unchecked"),
+    ("sin(pi*x)", 1, "agree"),
+    ("tanh(x)", 200, "inaccurate"),
+    ("exp(x)", -1000, "agree"),
+    ("(1e300*(1e-200*x))**2", 1e-130, "inaccurate"),
+    ("x**3", 1e200, "inaccurate"),
+]
+
+
+def _vjp(text: str, x: Any, **options: Any) -> tuple[VJP, Check]:
+    answer = Function(text).vjp({"x": x}, "ones", **options)
+    assert answer.check is not None
+    return answer, answer.check
+
+
+@pytest.mark.parametrize(("text", "x", "verdict"), VERDICTS, ids=[f"{t} at {x}" for t, x, _ in VERDICTS])
+def test_verdicts_on_known_traps(text: str, x: Any, verdict: str) -> None:
+    """From the design's table and the traps found by trying."""
+    _, check = _vjp(text, x)
+    assert check.verdict == verdict, check.findings
+
+
+def test_lost_digits_come_with_the_truth() -> None:
+    """Torch says 1e8, the truth is -8.3e-10."""
+    _, check = _vjp("(1-cos(x))/x**2", 1e-8)
+    (finding,) = check.findings
+    assert finding.torch == pytest.approx(1e8)
+    assert finding.reference == pytest.approx(-1e-8 / 12, rel=1e-15)
+
+
+def test_findings_are_worst_first_and_counted() -> None:
+    """Three hundred undefined entries are not listed one by one."""
+    _, check = _vjp("log(x)", np.concatenate([-np.ones(300), np.ones(100)]))
+    assert check.verdict == "undefined"
+    assert len(check.findings) == 10
+    assert check.findings_count > 10
+    severities = [SEVERITY.index(f.verdict) for f in check.findings]
+    assert severities == sorted(severities, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("size", "entries", "checked"),
+    [(3, 9, 9), (32, 1024, 1024), (100, 10_000, 16 * 30), (20_000, 20_000, 256)],
+)
+def test_coverage_is_stated(size: int, entries: int, checked: int) -> None:
+    """All up to 1,024 entries, then a sample; of the Jacobian where there is one, else of vᵀJ."""
+    _, check = _vjp("x**3", np.linspace(0.5, 1, size))
+    assert check.entries == entries
+    assert (check.checked == checked) if checked in (9, 1024, 256) else (100 < check.checked <= checked)
+    assert (check.chosen == "all") == (entries <= 1024)
+
+
+def test_a_single_bad_entry_of_many_is_in_the_sample() -> None:
+    """What is not finite, and what is largest, is looked at first."""
+    x = np.linspace(1, 2, 50_000)
+    x[31_415] = 0.0
+    _, check = _vjp("sqrt(x)", x)
+    assert check.verdict == "undefined"
+    assert check.findings[0].column == (31_415,)
+
+
+def test_no_check_leaves_it_out_but_confirms_the_formula() -> None:
+    """The formula is still compared, on a probe."""
+    answer = Function("x**2").vjp({"x": [1, 2]}, [1, 1], check=False)
+    assert answer.check is None
+    assert answer.symbolic["x"].text == "2*x[i]*KroneckerDelta(i, j)"
+
+
+def test_infinite_weights_are_reported() -> None:
+    """A v that is not finite has no true product."""
+    answer = Function("x**2").vjp({"x": [1, 2]}, [np.inf, 1])
+    assert answer.check is not None
+    assert answer.check.verdict == "undefined"
+    assert "v is inf" in answer.check.findings[0].note
+
+
+# -- the checker is tested to fail
+
+POINTS = {"polygamma": "polygamma(1, x)", "clamp": "clamp(x, -1, 2)", "acosh": "acosh(x + 1)", "neg": "-x"}
+
+
+def _planted(monkeypatch: pytest.MonkeyPatch, op: str, factor: float) -> None:
+    """Multiply torch's derivative of one operation, leaving its value alone."""
+    import torch
+
+    right: Callable[..., Any] = torch_reading._apply
+
+    def wrong(call: Any, values: Any, kind: Any) -> Any:
+        result = right(call, values, kind)
+        return result * factor - (result * (factor - 1)).detach() if call.op.name == op else result
+
+    assert torch.is_tensor(torch.ones(1))
+    monkeypatch.setattr(torch_reading, "_apply", wrong)
+
+
+@pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE], ids=lambda op: op.name)
+def test_a_derivative_of_torch_that_is_wrong_by_a_millionth_is_caught(
+    op: ops.Op, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every elementwise operation in turn; a derivative of zero is planted as one of a millionth."""
+    name = op.name
+    text = POINTS.get(name) or (f"{name}(x)" if len(op.operands) == 1 else f"{name}(x, x**2)")
+    at = {"x": 0.4}
+    clean = Function(text).vjp(at).check
+    assert clean is not None
+    assert clean.verdict == "agree"
+    if name in ("sign", "floor", "ceil", "trunc", "round"):
+        pytest.skip("a multiple of the derivative 0 is 0")
+    if not op.torch:
+        pytest.skip("runs as its meaning")
+    _planted(monkeypatch, name, 1 + 1e-6)
+    check = Function(text).vjp(at).check
+    assert check is not None
+    assert check.verdict == "disagree"
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "matmul", "stack", "index", "transpose", "reshape"])
+def test_a_wrong_derivative_of_a_structural_operation_is_caught(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for what moves elements."""
+    _planted(monkeypatch, op, 1 + 1e-6)
+    check = (
+        Function("y = A@x; sum(y[1:]**2) + mean([x, 2*x].T) + A.view(-1)[2]")
+        .vjp({"A": [[1, 2], [3, 4]], "x": [5, 7]})
+        .check
+    )
+    assert check is not None
+    assert check.verdict == "disagree"
+
+
+@pytest.mark.parametrize("name", ["sin", "mul", "exp", "pow", "maximum", "erf"])
+def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formula and reference then agree with each other, and torch with neither."""
+    right = meaning.MEANINGS[name]
+    monkeypatch.setitem(meaning.MEANINGS, name, lambda *a: right(*a) * (1 + sympy.Rational(1, 10**6)))
+    rules._rule.cache_clear()
+    try:
+        text = {"mul": "x*x", "pow": "x**2.5", "maximum": "maximum(x, x**2)"}.get(name, f"{name}(x)")
+        _, check = _vjp(text, 0.4)
+        assert check.verdict == "disagree"
+    finally:
+        rules._rule.cache_clear()
+
+
+def test_a_wrong_rule_of_the_reference_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch and the formula then agree with each other, and the reference with neither; the formula is not shown."""
+    right = rules.Rule.slope
+
+    def wrong(self: rules.Rule, k: int, operands: list[Outcome], shown: str) -> Outcome:
+        outcome = right(self, k, operands, shown)
+        return outcome if isinstance(outcome, Trouble) else outcome * (1 + 2.0**-19)
+
+    monkeypatch.setattr(rules.Rule, "slope", wrong)
+    answer, check = _vjp("sin(x)", 0.4)
+    assert check.verdict == "disagree"
+    assert "disagrees with the reference" in answer.symbolic_omitted["x"]
+
+
+@pytest.mark.parametrize("text", ["sin(x)", "sum(x**2)", "x[1:]*x[:-1]"])
+def test_a_wrong_formula_is_caught_and_not_shown(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factor of 1 + 1e-6 in the collapse of the deltas."""
+    right = linear.assemble
+    wrong = 1 + sympy.Rational(1, 10**6)
+    monkeypatch.setattr(derivative, "assemble", lambda form: right(form) * wrong)
+    answer, check = _vjp(text, [0.4, 0.7, 0.9])
+    assert check.verdict == "disagree"
+    assert "x" not in answer.symbolic
+    assert check.findings[0].note.startswith("the formula is wrong")
+    silent = Function(text).vjp({"x": [0.4, 0.7, 0.9]}, "ones", check=False)
+    assert "x" not in silent.symbolic

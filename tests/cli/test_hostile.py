@@ -1,0 +1,150 @@
+"""User text is hostile until parsed: refused in bounded time and memory, without any side effect."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+HOSTILE = [
+    "__import__('os').system('touch {mark}')",
+    '__import__("subprocess").run(["touch", "{mark}"])',
+    "().__class__.__bases__[0].__subclasses__()",
+    "x.__class__.__mro__[1].__subclasses__()",
+    "(lambda: open('{mark}', 'w'))()",
+    "[f for f in ().__class__.__base__.__subclasses__()]",
+    "f'{{open(\"{mark}\", \"w\")}}'",
+    "open('{mark}', 'w')",
+    "eval('x')",
+    "exec('import os')",
+    "import os; os.system('touch {mark}')",
+    "from os import system",
+    "x if x else open('{mark}')",
+    "x := 1",
+    "print(x)",
+    "globals()",
+    "getattr(x, 'real')",
+    "torch.load('{mark}')",
+    "torch.ops.aten.add(x, x)",
+    "np.load('{mark}')",
+    "sympy.sympify('1')",
+    "os.system",
+    "x.data.numpy().tofile('{mark}')",
+    "x.backward()",
+    "`touch {mark}`",
+    "$(touch {mark})",
+    "@/etc/passwd",
+    "{{'a': 1}}",
+    "x; del x",
+    "while True: pass",
+    "yield x",
+    "await x",
+    "x[__import__('os')]",
+    "x[10**30]",
+    "x[99999999999999999999]",
+    "sum(x, dim=__import__('os'))",
+    "9**9**9**9",
+    "10**10**10",
+    "2**99999999999",
+    "1e400",
+    "x**" * 200 + "x",
+    "-" * 10_000 + "x",
+    "(" * 10_000 + "x" + ")" * 10_000,
+    "[" * 10_000 + "x" + "]" * 10_000,
+    "sin(" * 10_000 + "x" + ")" * 10_000,
+    "(" * 10_000,
+    ")" * 10_000,
+    "9" * 10_000,
+    "a" * 1_000_000,
+    "x+" * 500_000 + "x",
+    "x\x00y",
+    "\x1b[31mx",
+    "\u202ex",
+    "x" + "\u0301" * 50 + "(",
+    "ｘ＋１",
+    "\ud800",
+    "x.view(99999999999, 99999999999)",
+    "x[" + "0," * 5000 + "0]",
+    "[" + ",".join("[x]" for _ in range(3)) + "][5]",
+    "clamp(x, 1)",
+    "\\x41",
+    "x\\\n+1",
+    "'" * 99,
+    "# comment",
+]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_text_is_refused(number: int, gradcli: Command, tmp_path: Path) -> None:
+    """Exit 2, one message of bounded length, nothing on stdout, no side effect, at once."""
+    mark = tmp_path / "mark"
+    text = HOSTILE[number].replace("{mark}", str(mark)).replace("{{", "{").replace("}}", "}")
+    start = time.perf_counter()
+    run = gradcli("eval", text, "--at", "x=1")
+    assert time.perf_counter() - start < 10
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: ")
+    assert len(run.err) < 2_000
+    assert "\x1b" not in run.err
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("option", ["--at", "--v", "--wrt"])
+@pytest.mark.parametrize("number", range(0, len(HOSTILE), 3))
+def test_hostile_values_are_refused(number: int, option: str, gradcli: Command, tmp_path: Path) -> None:
+    """The same where the text is a value or a list of names."""
+    mark = tmp_path / "mark"
+    text = HOSTILE[number].replace("{mark}", str(mark))
+    values = ["--at", f"x={text}"] if option == "--at" else ["--at", "x=1,2", option, text]
+    run = gradcli("vjp", "x**2", *values)
+    assert (run.code, run.out) == (2, "")
+    assert len(run.err) < 2_500 or option == "--wrt"
+    assert not mark.exists()
+
+
+BOUNDED = [
+    "; ".join(["y = x"] + ["y = y + y"] * 3_000),
+    "; ".join(["y = x"] + ["y = y*y"] * 200),
+    "+".join(f"a{n}*x" for n in range(1_000)).replace("a", "x*"),
+    "[" * 60 + "x" + "]" * 60,
+    "x" + "[None]" * 70,
+    "exp(" * 50 + "x" + ")" * 50,
+    "2**(10**2) * x",
+    "x**1000000",
+]
+
+
+@pytest.mark.parametrize("number", range(len(BOUNDED)))
+def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, gradcli: Command) -> None:
+    """Doubling programs, deep lists, towers: bounded time, and an exit code that is one of ours."""
+    start = time.perf_counter()
+    run = gradcli("vjp", BOUNDED[number], "--at", "x=0.5", "--v", "ones", "--json")
+    assert run.code in (0, 2), run.err
+    assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9**9**9**9", "(" * 100_000 + "x", "x+" * 60_000 + "x", "x.view(99999999999, 99999999999)", "[x,x]" + "[:, None]" * 90],
+    ids=["tower", "brackets", "long sum", "view", "dimensions"],
+)
+def test_memory_stays_bounded(text: str) -> None:
+    """In a process that may map 8 GiB (torch alone maps several) and hold far less."""
+    code = f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30})); from gradcli.cli import main; sys.exit(main(['eval', sys.stdin.read(), '--at', 'x=1']))"
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode in (0, 2), done.stderr
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4 * 2**20  # KiB
+    assert "Traceback" not in done.stderr
+
+
+def test_the_shell_sees_no_expansion_of_a_name(gradcli: Command) -> None:
+    """Names such as $HOME are not read from the environment."""
+    assert gradcli("eval", "$HOME").code == 2
+    assert os.environ.get("HOME", "") not in gradcli("eval", "$HOME").err or not os.environ.get("HOME")

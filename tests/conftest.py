@@ -1,0 +1,67 @@
+"""What the tests share: the command in this process and as a real process, and the switch that renews goldens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from gradcli.cli import main
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Run]
+
+for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS", "GRADCLI_DEBUG"):
+    os.environ.pop(_variable, None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="rewrite tests/goldens from the present output")
+
+
+@pytest.fixture
+def gradcli(capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """The command line, run in this process."""
+    hook = sys.excepthook
+
+    def run(*arguments: str) -> Run:
+        capsys.readouterr()
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    yield run
+    sys.excepthook = hook
+
+
+@pytest.fixture
+def installed() -> Command:
+    """The installed command, run as a process of its own."""
+
+    def run(*arguments: str, **environment: str) -> Run:
+        done = subprocess.run(
+            [os.path.join(os.path.dirname(sys.executable), "gradcli"), *arguments],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=os.environ | {"PYTHONIOENCODING": "utf-8"} | environment,
+            timeout=120,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,164 @@
+"""What the language means, and that a Program keeps what was typed."""
+
+from __future__ import annotations
+
+import ast
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from gradcli import Function
+from gradcli.errors import GradcliError, LanguageError, TooLargeError
+from gradcli.language.grammar import MAX_DEPTH, parse
+from gradcli.language.program import Call
+
+
+def _calls(text: str) -> list[Call]:
+    return [line.call for line in parse(text).lines]
+
+
+def _value(text: str, **at: float) -> float:
+    return float(Function(text).eval(at).value)
+
+
+PRECEDENCE = [
+    ("1 + 2*3", 7),
+    ("2*3**2", 18),
+    ("-2**2", -4),
+    ("2**-1", 0.5),
+    ("2**3**2", 512),
+    ("2^3", 8),
+    ("8/4/2", 1),
+    ("8-4-2", 2),
+    ("+3 - -2", 5),
+    ("2(3+1)", 8),
+    ("(1+1)(1+2)", 6),
+    ("2 pi", 2 * np.pi),
+    ("1/2pi", np.pi / 2),
+    ("2**2(3)", 12),
+    ("1_000 + .5 + 5. + 1e-3", 1005.501),
+    ("sqrt(16) + ln(E)", 5),
+    ("Max(1, 5, 3) - Min(1, 5, 3)", 4),
+    ("torch.special.i0(0) + np.exp(0) + math.pi - pi", 2),
+    ("clamp(7, min=0, max=2)", 2),
+    ("[1, 2, 3][1]", 2),
+    ("sum([[1, 2], [3, 4]], dim=0)[-1]", 6),
+    ("torch.stack([1, 2]).sum()", 3),
+    ("x = 2; x**2", 4),
+    ("a = 1\n\nb = a + 1; ; b*3", 6),
+    ("(1 +\n 2)", 3),
+    ("round(2.5) + round(3.5)", 6),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PRECEDENCE, ids=[text for text, _ in PRECEDENCE])
+def test_precedence_and_spelling(text: str, expected: float) -> None:
+    """As in Python, with ^ for powers and products by juxtaposition."""
+    assert _value(text) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["x - x", "x/x", "x*0", "x**1", "x + 0", "maximum(x, x)", "--x", "x*x*x", "sin(x)/x"])
+def test_nothing_is_simplified(text: str) -> None:
+    """Torch must compute what was typed: every operation has its line."""
+    assert len(_calls(text)) == sum(text.count(c) for c in "-/*+ms") - 2 * text.count("**") + text.count("**") - (
+        text.count("maximum") * 2
+    )
+
+
+def test_constants_are_folded_exactly() -> None:
+    """Integers and fractions only; a decimal is the float64 it reads as."""
+    assert str(_calls("x**(1/3)")) == "[pow(x, 1/3)]"
+    assert str(_calls("x*(2**10 - 1)")) == "[mul(x, 1023)]"
+    assert float(_calls("x*0.1")[0].operands[1]) == 0.1
+
+
+def test_shared_subexpressions_are_one_line() -> None:
+    """A Wengert list computes sin(x) once."""
+    assert [c.op.name for c in _calls("sin(x) + sin(x)*sin(x)")] == ["sin", "mul", "add"]
+
+
+def test_each_line_knows_its_place() -> None:
+    """The span of a line is the sub-expression as typed."""
+    program = parse("y = x + 1;  exp( y )*2")
+    assert [program.text[line.span.start : line.span.stop] for line in program.lines] == [
+        "x + 1",
+        "exp( y )",
+        "exp( y )*2",
+    ]
+    assert program.lines[0].name == "y"
+
+
+def test_unused_names_are_warned_about() -> None:
+    """Once each, never for the output."""
+    assert parse("a = x; b = x; c = b").warnings == ("the name 'a' is assigned but never used",)
+    assert parse("a = x; x**2").warnings == ("the name 'a' is assigned but never used",)
+    assert parse("a = x").warnings == ()
+
+
+def test_variables_come_in_order_of_appearance() -> None:
+    """And names that were assigned are none."""
+    assert parse("b = z*a; b + y + z").names == ("z", "a", "y")
+
+
+def test_nesting_is_bounded() -> None:
+    """100 levels are read, 101 refused at their place."""
+    assert parse("(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH).names == ("x",)
+    with pytest.raises(TooLargeError, match="nested"):
+        parse("(" * (MAX_DEPTH + 1) + "x" + ")" * (MAX_DEPTH + 1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.recursive(
+        st.sampled_from(["a", "b", "2", "0.5"]),
+        lambda inner: st.builds("({}{}{})".format, inner, st.sampled_from(["+", "-", "*", "/", "**"]), inner),
+        max_leaves=8,
+    )
+)
+def test_arithmetic_reads_as_in_python(text: str) -> None:
+    """The same tree as Python's own parser, evaluated here without evaluating text."""
+    expected = _python_value(ast.parse(text, mode="eval").body)
+    if expected is None or not np.isfinite(expected) or abs(expected) > 1e100:
+        return
+    found = _value(text, **{name: value for name, value in (("a", 1.25), ("b", 2.5)) if name in text})
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def _python_value(node: ast.expr) -> float | None:
+    match node:
+        case ast.Constant(value=value):
+            return float(value)  # type: ignore[arg-type]
+        case ast.Name(id=name):
+            return {"a": 1.25, "b": 2.5}[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            a, b = _python_value(left), _python_value(right)
+            if a is None or b is None:
+                return None
+            with np.errstate(all="ignore"):
+                function = {
+                    ast.Add: np.add,
+                    ast.Sub: np.subtract,
+                    ast.Mult: np.multiply,
+                    ast.Div: np.divide,
+                    ast.Pow: np.power,
+                }
+                return float(function[type(op)](np.float64(a), np.float64(b)))
+    return None
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet="xyab01.+-*/^@()[],;:= \n\t_eE'\"\\{}<>!&|~%#$\x00²×λ", max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Nothing else than a GradcliError ever comes out."""
+    try:
+        parse(text)
+    except GradcliError as error:
+        assert error.render()  # noqa: PT017
+
+
+def test_an_assignment_to_a_function_is_refused() -> None:
+    """With a hint."""
+    with pytest.raises(LanguageError, match="'sum' is a function"):
+        parse("sum = x; sum")

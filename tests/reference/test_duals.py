@@ -1,0 +1,106 @@
+"""The reference against hand-derived truths, and its budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+from gradcli.language.grammar import parse
+from gradcli.language.shapes import infer
+from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.rules import Outcome, Trouble
+from tests.truths import TRUTHS, Truth
+
+
+def _reference(expression: str, at: dict[str, object]) -> tuple[Reference, list[sympy.Symbol]]:
+    program = parse(expression).primitive
+    arrays = {name: np.asarray(at[name], dtype=float) for name in program.names}
+    shapes = infer(program, {s: arrays[str(s)].shape for s in program.variables})
+    return Reference(program, shapes, arrays), list(program.variables)
+
+
+def _middle(outcome: Outcome) -> float:
+    assert not isinstance(outcome, Trouble), outcome.reason
+    return float(outcome.mid())
+
+
+@pytest.mark.parametrize("truth", [t for t in TRUTHS if t.jacobian], ids=str)
+def test_every_column_meets_the_hand_derived_truth(truth: Truth) -> None:
+    """Each direction in one plan; what is not in the columns is an exact zero."""
+    reference, variables = _reference(truth.expression, dict(truth.at))
+    rows = int(np.size(truth.value))
+    for symbol in variables:
+        if str(symbol) not in truth.jacobian:
+            continue
+        size = int(np.size(truth.at[str(symbol)]))
+        columns = reference.plan([(symbol, n) for n in range(size)]).run(64)
+        found = np.zeros((rows, size))
+        for (direction, row), ball in columns.items():
+            found[row, direction] = _middle(ball)
+        np.testing.assert_allclose(
+            found, np.reshape(truth.jacobian[str(symbol)], (rows, size)), rtol=1e-14, atol=1e-300
+        )
+
+
+def test_rows_restrict_the_work() -> None:
+    """Sixteen rows of a product of two 400 × 400 matrices: 64 million products, of which a few are looked at."""
+    generator = np.random.default_rng(0)
+    a, b = generator.normal(size=(2, 400, 400))
+    reference, (first, _) = _reference("A@B", {"A": a, "B": b})
+    columns = reference.plan([(first, 401)], np.array([399, 400, 401])).run(64)
+    assert {row: _middle(ball) for (_, row), ball in columns.items()} == {400: b[1, 0], 401: b[1, 1]}
+
+
+def test_the_budget_is_counted_before_the_work() -> None:
+    """A dense column of a million elements is refused at once; a sparse one is not."""
+    x = np.linspace(0, 1, 1_000_000)
+    softmax, (symbol,) = _reference("exp(x)/sum(exp(x))", {"x": x})
+    with pytest.raises(OverBudgetError):
+        softmax.plan([(symbol, 0)])
+    square, (symbol,) = _reference("sum(x**2)", {"x": x})
+    plan = square.plan([(symbol, 999_999)])
+    assert not plan.judges_value
+    assert _middle(plan.run(64)[0, 0]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("expression", "x", "kind", "words"),
+    [
+        ("log(x)", -1.0, "domain", "log(x) has no value here: log(x) needs x > 0"),
+        ("log(x)", 0.0, "domain", "log(x) has no value here"),
+        ("sqrt(x)", 0.0, "slope", "sqrt(x) has no finite slope here"),
+        ("x**(1/3)", 0.0, "slope", "x**(1/3) has no finite slope here"),
+        ("1/x", 0.0, "domain", "1/x has no value here"),
+        ("asin(x)", 1.0, "slope", "asin(x) has no finite slope here"),
+        ("abs(x)", 0.0, "kink", "abs(x) has a kink here"),
+        ("relu(x)", 0.0, "kink", "relu(x) has a kink here"),
+        ("floor(x)", 3.0, "kink", "floor(x) has a kink here"),
+        ("round(x)", 2.5, "kink", "round(x) has a kink here"),
+        ("clamp(x, 0, 1)", 1.0, "kink", "clamp(x, 0, 1) has a kink here"),
+        ("x*2", np.inf, "domain", "x is inf here"),
+    ],
+)
+def test_trouble_names_the_sub_expression(expression: str, x: float, kind: str, words: str) -> None:
+    """No value, no slope, or a kink; proved, as the inputs are exact."""
+    reference, (symbol,) = _reference(f"3*({expression}) + x", {"x": x})
+    outcome = reference.plan([(symbol, 0)]).run(64)[0, 0]
+    assert isinstance(outcome, Trouble)
+    assert (outcome.kind, outcome.decided) == (kind, True)
+    assert words in outcome.reason
+
+
+def test_what_more_precision_may_decide_is_not_decided() -> None:
+    """sin(pi*x) at 1 is 0, but its ball at 64 bits only contains 0."""
+    reference, (symbol,) = _reference("log(sin(pi*x) + 1e-30)", {"x": 1.0})
+    outcome = reference.plan([(symbol, 0)]).run(64)[0, 0]
+    assert isinstance(outcome, Trouble)
+    assert not outcome.decided
+    assert not isinstance(reference.plan([(symbol, 0)]).run(256)[0, 0], Trouble)
+
+
+def test_cancellation_is_seen_through() -> None:
+    """(1 - cos(x))/x**2 at 1e-60, where 75 decimal digits agree on a wrong answer."""
+    reference, (symbol,) = _reference("(1-cos(x))/x**2", {"x": 1e-60})
+    ball = reference.plan([(symbol, 0)]).run(1280)[0, 0]
+    assert _middle(ball) == pytest.approx(-1e-60 / 12, rel=1e-15)
