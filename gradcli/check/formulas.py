@@ -78,7 +78,9 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) ->
         for low, high in BOXES:
             compared = _probe(point, derivative, shapes, sizes, (low, high))
             if compared is not None:
-                note = "" if compared.refuted else "confirmed at other values and sizes"
+                note = (
+                    "" if compared.refuted else "the formula was confirmed at other values or sizes, not at this point"
+                )
                 return Confirmation(compared.holds, note, compared.refuted)
     return Confirmation(holds=False)
 

@@ -24,7 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gradcli.cli.app import run
 
         code = run(given)
-        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -16,6 +16,7 @@ from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
 from gradcli.cli import derivatives
+from gradcli.cli.output import Output, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
 BUG = 70
@@ -63,7 +64,9 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        result = app(args=arguments, prog_name="gradcli", standalone_mode=False)
+        # Not `app()`, which would put a hook of its own in the place of ours.
+        result = typer.main.get_command(app).main(arguments, prog_name="gradcli", standalone_mode=False)
+        return write(result) if isinstance(result, Output) else int(result or 0)
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
@@ -71,13 +74,14 @@ def run(arguments: list[str]) -> int:
         return _report(UsageError(message[:1].lower() + message[1:], hint=_where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:  # click's own way to leave when the reader of its help went away
+        raise BrokenPipeError from None
     except BrokenPipeError:
         raise
     except MemoryError:
         return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
-    return result if isinstance(result, int) else 0
 
 
 def _where_help_is(error: click.exceptions.UsageError) -> str:

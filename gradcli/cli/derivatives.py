@@ -20,8 +20,8 @@ from gradcli.cli.options import (
     Wrt,
     inputs,
     names,
-    write,
 )
+from gradcli.cli.output import Output, output
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -42,7 +42,7 @@ def vjp(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
-) -> None:
+) -> Output:
     """The vector-Jacobian product: what y.backward(gradient=v) leaves in x.grad.
 
     Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula and the verdict of the cross-check.
@@ -55,7 +55,7 @@ def vjp(
     """
     function = _function(expression)
     answer = function.vjp(inputs(function.variables, at), v, wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    write(answer, format, json=json)
+    return output(answer, format, json=json)
 
 
 def jacobian(
@@ -66,7 +66,7 @@ def jacobian(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
-) -> None:
+) -> Output:
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size.
@@ -78,7 +78,7 @@ def jacobian(
     """
     function = _function(expression)
     answer = function.jacobian(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    write(answer, format, json=json)
+    return output(answer, format, json=json)
 
 
 def grad(
@@ -89,7 +89,7 @@ def grad(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
-) -> None:
+) -> Output:
     """The gradient of a function with one output.
 
     \b
@@ -99,7 +99,7 @@ def grad(
     """
     function = _function(expression)
     answer = function.grad(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    write(answer, format, json=json)
+    return output(answer, format, json=json)
 
 
 def eval_(
@@ -108,7 +108,7 @@ def eval_(
     dtype: DtypeOption = Dtype.float64,
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
-) -> None:
+) -> Output:
     """The value of a function.
 
     \b
@@ -117,7 +117,7 @@ def eval_(
       gradcli eval "sin(pi/6)" --format plain
     """
     function = _function(expression)
-    write(function.eval(inputs(function.variables, at), dtype=dtype.value), format, json=json)
+    return output(function.eval(inputs(function.variables, at), dtype=dtype.value), format, json=json)
 
 
 def _function(expression: str) -> Function:

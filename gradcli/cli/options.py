@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from gradcli.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from gradcli.report.table import Screen
-    from gradcli.results import Answer
+from gradcli.errors import InputError
 
 
 class Format(StrEnum):
@@ -104,33 +97,3 @@ def _only(variables: Sequence[str], word: str) -> str:
 def names(wrt: str | None) -> list[str] | None:
     """The names of `--wrt`."""
     return None if wrt is None else [name.strip() for name in wrt.split(",") if name.strip()]
-
-
-def write(answer: Answer, chosen: Format, *, json: bool) -> None:
-    """Write an answer to stdout in one piece, its warnings to stderr."""
-    if json and chosen is Format.plain:
-        raise UsageError("--json and --format plain exclude each other")
-    from gradcli import report
-
-    match Format.json if json else chosen:
-        case Format.json:
-            text = report.json.render(answer)
-        case Format.plain:
-            text = report.plain.render(answer)
-        case _:
-            text = report.table.render(answer, screen())
-    for warning in answer.warnings:
-        sys.stderr.write(f"warning: {warning}\n")
-    encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
-
-
-def screen() -> Screen:
-    """What stdout is: the terminal's width and colours, or a pipe."""
-    from gradcli.report.table import Screen
-
-    is_terminal = sys.stdout.isatty()
-    is_ascii = not (sys.stdout.encoding or "ascii").lower().startswith("utf")
-    color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Screen(max(20, shutil.get_terminal_size().columns) if is_terminal else None, is_ascii, color)

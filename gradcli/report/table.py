@@ -83,13 +83,16 @@ def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     """Titles, tables and remarks, from top to bottom."""
     y = output_name(answer.inputs)
     yield from _function(answer, y, screen)
+    if isinstance(answer, Differentiation) and not answer.wrt:
+        yield _text("there is no variable to differentiate by", screen)
+        return
     match answer:
         case VJP():
             yield _title("vᵀJ, the vector-Jacobian product", screen)
             yield _quantities("vᵀJ", answer.vjp, answer.wrt, screen)
         case Gradient():
             yield _title("the gradient", screen)
-            yield _quantities(f"∂{y}/∂", answer.grad, answer.wrt, screen)
+            yield _quantities("gradient", answer.grad, answer.wrt, screen)
     if isinstance(answer, Differentiation):
         if not isinstance(answer, Gradient):
             yield from _jacobian(answer, y, screen)

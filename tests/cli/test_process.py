@@ -1,0 +1,217 @@
+"""The installed command as a process: pipes, closed pipes, terminals, encodings, signals, full disks, start-up."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
+WATCH = "import sys; from gradcli.cli import main; code = main(sys.argv[1:]); sys.stderr.write('|'.join(m for m in ('torch', 'sympy', 'numpy', 'flint') if m in sys.modules)); sys.exit(code)"
+
+
+def _imported(*arguments: str) -> tuple[int, set[str]]:
+    """The exit code, and which of the heavy packages a command line imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", WATCH, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.returncode, set(done.stderr.rpartition("\n")[2].split("|"))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["vjp", "--help"], ["jacobian", "--help"], ["vpj"], ["vjp", "x", "--jsn"]]
+)
+def test_the_help_imports_neither_torch_nor_sympy(arguments: list[str]) -> None:
+    """Nor does the version, or a mistyped option."""
+    code, imported = _imported(*arguments)
+    assert code == (0 if "vpj" not in arguments and "--jsn" not in arguments else 2)
+    assert not imported & {"torch", "sympy", "numpy", "flint"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["vjp", "sine(x)", "--at", "1"],
+        ["vjp", "x +", "--at", "1"],
+        ["vjp", "x**2", "--at", "1,2"],
+        ["vjp", "x**2", "--at", "1,2", "--v", "1,2,3"],
+        ["vjp", "x**2"],
+        ["vjp", "x**2", "--at", "x=1", "--at", "z=2"],
+        ["vjp", "A@x", "--at", "A=[[1,2]]", "--at", "x=1,2,3"],
+        ["vjp", "x**2", "--at", "[[1],[2,3]]"],
+        ["vjp", "x**2", "--at", "1", "--wrt", "y"],
+        ["grad", "x**2", "--at", "1,2"],
+        ["jacobian", "x**2", "--at", "zeros(20000)"],
+    ],
+)
+def test_input_errors_import_no_torch(arguments: list[str]) -> None:
+    """Whatever can be wrong is found before the two seconds are spent."""
+    code, imported = _imported(*arguments)
+    assert code == 2
+    assert "torch" not in imported
+
+
+def test_the_main_job_through_the_installed_command(installed: Command) -> None:
+    """What the README promises, from the entry point."""
+    run = installed(*MAIN_JOB)
+    assert (run.code, run.err) == (0, "")
+    assert "│ x │ (2,)  │ 2, 4 │" in run.out
+    assert "2·x[i]·δ[i,j]" in run.out
+    assert "agree" in run.out
+
+
+def test_python_m_gradcli_is_the_same() -> None:
+    """`python -m gradcli`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli", *MAIN_JOB, "--format", "plain"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "2 4\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_without_unicode_the_tables_fall_back(encoding: str, installed: Command) -> None:
+    """ASCII frames, SymPy's notation, aligned."""
+    run = installed(*MAIN_JOB, PYTHONIOENCODING=encoding)
+    assert run.code == 0
+    assert run.out.isascii()
+    assert "| dy[i]/dx[j] | 2*x[i]*KroneckerDelta(i, j) |" in run.out
+    for block in re.findall(r"(?:^[+|].*\n)+", run.out, re.MULTILINE):
+        assert len({len(line) for line in block.splitlines()}) == 1
+
+
+def test_an_error_with_unicode_survives_ascii(installed: Command) -> None:
+    """The text as typed is shown with replacements, not a traceback."""
+    run = installed("eval", "x²", "--at", "1", PYTHONIOENCODING="ascii")
+    assert run.code == 2
+    assert "Traceback" not in run.err
+
+
+def test_a_reader_that_went_away_is_no_news() -> None:
+    """Exit 141, and not a word."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([GRADCLI, *MAIN_JOB], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_reported() -> None:
+    """Exit 74 with a message."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [GRADCLI, *MAIN_JOB], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 74
+    assert done.stderr.startswith("error: the output could not be written")
+
+
+def test_closed_output_is_reported() -> None:
+    """`>&-` leaves no stdout at all."""
+    done = subprocess.run(
+        ["sh", "-c", f'"{GRADCLI}" eval x --at 1 >&-'], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 74
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.4, 1.0])
+def test_an_interrupt_ends_quietly(delay: float) -> None:
+    """Exit 130 from the imports on, without a traceback."""
+    process = subprocess.Popen(
+        [GRADCLI, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(delay + 0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in err
+
+
+def test_standard_input_is_left_alone() -> None:
+    """A `while read` loop keeps its lines."""
+    script = f'printf "1\\n2\\n3\\n" | while read n; do "{GRADCLI}" eval "x**2" --at "$n" --format plain; done'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "1\n4\n9\n"
+
+
+def _on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
+    """What the command prints on a terminal of this width."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(environment, COLUMNS=str(columns), TERM=environment.get("TERM", "xterm"))
+        os.execv(GRADCLI, [GRADCLI, *arguments])
+    chunks = []
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            chunk = os.read(terminal, 65_536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.waitpid(pid, 0)
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", [80, 50, 36])
+def test_tables_fit_the_terminal_and_lose_no_digit(columns: int) -> None:
+    """A wide Jacobian is cut into blocks of columns; a long cell folds."""
+    shown = _on_a_terminal(columns, "jacobian", "exp(x)/sum(exp(x))", "--at", "1,2,3,4,5", NO_COLOR="1")
+    assert max(map(len, shown.splitlines())) <= columns
+    exact = json.loads(
+        subprocess.run(
+            [GRADCLI, "jacobian", "exp(x)/sum(exp(x))", "--at", "1,2,3,4,5", "--json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        ).stdout
+    )
+    for row in exact["jacobian"]["x"]:
+        for number in row:
+            assert repr(number) in shown
+
+
+def test_a_terminal_has_colours_unless_told_otherwise() -> None:
+    """NO_COLOR and TERM=dumb are heeded."""
+    assert "\x1b[" in _on_a_terminal(80, *MAIN_JOB)
+    assert "\x1b[" not in _on_a_terminal(80, *MAIN_JOB, NO_COLOR="1")
+    assert "\x1b[" not in _on_a_terminal(80, *MAIN_JOB, TERM="dumb")
+
+
+def test_a_bug_of_ours_is_reported_as_such() -> None:
+    """Exit 70, one line and no traceback; the traceback on request."""
+    code = "import gradcli.function, sys; gradcli.function.Function.eval = lambda *a, **k: 1/0; from gradcli.cli import main; sys.exit(main(['eval', 'x', '--at', '1']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (70, "")
+    assert done.stderr.startswith("gradcli: internal error: ZeroDivisionError")
+    assert "Traceback" not in done.stderr
+    debugged = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"GRADCLI_DEBUG": "1"},
+    )
+    assert "Traceback" in debugged.stderr
