@@ -1,0 +1,97 @@
+"""The README and the examples are executed, and what they show is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+GOLDENS = Path(__file__).parent / "goldens" / "examples"
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def _commands() -> list[tuple[str, str]]:
+    """Every `$ gradcli` line of the README with the output below it."""
+    found = []
+    for block in _blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            if command.startswith("gradcli"):
+                found.append((command, output))
+    return found
+
+
+@pytest.mark.parametrize(("command", "output"), _commands(), ids=[command for command, _ in _commands()])
+def test_a_command_of_the_readme_prints_what_the_readme_shows(command: str, output: str, gradcli: Command) -> None:
+    """Stdout, or the message of a mistake."""
+    run = gradcli(*shlex.split(command)[1:])
+    assert run.out + run.err == output
+    assert run.code == (2 if run.err else 0)
+
+
+def test_the_readme_opens_with_the_two_commands() -> None:
+    """One runs the main job, one passes the tests; `.ci/run` executes both as they stand here."""
+    assert _blocks("console")[0] == (
+        '$ pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1\n$ pip install -e \'.[dev]\' && pytest\n'
+    )
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    """As a doctest."""
+    results = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
+    assert results.attempted
+    assert not results.failed
+
+
+def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
+    """And each has help."""
+    text = README.read_text(encoding="utf-8")
+    commands = re.findall(r"^  (\w+)  +(\S.*)$", gradcli("--help").out.partition("Commands:")[2], re.MULTILINE)
+    assert [name for name, _ in commands] == ["vjp", "jacobian", "grad", "eval"]
+    for name, summary in commands:
+        assert f"gradcli {name}" in text
+        assert summary
+        help_text = gradcli(name, "--help").out
+        assert "Examples:" in help_text
+        for option, rest in re.findall(r"^  (?:-h, )?(--[\w-]+)(.*(?:\n {10,}.*)*)", help_text, re.MULTILINE):
+            assert option in text, option
+            assert re.search(r"[a-z]{3}", rest), option
+
+
+def test_every_example_of_the_help_runs(gradcli: Command) -> None:
+    """As printed."""
+    for name in ("--help", "vjp", "jacobian", "grad", "eval"):
+        shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
+        examples = re.findall(r"^ +gradcli (.*)$", shown, re.MULTILINE)
+        assert examples
+        for example in examples:
+            run = gradcli(*shlex.split(example))
+            assert run.code == 0, (example, run.err)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").iterdir()), ids=lambda path: path.name)
+def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
+    """Scripts find the installed command; Python examples the installed package."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    program = [sys.executable] if example.suffix == ".py" else ["sh"]
+    done = subprocess.run(
+        [*program, str(example)], capture_output=True, text=True, encoding="utf-8", env=environment, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    golden = GOLDENS / f"{example.name}.txt"
+    if request.config.getoption("--update-goldens"):
+        golden.write_text(done.stdout, encoding="utf-8")
+    assert done.stdout == golden.read_text(encoding="utf-8")

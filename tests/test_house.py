@@ -1,0 +1,92 @@
+"""The house rules that a machine can hold: rooms import one way, nothing evaluates text, nothing is too long."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradcli
+
+PACKAGE = Path(gradcli.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+ALLOWED = {
+    "errors": set(),
+    "results": set(),
+    "language": {"errors", "language"},
+    "autodiff": {"errors", "results", "language", "autodiff"},
+    "symbolic": {"errors", "results", "language", "symbolic"},
+    "reference": {"errors", "results", "language", "reference"},
+    "check": {"errors", "results", "language", "symbolic", "reference", "check"},
+    "function": {"errors", "results", "language", "autodiff", "symbolic", "reference", "check"},
+    "report": {"errors", "results", "report"},
+    "cli": {"", "errors", "results", "function", "report", "cli"},
+    "__init__": {"errors", "results", "function"},
+    "__main__": {"cli"},
+}
+"""What each room may import of the package; the readings never import each other."""
+
+
+def _room(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(module: Path) -> Iterator[tuple[str, bool]]:
+    """Every imported module, and whether at the top level."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node in tree.body) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" if node.module == "gradcli" else node.module for alias in node.names]
+            yield from ((name, node in tree.body) for name in names)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_rooms_import_one_way(module: Path) -> None:
+    """As drawn in the design: cli, report, function, check, the readings, language."""
+    for name, _ in _imports(module):
+        if name.split(".")[0] == "gradcli":
+            room = (name.split(".") + [""])[1]
+            assert room in ALLOWED[_room(module)], name
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_torch_reading_imports_torch(module: Path) -> None:
+    """And only the shell's rooms are free of SymPy."""
+    for name, _ in _imports(module):
+        if name.split(".")[0] == "torch":
+            assert module.relative_to(PACKAGE) == Path("autodiff/_torch.py")
+        if name.split(".")[0] == "sympy":
+            assert _room(module) not in ("cli", "report", "results", "errors", "__init__", "autodiff") or module.name == "run.py"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_explain_themselves_and_evaluate_nothing(module: Path) -> None:
+    """A docstring, a bounded length, no eval of any kind, no blanket except."""
+    text = module.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    assert text.count("\n") <= 480
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+                assert name not in ("exec", "sympify", "parse_expr", "S", "lambdify", "literal_eval")
+                assert not (isinstance(node.func, ast.Name) and name in ("eval", "compile", "__import__"))
+            case ast.ExceptHandler(type=None):
+                pytest.fail(f"{module}: bare except")
+            case ast.ExceptHandler(type=ast.Name(id=name)):
+                assert name not in ("Exception", "BaseException")
+            case ast.FunctionDef(name=name, end_lineno=end, lineno=start):
+                assert end is not None
+                assert end - start <= 80, name
+
+
+def test_the_version_is_in_one_place() -> None:
+    """The package's metadata reads it from there."""
+    from importlib.metadata import version
+
+    assert version("gradcli") == gradcli.__version__
