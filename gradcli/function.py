@@ -279,6 +279,7 @@ class _Call:
             "dtype": self.dtype,
             "inputs": self.arrays,
             "wrt": self.wrt,
+            "output": self.program.output_name,
             "warnings": self.program.warnings,
         }
 
@@ -304,14 +305,13 @@ class _Call:
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
     ) -> _Checked:
         """The formulas that the reference confirms, and the verdict unless it is not asked for."""
+        from gradcli.autodiff.derivatives import value
         from gradcli.check.judge import judge
         from gradcli.check.point import Point, Torch
 
-        primitive = self.program.primitive
-        shapes = infer(primitive, {symbol: self.shapes[symbol] for symbol in primitive.variables}, bounded=False)
-        inputs = {name: array.astype(np.float64) for name, array in self.arrays.items()}
-        point = Point(primitive, shapes, inputs)
-        verdict, evidence = judge(point, Torch(self.dtype, jacobian, v, vjp), self.wrt) if check else (None, None)
+        point = Point.of(self.program, self.shapes, self.arrays)
+        torch = Torch(self.dtype, value(self.forward), jacobian, v, vjp)
+        verdict, evidence = judge(point, torch, self.wrt) if check else (None, None)
         return self._formulas(point, evidence, verdict)
 
     def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> _Checked:
@@ -330,7 +330,7 @@ class _Call:
                 continue
             confirmation = confirm(point, derivative, evidence)
             if confirmation.holds:
-                shown[name] = formula(derivative, frozenset(self.program.names), confirmation.note)
+                shown[name] = formula(derivative, self.program, confirmation.note)
             elif confirmation.refuted:
                 omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"
                 verdict = verdict and with_refuted(verdict, name, confirmation.refuted)

@@ -6,7 +6,7 @@ that torch computed in.  Knows no formats; `gradcli.report` writes them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,16 +19,6 @@ Verdict = Literal["agree", "unchecked", "inaccurate", "nan-trap", "undefined", "
 
 SEVERITY: tuple[Verdict, ...] = ("agree", "unchecked", "inaccurate", "nan-trap", "undefined", "disagree")
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
-
-
-def output_name(variables: Collection[str]) -> str:
-    """What the output is called beside these variables: y, or the first of f, g, out that none has.
-
-    >>> output_name(["x", "y"])
-    'f'
-    """
-    candidates = ["y", "f", "g", "out"]
-    return next((name for name in candidates if name not in variables), "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +106,7 @@ class Answer:
         dtype: `float64` or `float32`.
         inputs: The value of every variable.
         wrt: The variables of the derivative, in order.
+        output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
         value: y.
         warnings: Remarks about the expression.
     """
@@ -125,6 +116,7 @@ class Answer:
     dtype: str
     inputs: Mapping[str, Array]
     wrt: tuple[str, ...]
+    output: str
     value: Array
     warnings: tuple[str, ...] = ()
 

@@ -45,7 +45,7 @@ def test_a_command_of_the_readme_prints_what_the_readme_shows(command: str, outp
 def test_the_readme_opens_with_the_two_commands() -> None:
     """One runs the main job, one passes the tests; `.ci/run` executes both as they stand here."""
     assert _blocks("console")[0] == (
-        '$ pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1\n$ pip install -e \'.[dev]\' && pytest\n'
+        "$ pip install . && gradcli vjp \"x**2\" --at 1,2 --v 1,1\n$ pip install -e '.[dev]' && pytest\n"
     )
 
 
@@ -88,7 +88,13 @@ def test_an_example_prints_what_is_recorded(example: Path, request: pytest.Fixtu
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     program = [sys.executable] if example.suffix == ".py" else ["sh"]
     done = subprocess.run(
-        [*program, str(example)], capture_output=True, text=True, encoding="utf-8", env=environment, timeout=300, check=False
+        [*program, str(example)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=300,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     golden = GOLDENS / f"{example.name}.txt"

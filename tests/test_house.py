@@ -61,7 +61,10 @@ def test_only_the_torch_reading_imports_torch(module: Path) -> None:
         if name.split(".")[0] == "torch":
             assert module.relative_to(PACKAGE) == Path("autodiff/_torch.py")
         if name.split(".")[0] == "sympy":
-            assert _room(module) not in ("cli", "report", "results", "errors", "__init__", "autodiff") or module.name == "run.py"
+            assert (
+                _room(module) not in ("cli", "report", "results", "errors", "__init__", "autodiff")
+                or module.name == "run.py"
+            )
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

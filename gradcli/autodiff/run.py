@@ -35,7 +35,7 @@ _OPERATORS: Mapping[str, Callable[..., Tensor]] = {
 }
 """Operations that Python spells with an operator; they take plain numbers beside a tensor."""
 
-_TAKES_NUMBERS = frozenset([*_OPERATORS, "clamp"])
+_TAKES_NUMBERS = frozenset(_OPERATORS)
 
 _EXACT_INTEGERS = 2**53
 """Integers beyond this are passed as floats: torch takes no more than 64 bits."""
@@ -91,6 +91,8 @@ def _apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
             return operands[0].permute(permutation(tuple(operands[0].shape), statics))
         case "reshape":
             return operands[0].reshape(statics[0])
+        case "clamp" if not any(a in values for a in call.operands[1:]):
+            return torch.clamp(operands[0], *(_plain(a) for a in call.operands[1:]))
         case "polygamma":
             return _function(op.torch)(statics[0], operands[0])
         case _:

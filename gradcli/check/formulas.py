@@ -75,8 +75,8 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) ->
         if compared is not None:
             return compared
     for shapes, sizes in _probes(point, derivative):
-        for low, high in BOXES:
-            compared = _probe(point, derivative, shapes, sizes, (low, high))
+        for seed, box in enumerate(BOXES * 3):
+            compared = _probe(point, derivative, shapes, sizes, np.random.default_rng(seed), box)
             if compared is not None:
                 note = (
                     "" if compared.refuted else "the formula was confirmed at other values or sizes, not at this point"
@@ -86,9 +86,17 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) ->
 
 
 def _compare(
-    point: Point, derivative: Derivative, evidence: Evidence, sizes: Mapping[sympy.Symbol, int]
+    point: Point,
+    derivative: Derivative,
+    evidence: Evidence,
+    sizes: Mapping[sympy.Symbol, int],
+    *,
+    zeros_count: bool = False,
 ) -> Confirmation | None:
-    """At entries where the truth is known; None if there are none, or too costly."""
+    """At entries where the truth is known; None if there are none, or too costly.
+
+    That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
+    """
     entries = _entries(point, derivative, evidence)
     expression_work = max((_work(e, derivative, sizes) for _, e in derivative.cases), default=0)
     if expression_work * len(entries) > MOST_WORK:
@@ -106,7 +114,7 @@ def _compare(
                 return Confirmation(
                     holds=False, refuted=f"at {place} the formula gives {_short(found)}, the truth is {_short(truth)}"
                 )
-            confirmed |= _is_tight(found) and _is_tight(truth)
+            confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
     return Confirmation(holds=True) if confirmed else None
 
 
@@ -167,11 +175,11 @@ def _probe(
     derivative: Derivative,
     shapes: Mapping[Atom, Shape],
     sizes: Mapping[sympy.Symbol, int],
+    generator: np.random.Generator,
     box: tuple[float, float],
 ) -> Confirmation | None:
-    generator = np.random.default_rng(0)
     inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
-    probe = Point(point.program, shapes, inputs)
+    probe = Point.of(point.typed, shapes, inputs)
     variable = sympy.Symbol(derivative.variable, real=True)
     elements = math.prod(shapes[variable])
     directions = [(variable, j) for j in _spaced(range(elements), 8)]
@@ -180,7 +188,8 @@ def _probe(
         plan = Reference(probe.program, probe.shapes, probe.inputs).plan(directions, rows)
     except OverBudgetError:
         return None
-    return _compare(probe, derivative, Evidence(directions, plan.run(PROBE_BITS), rows, PROBE_BITS), sizes)
+    found = Evidence(directions, plan.run(PROBE_BITS), rows, PROBE_BITS)
+    return _compare(probe, derivative, found, sizes, zeros_count=all(e == 0 for _, e in derivative.cases))
 
 
 def _lookups(point: Point) -> dict[sympy.Symbol, Any]:

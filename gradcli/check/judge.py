@@ -17,7 +17,7 @@ from flint import arb
 from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.sample import Rows, Selection, selections
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Columns, Direction, OverBudgetError, Reference
+from gradcli.reference.duals import Columns, Direction, OverBudgetError, Reference, Rounding
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.results import SEVERITY, Array, Check, Finding, Verdict
 
@@ -27,21 +27,18 @@ MAX_FINDINGS = 10
 FIRST_BITS, LAST_BITS = 64, 4_096
 """Precision starts at the first and doubles until the balls can decide, at most to the last."""
 
-TOLERANCE: Mapping[str, float] = {"float64": 2.0**-30, "float32": 2.0**-12}
+TOLERANCE: Mapping[str, float] = {"float64": 2.0**-30, "float32": 2.0**-16}
 """The relative error that still agrees: n roundings leave about n * 2**-53 (2**-24 in float32), so this admits chains
-of 2**23 (2**12) operations; a wrong formula is rarely that close."""
+of 2**23 (2**8) operations, and functions that torch computes to ten (five) digits; few wrong formulas are as close."""
 
 KNOWN_BITS = 53
 """Bits of the truth that must be known before torch's number is called wrong, so that the truth can be printed."""
 
-UNIT_BITS: Mapping[str, int] = {"float64": 53, "float32": 24}
-"""Bits of the significand: the ball at this precision bounds what rounding can explain."""
-
-SMALLEST: Mapping[str, int] = {"float64": -1074, "float32": -149}
-"""Exponent of the smallest positive number: what is below it is rounded to 0."""
+FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
+"""What each dtype rounds: the balls that cover it bound what rounding can explain."""
 
 SLACK = 8
-"""How much wider than that ball an error may be, as torch may fuse or reorder operations."""
+"""How much wider than those balls an error may be, as torch may fuse or reorder operations."""
 
 
 @dataclass(frozen=True)
@@ -105,22 +102,46 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...]) -> tuple[Check, Evid
     Returns:
         The check, and what the reference found, None if nothing was within its budget.
     """
-    blocks = torch.jacobian if torch.jacobian is not None else torch.vjp or {}
-    entries = sum(int(blocks[name].size) for name in wrt)
-    if entries == 0:
-        return Check("agree", 0, 0, None, notes=("there are no entries to check",)), None
     variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
+    main = _judge_part(point, torch, variables)
+    if torch.jacobian is None or torch.vjp is None or main.chosen == "all":
+        return _summarize(point, main, None), main.evidence
+    return _summarize(point, main, _judge_part(point, replace(torch, jacobian=None), variables)), main.evidence
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The entries of J, or of vᵀJ, that were looked at."""
+
+    entries: int
+    decided: Sequence[_Entry]
+    chosen: str
+    evidence: Evidence | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def checked(self) -> int:
+        """Entries whose number was compared or shown to have no truth; those of J, where it is there."""
+        weighted = all(e.target.weights is not None for e in self.decided)
+        kept = [e for e in self.decided if weighted or e.target.weights is None]
+        return sum(e.verdict != "unchecked" for e in kept)
+
+
+def _judge_part(point: Point, torch: Torch, variables: Sequence[sympy.Symbol]) -> _Part:
+    blocks = torch.jacobian if torch.jacobian is not None else torch.vjp or {}
+    entries = sum(int(blocks[str(symbol)].size) for symbol in variables)
+    if entries == 0:
+        return _Part(0, (), "all", None, ("there are no entries to check",))
     reference = Reference(point.program, point.shapes, point.inputs)
     for selection in selections(point, torch, variables, entries):
         try:
             evidence, judges_value = _evidence(reference, selection)
         except OverBudgetError:
             continue
-        decided = _decide(reference, evidence, _targets(point, torch, selection), torch.dtype)
+        decided = _decide(point, reference, evidence, _targets(point, torch, selection), torch.dtype)
         notes = () if judges_value else ("whether y itself exists was not checked: that was over the budget",)
-        return _summarize(point, torch, decided, entries, selection.chosen, notes), evidence
-    note = "even one entry was over the budget of the reference"
-    return Check("unchecked", entries, 0, None, chosen="none", notes=(note,)), None
+        return _Part(entries, decided, selection.chosen, evidence, notes)
+    return _Part(entries, (), "none", None, ("even one entry was over the budget of the reference",))
 
 
 def _evidence(reference: Reference, selection: Selection) -> tuple[Evidence, bool]:
@@ -148,7 +169,7 @@ def _by_direction(columns: Columns) -> dict[int, dict[int, Outcome]]:
     return grouped
 
 
-def _decide(reference: Reference, evidence: Evidence, targets: list[_Target], dtype: str) -> list[_Entry]:
+def _decide(point: Point, reference: Reference, evidence: Evidence, targets: list[_Target], dtype: str) -> list[_Entry]:
     """Raise the precision for the targets that need it, then ask whether rounding explains what is wrong."""
     bits, columns, directions = evidence.bits, evidence.columns, list(evidence.directions)
     entries: list[_Entry] = []
@@ -161,7 +182,7 @@ def _decide(reference: Reference, evidence: Evidence, targets: list[_Target], dt
         bits *= 2
         if targets:
             columns = reference.plan(directions, evidence.rows).run(bits)
-    return _explained(reference, evidence, entries, dtype)
+    return _explained(point, evidence, entries, dtype)
 
 
 def _renumbered(targets: list[_Target], directions: list[Direction]) -> tuple[list[_Target], list[Direction]]:
@@ -191,7 +212,7 @@ def _compare(target: _Target, truth: Outcome, dtype: str, *, is_last: bool) -> _
     if distance <= tolerance * size:
         error = 0.0 if distance == 0 else _to_float(distance.upper() / size.lower())
         return _Entry(target, "agree", truth, error, "")
-    if distance < arb(2) ** SMALLEST[dtype]:
+    if distance < arb(2) ** FORMATS[dtype].smallest:
         return _Entry(target, "agree", truth, None, "")  # no number of this format is nearer
     if distance > tolerance * size and is_known:
         error = _to_float(distance.mid() / size.mid()) if size > 0 else math.inf
@@ -209,26 +230,39 @@ def _not_finite(target: _Target, truth: Ball, dtype: str) -> _Entry:
     return _Entry(target, "nan-trap", truth, None, f"the derivative exists, and torch gives {target.torch}")
 
 
-def _explained(reference: Reference, evidence: Evidence, entries: list[_Entry], dtype: str) -> list[_Entry]:
-    """What the ball at the dtype's own precision covers is `inaccurate`: digits were lost, no rule is wrong."""
+def _explained(point: Point, evidence: Evidence, entries: list[_Entry], dtype: str) -> list[_Entry]:
+    """What the balls of the dtype's own rounding cover is `inaccurate`: digits were lost, no rule is wrong.
+
+    They are taken of the Program as typed, as torch rounds where its own functions end.
+    """
     wrong = [e for e in entries if e.verdict == "disagree"]
     if not wrong:
         return entries
     directions = list(dict.fromkeys(_direction(e.target) for e in wrong))
-    bits = UNIT_BITS[dtype]
-    columns = _by_direction(reference.plan(directions, evidence.rows).run(bits, SMALLEST[dtype]))
+    rounding = FORMATS[dtype]
+    try:
+        plan = Reference(point.typed, point.typed_shapes, point.inputs).plan(directions, evidence.rows)
+    except OverBudgetError:
+        return entries
+    columns = _by_direction(plan.run(rounding.bits, rounding))
     explained = []
     for entry in entries:
         if entry.verdict == "disagree":
             target = replace(entry.target, direction=directions.index(_direction(entry.target)))
-            with precision(bits):
-                rounded = target.truth(columns)
-            if isinstance(rounded, Trouble) or abs(rounded.mid() - arb(target.torch)) <= SLACK * rounded.rad():
-                entry = replace(entry, verdict="inaccurate", note=f"digits were lost to rounding in {dtype}")  # noqa: PLW2901
-            else:
-                entry = replace(entry, note="rounding does not explain the difference")  # noqa: PLW2901
+            with precision(rounding.bits):
+                note = _excuse(target, target.truth(columns), dtype)
+            verdict: Verdict = "inaccurate" if note else "disagree"
+            entry = replace(entry, verdict=verdict, note=note or "rounding does not explain it")  # noqa: PLW2901
         explained.append(entry)
     return explained
+
+
+def _excuse(target: _Target, rounded: Outcome, dtype: str) -> str:
+    """How rounding explains a wrong number, empty if it does not."""
+    if isinstance(rounded, Trouble):
+        return f"rounding in {dtype} may take another branch: {rounded.reason}"
+    is_covered = abs(rounded.mid() - arb(target.torch)) <= SLACK * rounded.rad()
+    return f"digits were lost to rounding in {dtype}" if is_covered else ""
 
 
 def _direction(target: _Target) -> Direction:
@@ -239,20 +273,27 @@ def _to_float(ball: Ball) -> float:
     return float(ball.mid())
 
 
-def _summarize(
-    point: Point, torch: Torch, decided: Sequence[_Entry], entries: int, chosen: str, notes: tuple[str, ...]
-) -> Check:
-    compared = [e for e in decided if (e.target.weights is None) == (torch.jacobian is not None)]
+def _summarize(point: Point, main: _Part, product: _Part | None) -> Check:
+    """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own."""
+    decided = [*main.decided, *(product.decided if product else ())]
     errors = [e.error for e in decided if e.error is not None]
-    explained = {
-        (e.target.variable, e.target.column) for e in decided if e.verdict != "agree" and e.target.weights is None
-    }
-    bad = [e for e in decided if e.verdict != "agree"]
-    bad = [e for e in bad if e.target.weights is None or (e.target.variable, e.target.column) not in explained]
+    wrong = {(e.target.variable, e.target.column) for e in decided if e.verdict != "agree" and e.target.weights is None}
+    bad = [
+        e
+        for e in decided
+        if e.verdict != "agree" and (e.target.weights is None or (e.target.variable, e.target.column) not in wrong)
+    ]
     bad.sort(key=_badness, reverse=True)
     findings = tuple(_finding(point, e) for e in bad[:MAX_FINDINGS])
-    verdict = worst(e.verdict for e in decided)
-    return Check(verdict, entries, len(compared), max(errors, default=None), findings, len(bad), chosen, notes)
+    verdict = worst([e.verdict for e in decided] or ["unchecked"])
+    notes = main.notes
+    if product is not None:
+        notes = tuple(
+            dict.fromkeys(
+                (*notes, f"of vᵀJ, {product.checked:,} of {product.entries:,} entries were checked", *product.notes)
+            )
+        )
+    return Check(verdict, main.entries, main.checked, max(errors, default=None), findings, len(bad), main.chosen, notes)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -10,17 +10,31 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import Shape
+from gradcli.language.shapes import Shape, infer
 from gradcli.results import Array
 
 
 @dataclass(frozen=True)
 class Point:
-    """The Program of primitives at a point: the shapes of all symbols, and the float64 values of the variables."""
+    """A Program at a point, as typed and in primitives, each with the shapes of all its symbols.
 
+    `inputs` holds the float64 values of the variables, which are the exact values in either precision.
+    """
+
+    typed: Program
+    typed_shapes: Mapping[Atom, Shape]
     program: Program
     shapes: Mapping[Atom, Shape]
     inputs: Mapping[str, npt.NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, typed: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
+        """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
+        variables = {symbol: shapes[symbol] for symbol in typed.variables}
+        exact = {name: array.astype(np.float64) for name, array in inputs.items()}
+        primitive = typed.primitive
+        typed_shapes = infer(typed, variables, bounded=False)
+        return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact)
 
     @property
     def rows(self) -> int:
@@ -34,12 +48,14 @@ class Torch:
 
     Attributes:
         dtype: `float64` or `float32`.
+        value: The output y.
         jacobian: Blocks of shape y.shape + x.shape by variable, if they were computed.
         v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
         vjp: The vector-Jacobian product by variable, of x's shape.
     """
 
     dtype: str
+    value: Array
     jacobian: Mapping[str, Array] | None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None

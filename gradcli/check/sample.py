@@ -16,11 +16,8 @@ from gradcli.reference.duals import Direction
 ALL_ENTRIES = 1_024
 """Up to this many entries, every one is checked."""
 
-JACOBIAN_SAMPLES = ((16, 16), (16, 4), (4, 4), (1, 1))
-"""Columns per variable and rows of ever smaller samples; the first within the reference's budget is taken."""
-
-VJP_SAMPLES = ((256, 0), (64, 0), (8, 0), (1, 0))
-"""The same for vᵀJ, whose entries need all rows of their columns."""
+SAMPLE = 256
+"""Entries of a sample, if the reference's budget admits them; else a quarter, a sixteenth, and so on."""
 
 SEED = 0
 """Of the sample."""
@@ -42,28 +39,37 @@ def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], en
     sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
     if entries <= ALL_ENTRIES:
         yield Selection("all", [(symbol, j) for symbol, size in sizes.items() for j in range(size)], None)
-    for columns, most_rows in VJP_SAMPLES if torch.jacobian is None else JACOBIAN_SAMPLES:
+    for most in (SAMPLE, SAMPLE // 4, SAMPLE // 16, 1):
         generator = np.random.default_rng(SEED)
+        most_rows = min(math.isqrt(most), point.rows)
+        columns = most if torch.jacobian is None else most // most_rows
         directions = [
             (symbol, j)
             for symbol, size in sizes.items()
             for j in _pick(_column_scores(torch, str(symbol), size), columns, generator)
         ]
-        rows = None if torch.jacobian is None else _rows(torch, directions, point.rows, most_rows, generator)
+        rows = None if torch.jacobian is None else _rows(torch, directions, most_rows, generator)
         yield Selection(f"sampled, seed {SEED}", directions, rows)
 
 
 def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64]:
-    """How much each column shows: its largest magnitude, infinite where it is not finite."""
-    blocks = torch.vjp if torch.vjp is not None else torch.jacobian or {}
-    return np.asarray(_magnitude(blocks[name]).reshape(-1, size).max(axis=0, initial=0.0))
+    """How much each column shows: its largest magnitude, infinite where it or a y that it reaches is not finite."""
+    if torch.jacobian is None:
+        scores = _magnitude((torch.vjp or {})[name]).reshape(size)
+        own = ~np.isfinite(torch.value)
+        return np.where(own.ravel(), np.inf, scores) if own.size == size else scores
+    block = _magnitude(torch.jacobian[name]).reshape(torch.value.size, size)
+    lost = ~np.isfinite(torch.value).ravel()
+    block[lost] = np.where(block[lost] > 0, np.inf, 0.0)
+    return np.asarray(block.max(axis=0, initial=0.0))
 
 
-def _rows(torch: Torch, directions: Sequence[Direction], size: int, most: int, generator: np.random.Generator) -> Rows:
-    """For each column the row that shows most in it, then corners and a random rest."""
-    blocks = torch.jacobian or {}
+def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Rows:
+    """Rows where y is not finite, the row that shows most in each column, corners and a random rest."""
+    blocks, size = torch.jacobian or {}, torch.value.size
     tops = [int(_magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
-    return np.unique([*tops, *_pick(np.zeros(size), most, generator)]).astype(np.int64)
+    lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
+    return np.unique([*lost, *tops, *_pick(np.zeros(size), most, generator)]).astype(np.int64)
 
 
 def _magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:

@@ -145,7 +145,8 @@ class _Parser:
         warnings = tuple(
             f"the name '{name}' is assigned but never used" for name in self.unused if name != self.last_name
         )
-        return Program(self.text, tuple(self.variables.values()), lines, output, self.source, warnings)
+        assigned = (*(name for name in self.names if name != self.last_name), self.last_name)
+        return Program(self.text, tuple(self.variables.values()), lines, output, self.source, assigned, warnings)
 
     # -- expressions
 
@@ -181,7 +182,7 @@ class _Parser:
         span = sign.span.to(span)
         if sign.text == "+":
             return operand, span
-        if isinstance(operand, sympy.Float):
+        if isinstance(operand, sympy.Float) or operand == sympy.oo:
             return -operand, span
         return self.builder.emit("neg", (operand,), self.at or span), span
 

@@ -16,11 +16,20 @@ from gradcli.language.grammar import parse
 from gradcli.language.program import Call
 
 
-class _Step(sympy.Function):  # type: ignore[misc]
+class _Real(sympy.Function):  # type: ignore[misc]
+    """A real function that stays as written: SymPy would evaluate it at floats by a namesake in mpmath."""
+
+    is_real = True
+
+    @classmethod
+    def _should_evalf(cls, arg: Expr) -> int:
+        return -1
+
+
+class _Step(_Real):
     """A function that is constant between its jumps."""
 
     nargs = 1
-    is_real = True
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """The derivative, which is 0 wherever there is one."""
@@ -47,33 +56,30 @@ class round(_Step):  # noqa: A001, N801
     """The nearest integer, halves to even."""
 
 
-class abs(sympy.Function):  # type: ignore[misc]  # noqa: A001, N801
+class abs(_Real):  # noqa: A001, N801
     """|x|, whose derivative is sign(x) and stays so."""
 
     nargs = 1
-    is_real = True
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """Sign(x); a jump at 0."""
         return sign(self.args[0])
 
 
-class lgamma(sympy.Function):  # type: ignore[misc]  # noqa: N801
+class lgamma(_Real):  # noqa: N801
     """log|gamma(x)|, real on both sides of 0 (DLMF 5.2)."""
 
     nargs = 1
-    is_real = True
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """The digamma function (DLMF 5.2.2)."""
         return sympy.digamma(self.args[0])
 
 
-class sinc(sympy.Function):  # type: ignore[misc]  # noqa: N801
+class sinc(_Real):  # noqa: N801
     """sin(pi*x)/(pi*x) and 1 at 0, as in torch; SymPy's own lacks the pi."""
 
     nargs = 1
-    is_real = True
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """(cos(pi*x) - sinc(x))/x, and 0 at 0 by symmetry."""
@@ -81,11 +87,10 @@ class sinc(sympy.Function):  # type: ignore[misc]  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
-class _Choice(sympy.Function):  # type: ignore[misc]
+class _Choice(_Real):
     """One of two operands; SymPy's Max and Min flatten, sort and drop theirs, and differentiate to Heaviside."""
 
     nargs = 2
-    is_real = True
     is_first: Callable[[Expr, Expr], Expr]
 
     def fdiff(self, argindex: int = 1) -> Expr:
@@ -151,14 +156,17 @@ MEANINGS: Mapping[str, Callable[..., Expr]] = {
 
 
 def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
-    """The scalar expression of an elementwise primitive on these scalars.
+    """The scalar expression of an elementwise operation on these scalars.
 
     >>> from gradcli.language.grammar import parse
     >>> x = sympy.Symbol("x", real=True)
     >>> meaning(parse("x**2").lines[0].call, (x, sympy.Integer(2)))
     x**2
     """
-    return MEANINGS[call.op.name](*operands, *call.statics)
+    op = call.op
+    if op.meaning:
+        return compose(op.meaning, dict(zip(op.operands, operands, strict=True)))
+    return MEANINGS[op.name](*operands, *call.statics)
 
 
 def compose(text: str, operands: Mapping[str, Expr]) -> Expr:

@@ -102,6 +102,7 @@ class Program:
         variables: Free names in order of appearance.
         lines: The Wengert list.
         output: The Symbol or number whose value is y.
+        assigned: The names of the statements, in order.
         warnings: Remarks for the user, such as an unused name.
     """
 
@@ -110,7 +111,15 @@ class Program:
     lines: tuple[Line, ...]
     output: Atom
     source: str = "EXPR"
+    assigned: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def output_name(self) -> str:
+        """What the output is called: as in the last statement, or the first of y, f, g, out that nothing else is."""
+        last = self.assigned[-1] if self.assigned else ""
+        taken = {*self.names, *self.assigned}
+        return last or next((name for name in ("y", "f", "g", "out") if name not in taken), "output")
 
     def place(self, line: Line) -> Place:
         """Where in the text this line came from."""

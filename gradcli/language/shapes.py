@@ -122,7 +122,7 @@ def reduced_axes(shape: Shape, dim: Hashable) -> tuple[int, ...]:
     """The dimensions that a reduction over `dim` removes, counted from the front."""
     if dim is None:
         return tuple(range(len(shape)))
-    axes = tuple(_axis(shape, d) for d in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(d, int))
+    axes = tuple(_axis(shape, d) for d in (dim if isinstance(dim, tuple) else (dim,)))
     if len(set(axes)) < len(axes):
         raise ShapeError(f"dim={dim} names a dimension of the shape {show(shape)} twice")
     return axes
@@ -134,7 +134,9 @@ def _reduce(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
     return tuple(1 if a in axes else size for a, size in enumerate(shape) if keepdim or a not in axes)
 
 
-def _axis(shape: Shape, axis: int) -> int:
+def _axis(shape: Shape, axis: Hashable) -> int:
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise ShapeError(f"a dimension is a whole number, not {axis}", hint="write dim=0")
     if -len(shape) <= axis < len(shape):
         return axis % len(shape)
     raise ShapeError(
@@ -209,7 +211,7 @@ def permutation(shape: Shape, dims: tuple[Hashable, ...]) -> tuple[int, ...]:
     """The order of the dimensions after `transpose(x, dim0, dim1)`, or after `x.T` if the two are None."""
     order = list(range(len(shape)))
     first, second = dims
-    if isinstance(first, int) and isinstance(second, int):
+    if first is not None or second is not None:
         a, b = _axis(shape, first), _axis(shape, second)
         order[a], order[b] = order[b], order[a]
     elif len(shape) == 2:

@@ -4,7 +4,7 @@ An expression compiles once to closures and runs at any precision.  A value that
 choice that the balls cannot make is the union of the branches; more precision then decides.  Every leaf is made by
 calling `arb`: the methods of 0.9 do not check what they are called on, and `arb.exp(1.0)` reads foreign memory.
 Sources: F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", 2017; for polygamma,
-DLMF 5.15.
+DLMF 5.15 and its reflection 5.15.6.
 """
 
 from __future__ import annotations
@@ -48,8 +48,14 @@ def exists(ball: Ball) -> bool:
     return bool(ball.is_finite())
 
 
-def _power(base: Ball, exponent: Ball) -> Ball:
-    return base**exponent
+def _integer_power(base: Ball, exponent: int) -> Ball:
+    """By repeated squaring; Arb's own power goes through the logarithm, and has none for a ball around 0."""
+    if exponent < 0:
+        return 1 / _integer_power(base, -exponent)
+    result = arb(1)
+    for bit in bin(exponent)[2:]:
+        result = result * result * base if bit == "1" else result * result
+    return result
 
 
 def _union(branches: list[Ball]) -> Ball:
@@ -80,6 +86,8 @@ def _polygamma(order: Ball, x: Ball) -> Ball:
     n = order.unique_fmpz()
     if n == 0:
         return x.digamma()
+    if n == 1 and x < 0:  # by reflection, as the Hurwitz zeta function is not evaluated far to the left
+        return arb.pi() ** 2 / x.sin_pi() ** 2 - _polygamma(order, 1 - x)
     result = acb(x).polygamma(int(n))
     return result.real if exists(result.real) and exists(result.imag) else arb.nan()
 
@@ -105,6 +113,8 @@ _HEADS: Mapping[Any, Callable[..., Ball]] = {
     sympy.erfinv: arb.erfinv,
     sympy.polygamma: _polygamma,
     sympy.besseli: lambda order, x: x.bessel_i(order),
+    sympy.Abs: operator.abs,
+    sympy.sign: arb.sgn,
     meaning.lgamma: _lgamma,
     meaning.sinc: arb.sinc_pi,
     meaning.abs: operator.abs,
@@ -150,9 +160,9 @@ def compile_ball(expression: Expr) -> Compiled:
         case sympy.Symbol():
             return lambda env: arb(env[expression])
         case sympy.Add():
-            return _folded(expression, lambda a, b: a + b)
+            return _folded([compile_ball(a) for a in expression.args], operator.add)
         case sympy.Mul():
-            return _folded(expression, lambda a, b: a * b)
+            return _compile_product(expression)
         case sympy.Pow():
             return _compile_power(expression)
         case sympy.Piecewise():
@@ -192,8 +202,8 @@ def compile_integer(expression: Expr) -> Compiled:
     raise NotImplementedError(f"no rule for the index {expression}")
 
 
-def _folded(expression: Expr, combine: Callable[[Ball, Ball], Ball]) -> Compiled:
-    first, *rest = [compile_ball(a) for a in expression.args]
+def _folded(parts: list[Compiled], combine: Callable[[Ball, Ball], Ball]) -> Compiled:
+    first, *rest = parts
 
     def run(env: Environment) -> Ball:
         total = first(env)
@@ -202,6 +212,24 @@ def _folded(expression: Expr, combine: Callable[[Ball, Ball], Ball]) -> Compiled
         return total
 
     return run
+
+
+def _compile_product(expression: sympy.Mul) -> Compiled:
+    """Divided once: 6/3 is exactly 2, and 6 times the ball of 1/3 is not."""
+    above, below = [], []
+    for factor in expression.args:
+        if isinstance(factor, sympy.Pow) and isinstance(factor.exp, sympy.Integer) and factor.exp < 0:
+            below.append(factor.base ** (-factor.exp))
+        elif isinstance(factor, sympy.Rational) and not isinstance(factor, sympy.Integer):
+            above.append(sympy.Integer(factor.p))
+            below.append(sympy.Integer(factor.q))
+        else:
+            above.append(factor)
+    numerator = _folded([compile_ball(a) for a in above or [sympy.S.One]], operator.mul)
+    if not below:
+        return numerator
+    denominator = _folded([compile_ball(b) for b in below], operator.mul)
+    return lambda env: numerator(env) / denominator(env)
 
 
 def _compile_power(expression: sympy.Pow) -> Compiled:
@@ -213,9 +241,9 @@ def _compile_power(expression: sympy.Pow) -> Compiled:
             return lambda env: base(env).sqrt()
         case sympy.Integer():
             whole = int(expression.exp)
-            return lambda env: base(env) ** whole
+            return lambda env: _integer_power(base(env), whole)
     exponent = compile_ball(expression.exp)
-    return lambda env: _power(base(env), exponent(env))
+    return lambda env: base(env) ** exponent(env)
 
 
 def _compile_cases(expression: sympy.Piecewise) -> Compiled:

@@ -18,12 +18,12 @@ import sympy
 from flint import arb
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, Program
+from gradcli.language.program import Atom, Line, Program, number
 from gradcli.language.shapes import Shape, infer
 from gradcli.reference.balls import Ball, compile_ball, precision
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
-from gradcli.reference.rules import Outcome, Trouble, rule_of
+from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
 
 BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
@@ -36,6 +36,28 @@ Direction = tuple[sympy.Symbol, int]
 
 Columns = Mapping[tuple[int, int], Outcome]
 """Nonzero derivatives by (number of the direction, flat row of y)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """A float format: the bits of its significand, and the exponent of its smallest positive number."""
+
+    bits: int
+    smallest: int
+
+    def constant(self, exact: Ball, nearest: float) -> Ball:
+        """A constant and what the format makes of it."""
+        rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
+        return exact.union(arb(rounded)) if math.isfinite(rounded) else exact
+
+    def slope(self, ball: Ball, spread: Ball) -> Ball:
+        """A slope with the error of computing it from rounded operands and a rounded value."""
+        return ball + arb(0, spread * arb(2) ** (1 - self.bits))
+
+    def underflown(self, ball: Ball) -> Ball:
+        """A result with the error of holding it with fewer bits than usual, or not at all."""
+        smallest = arb(2) ** self.smallest
+        return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
 
 
 class OverBudgetError(Exception):
@@ -62,15 +84,15 @@ class Plan:
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
 
-    def run(self, bits: int, smallest: int | None = None) -> Columns:
-        """The nonzero columns of the Jacobian at this precision.
+    def run(self, bits: int, rounding: Rounding | None = None) -> Columns:
+        """The nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:
             bits: Of the balls.
-            smallest: The exponent of the smallest number of a float format, to bound what its underflow can do.
+            rounding: A float format; the balls then also cover what its rounding can do.
         """
         with precision(bits):
-            return _Run(self, None if smallest is None else arb(2) ** smallest).columns()
+            return _Run(self, rounding).columns()
 
 
 class Reference:
@@ -201,8 +223,8 @@ class Reference:
 class _Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan, smallest: Ball | None) -> None:
-        self.plan, self.reference, self.smallest = plan, plan.reference, smallest
+    def __init__(self, plan: Plan, rounding: Rounding | None) -> None:
+        self.plan, self.reference, self.rounding = plan, plan.reference, rounding
         self.values: dict[Atom, dict[int, Outcome]] = {}
 
     def columns(self) -> Columns:
@@ -259,7 +281,10 @@ class _Run:
         return [values[e] for e in self.reference.footprint.down(line, k, elements)[1].tolist()]
 
     def _constant(self, operand: Atom) -> Ball | None:
-        return None if isinstance(operand, sympy.Symbol) else compile_ball(operand)({})
+        if isinstance(operand, sympy.Symbol):
+            return None
+        exact = compile_ball(operand)({})
+        return exact if self.rounding is None else self.rounding.constant(exact, number(operand))
 
     def _scale(self, line: Line) -> Ball | None:
         """What a reduction multiplies its sum by: a mean divides by the number of elements it takes in."""
@@ -295,20 +320,22 @@ class _Run:
 
     def _slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """The local derivative by operand k at each element, taken once where several directions pass."""
-        rule, shown = rule_of(line.call), self.reference.shown(line)
         if line.call.op.name in LINEAR:
-            partial = rule.partials[k]
+            partial = rule_of(line.call).partials[k]
             return [partial({}) if partial else arb(0)] * len(elements)
         distinct, position = np.unique(elements, return_inverse=True)
         columns = [self._operand(line, n, distinct) for n in range(len(line.call.operands))]
-        slopes = [self._underflown(rule.slope(k, list(operands), shown)) for operands in zip(*columns, strict=True)]
+        slopes = [self._slope(line, k, list(operands)) for operands in zip(*columns, strict=True)]
         return [slopes[p] for p in position.tolist()]
 
+    def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
+        slope = rule_of(line.call).slope(k, operands, self.reference.shown(line))
+        if self.rounding is None or isinstance(slope, Trouble):
+            return slope
+        return self.rounding.underflown(self.rounding.slope(slope, spread(line.call, k, operands, slope)))
+
     def _underflown(self, outcome: Outcome) -> Outcome:
-        """The ball with the error of a result that a float format holds with fewer bits or not at all."""
-        if self.smallest is None or isinstance(outcome, Trouble) or outcome == 0:
-            return outcome
-        return outcome + arb(0, self.smallest) if abs(outcome).lower() < self.smallest * 2**60 else outcome
+        return outcome if self.rounding is None or isinstance(outcome, Trouble) else self.rounding.underflown(outcome)
 
 
 def _plus(a: Outcome | None, b: Outcome) -> Outcome:
@@ -318,6 +345,15 @@ def _plus(a: Outcome | None, b: Outcome) -> Outcome:
 
 
 def _times(a: Outcome, b: Outcome | None) -> Outcome:
-    if b is None or isinstance(a, Trouble):
+    """The product of a tangent and a slope.
+
+    An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
+    the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
+    """
+    if b is None:
         return a
-    return b if isinstance(b, Trouble) else a * b
+    if isinstance(a, Trouble):
+        return arb(0) if a.kind == "kink" and not isinstance(b, Trouble) and b == 0 else a
+    if isinstance(b, Trouble):
+        return arb(0) if b.kind == "kink" and a == 0 else b
+    return a * b

@@ -1,7 +1,7 @@
-"""The local rule of each elementwise primitive: value, partial derivatives and kinks on balls.
+"""The local rule of each elementwise operation: value, partial derivatives and kinks on balls.
 
-The partials are SymPy's derivatives of the op's meaning.  The constants of a power are put in before differentiating,
-so that x**2 has the slope 2*x, which exists at 0, and not 2*x**2/x.
+The partials are SymPy's derivatives of the op's meaning.  A constant exponent is put in before differentiating, so that
+x**2 has the slope 2*x, which exists at 0; the slopes of a power are written by hand, as SymPy's x**y*y/x does not.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Trouble:
     """Why a value or a derivative does not exist, in place of its ball.
 
     Attributes:
-        kind: No value (`domain`), no finite slope (`slope`) or a jump of the slope (`kink`).
+        kind: No value (`domain`), no finite slope (`slope`), a jump of the slope (`kink`) or of the value (`jump`).
         reason: In words, with the sub-expression.
         decided: Whether it is proved, or only that the balls are too wide to exclude it.
     """
 
-    kind: Literal["domain", "slope", "kink"]
+    kind: Literal["domain", "slope", "kink", "jump"]
     reason: str
     decided: bool
 
@@ -47,6 +47,7 @@ class Rule:
     partials: tuple[Compiled | None, ...]
     kinks: tuple[Compiled, ...]
     domain: str
+    is_step: bool
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
@@ -68,8 +69,8 @@ class Rule:
         for kink in self.kinks:
             distance = kink(environment)
             if distance.contains(0):
-                reason = f"{shown} has a kink here: its left and right derivatives differ"
-                return Trouble("kink", reason, bool(distance == 0))
+                what = "jumps here" if self.is_step else "has a kink here: its left and right derivatives differ"
+                return Trouble("jump" if self.is_step else "kink", f"{shown} {what}", bool(distance == 0))
         partial = self.partials[k]
         assert partial is not None, "a constant has no tangent"  # noqa: S101
         ball = partial(environment)
@@ -81,34 +82,89 @@ class Rule:
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
     def _is_certain(self, function: Compiled, operands: list[Outcome]) -> bool:
-        """Whether no point of the balls has a finite result: tried at their ends, as domains are intervals."""
+        """Whether no point of the balls has a result: tried at their ends, as domains are intervals.
+
+        Infinity is no proof: it is also what a ball too wide gives, or a tower of exponentials.
+        """
         corners: list[list[Outcome]] = [[]]
         for ball in operands:
             if isinstance(ball, Trouble):
                 return ball.decided
             ends = [ball] if ball is None or ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
-        return not any(exists(function(self._environment(corner))) for corner in corners)
+        return all(function(self._environment(corner)).is_nan() for corner in corners)
 
 
 def rule_of(call: Call) -> Rule:
-    """The rule of an elementwise primitive on its operands, those of a constant base or exponent put in."""
-    is_power = call.op.name == "pow"
-    constants = tuple(a if is_power and not isinstance(a, sympy.Symbol) else None for a in call.operands)
-    return _rule(call.op.name, constants, call.statics)
+    """The rule of an elementwise operation on its operands, a constant exponent put in."""
+    return _rule(call.op.name, _exponent(call), call.statics)
+
+
+def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
+    """How far a slope moves, in units of relative rounding, when operands and value are rounded.
+
+    Each operand x moves the slope by d²f/dxₖdx * x; a backward formula that is written in the value f, as torch's
+    s*(1 - s) of the sigmoid, moves it by d²f/dxₖ² * f / (df/dxₖ).
+    """
+    rule = rule_of(call)
+    environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
+    sizes = [abs(piece(environment)) for piece in _spread(call.op.name, _exponent(call), call.statics, k)]
+    return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
+
+
+def _exponent(call: Call) -> Expr | None:
+    """The constant exponent of a power; a decimal as the exact fraction that it is."""
+    if (
+        call.op.name != "pow"
+        or isinstance(call.operands[1], sympy.Symbol)
+        or not isinstance(call.operands[0], sympy.Symbol)
+    ):
+        return None
+    exponent = call.operands[1]
+    return sympy.Rational(*float(exponent).as_integer_ratio()) if isinstance(exponent, sympy.Float) else exponent
 
 
 @lru_cache(maxsize=1024)
-def _rule(name: str, constants: tuple[Expr | None, ...], statics: tuple[Hashable, ...]) -> Rule:
+def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> tuple[tuple[Expr | None, ...], Expr]:
+    """The parameters of an operation and its meaning in terms of them."""
+    names = ops.TABLE[name].operands
+    parameters = [sympy.Dummy(parameter, real=True) for parameter in names]
+    operands = tuple(parameters if exponent is None else [parameters[0], exponent])
+    expression = meaning(Call(name, operands, statics), operands)
+    return tuple(p if p in operands else None for p in parameters), expression
+
+
+@lru_cache(maxsize=1024)
+def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Rule:
     op = ops.TABLE[name]
-    parameters = [sympy.Dummy(p, real=True) if c is None else None for p, c in zip(op.operands, constants, strict=True)]
-    operands = [p if c is None else c for p, c in zip(parameters, constants, strict=True)]
-    expression = meaning(Call(name, tuple(operands), statics), tuple(operands))
-    named = dict(zip(op.operands, operands, strict=True))
+    parameters, expression = _scalar(name, exponent, statics)
+    named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
     return Rule(
-        parameters=tuple(parameters),
+        parameters=parameters,
         value=compile_ball(expression),
-        partials=tuple(None if p is None else compile_ball(sympy.diff(expression, p)) for p in parameters),
+        partials=tuple(None if p is None else compile_ball(_partial(name, expression, p, named)) for p in parameters),
         kinks=tuple(compile_ball(compose(kink, named)) for kink in op.kinks),
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
+        is_step=op.is_step,
+    )
+
+
+def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[str, Expr]) -> Expr:
+    if name != "pow":
+        return sympy.diff(expression, parameter)
+    a, b = named["a"], named["b"]
+    if parameter == a:
+        return b * a ** (b - 1)
+    is_zero = sympy.And(sympy.Eq(a, 0), sympy.Gt(b, 0))
+    return sympy.Piecewise((0, is_zero), (a**b * sympy.log(a), True))
+
+
+@lru_cache(maxsize=1024)
+def _spread(name: str, exponent: Expr | None, statics: tuple[Hashable, ...], k: int) -> tuple[Compiled, ...]:
+    parameters, expression = _scalar(name, exponent, statics)
+    parameter = parameters[k]
+    slope = sympy.diff(expression, parameter)
+    pieces = [sympy.diff(slope, x) * x for x in parameters if x is not None]
+    return tuple(
+        compile_ball(piece) for piece in (*pieces, sympy.diff(slope, parameter) * expression / slope) if slope != 0
     )

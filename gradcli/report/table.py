@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Cell, Check, Differentiation, Finding, Gradient, Verdict, output_name
+from gradcli.results import VJP, Answer, Array, Cell, Check, Differentiation, Finding, Gradient, Verdict
 
 EDGE = 3
 """Elements shown at either end of a long axis."""
@@ -81,7 +81,7 @@ def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
 
 def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     """Titles, tables and remarks, from top to bottom."""
-    y = output_name(answer.inputs)
+    y = answer.output
     yield from _function(answer, y, screen)
     if isinstance(answer, Differentiation) and not answer.wrt:
         yield _text("there is no variable to differentiate by", screen)

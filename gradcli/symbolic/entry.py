@@ -23,6 +23,9 @@ from gradcli.language.shapes import Shape, indexed_axes, permutation, reduced_ax
 LARGE = 16
 """Sizes above this are symbols; constant indices up to it are known to be inside them."""
 
+NEAR_END = 64
+"""Positions from the end that are counted from there, so that they mean the same at another size."""
+
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""
 
@@ -101,9 +104,9 @@ class Entries:
                 return self._stacked(call.operands, shapes, index)
             case "index":
                 axes, dropped = indexed_axes(shapes[0], call.statics[0])
-                source: dict[int, Expr] = {axis: Integer(at) for axis, at in dropped.items()}
+                source = {axis: self._position(at, shapes[0][axis]) for axis, at in dropped.items()}
                 for axis, at in zip(axes, index, strict=True):
-                    source[axis.source] = axis.start + axis.step * at
+                    source[axis.source] = self._position(axis.start, shapes[0][axis.source]) + axis.step * at
                 return self.entry(call.operands[0], tuple(source[a] for a in range(len(shapes[0]))))
             case "transpose":
                 order = permutation(shapes[0], call.statics)
@@ -112,6 +115,11 @@ class Entries:
                 return self.entry(call.operands[0], self._reshaped(index, self.shapes[line.symbol], shapes[0]))
             case name:
                 raise NoFormulaError(f"there is no index notation for {name}")
+
+    def _position(self, at: int, size: int) -> Expr:
+        """A constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
+        is_near_end = size > LARGE and at >= LARGE and size - at <= NEAR_END
+        return self.sizes(size) - (size - at) if is_near_end else Integer(at)
 
     def _reduced(self, operand: Atom, shape: Shape, index: Index, dim: Any, keepdim: Any, *, mean: bool) -> Expr:
         axes = reduced_axes(shape, dim)

@@ -13,20 +13,39 @@ from sympy import Expr, KroneckerDelta
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from gradcli.results import Cell, Formula, output_name
+from gradcli.language.program import Program
+from gradcli.results import Cell, Formula
 from gradcli.symbolic.derivative import Derivative
 
-_LETTERS = "ijklmnpqrstuvwabcdefgh"
+_LETTERS = "ijklmnpqrstuvw"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Names = Mapping[sympy.Symbol, sympy.Symbol]
 
 
 class _PlainPrinter(StrPrinter):  # type: ignore[misc]
-    """SymPy's notation with shortest floats, and deltas after the factors they select from."""
+    """SymPy's notation, which SymPy reads back, with shortest floats and deltas after the factors they select from."""
 
     def _print_Float(self, expr: Expr) -> str:
         return repr(float(expr))
+
+    def _print_abs(self, expr: Expr) -> str:
+        return f"Abs({self._print(expr.args[0])})"
+
+    def _print_ceil(self, expr: Expr) -> str:
+        return f"ceiling({self._print(expr.args[0])})"
+
+    def _print_lgamma(self, expr: Expr) -> str:
+        return f"log(Abs(gamma({self._print(expr.args[0])})))"
+
+    def _print_sinc(self, expr: Expr) -> str:
+        return f"sinc({self._print(sympy.pi * expr.args[0])})"
+
+    def _print_maximum(self, expr: Expr) -> str:
+        return f"Max({self.stringify(expr.args, ', ')})"
+
+    def _print_minimum(self, expr: Expr) -> str:
+        return f"Min({self.stringify(expr.args, ', ')})"
 
     def _print_Mul(self, expr: Expr) -> str:
         deltas = [factor for factor in expr.args if isinstance(factor, KroneckerDelta)]
@@ -46,6 +65,11 @@ class _PrettyPrinter(_PlainPrinter):
 
     def doprint(self, expr: Expr) -> str:
         return str(super().doprint(expr)).replace("**", "^").replace("*", "·")
+
+    def _print_Function(self, expr: Expr) -> str:
+        return f"{expr.func.__name__}({self.stringify(expr.args, ', ')})"
+
+    _print_abs = _print_ceil = _print_lgamma = _print_sinc = _print_maximum = _print_minimum = _print_Function
 
     def _print_KroneckerDelta(self, expr: Expr) -> str:
         return f"δ[{','.join(self._print(a) for a in expr.args)}]"
@@ -86,25 +110,31 @@ class _PrettyPrinter(_PlainPrinter):
 _PLAIN, _PRETTY = _PlainPrinter(), _PrettyPrinter()
 
 
-def formula(derivative: Derivative, taken: frozenset[str], note: str = "") -> Formula:
+def formula(derivative: Derivative, program: Program, note: str = "") -> Formula:
     """The formula of one Jacobian block as text.
 
     Args:
         derivative: The closed form.
-        taken: Names of the variables, which no index may have.
+        program: What the names of the output and of the variables are taken from; no index gets one of them.
         note: Where it was confirmed.
     """
     written = {symbol for symbol, _ in derivative.written}
-    letters = (letter for letter in _LETTERS if letter not in taken)
+    taken = {*program.names, *program.assigned}
+    letters = (letter for letter in _letters() if letter not in taken)
     names = _name([s for s in derivative.rows if s not in written], letters)
     if not names:
         next(letters)  # i stands for y's index even where y has none
     names |= _name([s for s in derivative.columns if s not in written], letters)
-    bound = "".join(letters)
-    labels = output_name(taken), names, bound
+    bound = tuple(itertools.islice(letters, len(_LETTERS)))
+    labels = program.output_name, names, bound
     cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
     text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
     return Formula(text, cells, note)
+
+
+def _letters() -> Iterator[str]:
+    yield from _LETTERS
+    yield from (f"i{n}" for n in itertools.count(1))
 
 
 def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
@@ -121,13 +151,13 @@ def _cell(
     expression: Expr,
     output: str,
     names: Names,
-    bound: str,
+    bound: tuple[str, ...],
 ) -> Cell:
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
     limits = [
         k for total in sympy.postorder_traversal(expression) if isinstance(total, sympy.Sum) for k in total.variables
     ]
-    renamed = {**names, **_name(list(dict.fromkeys(limits)), itertools.chain(bound))}
+    renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
     shown = _without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
     def label(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:

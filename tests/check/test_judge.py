@@ -201,3 +201,99 @@ def test_a_wrong_formula_is_caught_and_not_shown(text: str, monkeypatch: pytest.
     assert check.findings[0].note.startswith("the formula is wrong")
     silent = Function(text).vjp({"x": [0.4, 0.7, 0.9]}, "ones", check=False)
     assert "x" not in silent.symbolic
+
+
+# -- verdicts that were once wrong
+
+HONEST = [
+    ("(0.1*x)**2", 3, "agree"),
+    ("(x+0.1+0.2)**2", 3, "agree"),
+    ("x*2**0.5", 3, "agree"),
+    ("x*sinc(0.5)", 3, "agree"),
+    ("x*digamma(3)", 2, "agree"),
+    ("1/x**2", 1e200, "agree"),
+    ("exp(-x**2)", 27.2, "inaccurate"),
+    ("sigmoid(x)", 40, "inaccurate"),
+    ("expm1(x)", -40, "inaccurate"),
+    ("acosh(x)", 1.00000001, "inaccurate"),
+    ("lgamma(x)", -0.504083, "inaccurate"),
+    ("digamma(x)", -0.9999999, "inaccurate"),
+    ("sin(pi)*x", 1, "inaccurate"),
+    ("(x-9007199254740993)**2", 9007199254740992, "inaccurate"),
+    ("(sin(x)-sin(0.5))**2", 0.5, "agree"),
+    ("digamma(x)", -10000.5, "agree"),
+    ("exp(exp(exp(x)))", 5, "inaccurate"),
+    ("x*sqrt(-4)", 2, "undefined"),
+    ("x*(-1)**0.5", 2, "undefined"),
+    ("(-2)**x", 2, "undefined"),
+    ("0**x", 2, "agree"),
+    ("x**0.1", 0, "undefined"),
+    ("trunc(x)", 0, "agree"),
+    ("trunc(x)", 1, "undefined"),
+    ("frac(x)", 0, "agree"),
+    ("softsign(x)", 0, "agree"),
+    ("abs(x)**2", 0, "agree"),
+    ("relu(x)*x", 0, "agree"),
+    ("abs(relu(x))", -1, "agree"),
+    ("sqrt(x**2)", 0, "undefined"),
+    ("maximum(x, -inf)", 1, "agree"),
+    ("abs(x/3 - 2)", 6, "undefined"),
+    ("floor(sin(x)**2 + cos(x)**2)", 0.3, "unchecked"),
+    ("relu6(x)", 3, "agree"),
+    ("clamp(2, x, 3)", 2.5, "agree"),
+    ("7", None, "unchecked"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "verdict"), HONEST, ids=[f"{text} at {x}" for text, x, _ in HONEST])
+def test_verdicts_that_were_once_wrong(text: str, x: Any, verdict: str) -> None:
+    """Decimals, constants, saturation, underflow, undone kinks, exact quotients."""
+    check = Function(text).vjp({} if x is None else {"x": x}).check
+    assert check is not None
+    assert check.verdict == verdict, check.findings
+    assert check.checked == (0 if verdict == "unchecked" else 1)
+
+
+@pytest.mark.parametrize("y", [0.0, 1.0, 2.0])
+def test_the_slopes_of_a_power_at_zero(y: float) -> None:
+    """x**y at x = 0 has slopes that 0 times infinity would hide."""
+    check = Function("x**y").vjp({"x": [0.0, 1.0], "y": y}, "ones").check
+    assert check is not None
+    assert check.verdict == ("undefined" if y == 0 else "agree")
+
+
+def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between 1,024 and 10,000 entries J is sampled, and vᵀJ is checked on its own."""
+    from gradcli.autodiff import derivatives
+
+    right = derivatives.vjp
+    monkeypatch.setattr(derivatives, "vjp", lambda *a: {name: 2 * g for name, g in right(*a).items()})
+    _, check = _vjp("x**2", np.linspace(1, 2, 50))
+    assert check.verdict == "disagree"
+    assert "of vᵀJ, 50 of 50 entries were checked" in check.notes
+
+
+@pytest.mark.parametrize("size", [60, 2_000])
+def test_a_y_that_is_not_finite_is_in_the_sample(size: int) -> None:
+    """Though the derivative of the logarithm at -1000 looks harmless."""
+    x = np.linspace(1, 2, size)
+    x[37] = -1000
+    _, check = _vjp("log(x)", x)
+    assert check.verdict == "undefined"
+
+
+@pytest.mark.parametrize(("text", "x"), [("x**3", 0), ("x*x", 0), ("abs(x)", [0.0, 0.0]), ("sum(x**2)", np.zeros(50))])
+def test_zeros_confirm_no_formula(text: str, x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factor of seven is not seen at 0, but on a probe."""
+    right = linear.assemble
+    monkeypatch.setattr(derivative, "assemble", lambda form: right(form) * 7)
+    assert not _vjp(text, x)[0].symbolic
+
+
+def test_a_formula_with_positions_from_the_end_holds_at_other_sizes() -> None:
+    """x[-1] is x[n - 1]: too long to confirm at the point, it is confirmed on a probe."""
+    at = {"a": np.ones(100), "b": np.ones(1_000), "x": np.linspace(1, 2, 100_000)}
+    answer = Function("sum(a) + sum(b) + x[-1] + sum(x)**2").vjp(at)
+    assert answer.check is not None
+    assert answer.check.verdict in ("agree", "unchecked")
+    assert set(answer.symbolic) == {"a", "b", "x"}

@@ -157,7 +157,7 @@ def test_formulas_read_as_a_person_would_write_them(
     """The exact text, in SymPy's notation."""
     at = {name: np.full(shape, 0.5) for name, shape in shapes.items()}
     for name, shown in expected.items():
-        assert formula(_formula(text, at, name), frozenset(shapes)).text == shown
+        assert formula(_formula(text, at, name), parse(text)).text == shown
 
 
 def test_bound_indices_never_meet_the_index_of_differentiation() -> None:

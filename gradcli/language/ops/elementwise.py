@@ -111,7 +111,7 @@ SPECIAL = (
         torch="logaddexp",
         numpy="logaddexp",
     ),
-    _defined("xlogy", "a, b", "a*log(b)", "a*log(b), and 0 at a = 0", torch="special.xlogy", domain="b > 0"),
+    _defined("xlogy", "a, b", "a*log(b)", "a*log(b); torch gives 0 at a = 0", torch="special.xlogy", domain="b > 0"),
     _defined("logit", "x", "log(x/(1 - x))", "the inverse of sigmoid", torch="logit", domain="0 < x < 1"),
 )
 
@@ -132,11 +132,20 @@ ACTIVATIONS = (
 
 PIECEWISE = (
     _one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
-    _one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", kinks=("x",)),
-    _one("floor", "the greatest integer not above x", numpy="floor", kinks=("x - floor(x)",)),
-    _one("ceil", "the least integer not below x", "ceiling", numpy="ceil", kinks=("x - floor(x)",)),
-    _one("trunc", "x without its fraction", "fix", numpy="trunc", kinks=("x - floor(x)",)),
-    _one("round", "the nearest integer, halves to even", numpy="round", kinks=("x + 1/2 - floor(x + 1/2)",)),
+    _one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
+    _one("floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",)),
+    _one("ceil", "the least integer not below x", "ceiling", numpy="ceil", is_step=True, kinks=("x - floor(x)",)),
+    _one(
+        "trunc",
+        "x without its fraction",
+        "fix",
+        numpy="trunc",
+        is_step=True,
+        kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
+    ),
+    _one(
+        "round", "the nearest integer, halves to even", numpy="round", is_step=True, kinks=("x + 1/2 - floor(x + 1/2)",)
+    ),
     Op(
         "maximum",
         ("a", "b"),

@@ -46,6 +46,7 @@ class Op:
         variadic: Whether more operands than named are folded from the left, two at a time.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         kinks: Expressions of the operands that vanish where the derivative jumps.
+        is_step: Whether the value jumps there too.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Op:
     variadic: bool = False
     domain: str = ""
     kinks: tuple[str, ...] = ()
+    is_step: bool = False
 
     @property
     def operands(self) -> tuple[str, ...]:
