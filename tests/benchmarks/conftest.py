@@ -1,0 +1,26 @@
+"""Benchmarks print ratios and hold them to their stated limits; `pytest -m benchmark -s` runs them by hand."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "benchmarks" in item.path.parts:
+            item.add_marker(pytest.mark.benchmark)
+
+
+def ratio(one: Callable[[], object], other: Callable[[], object], repeats: int = 5) -> float:
+    """The median time of `one` over that of `other`, measured in turn."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats):
+        for function, taken in zip((one, other), times, strict=True):
+            start = time.perf_counter()
+            function()
+            taken.append(time.perf_counter() - start)
+    return statistics.median(times[0]) / statistics.median(times[1])

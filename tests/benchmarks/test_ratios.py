@@ -1,0 +1,86 @@
+"""The promises about speed, as ratios against a peer in the same run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.language.grammar import parse
+from gradcli.language.shapes import infer
+from gradcli.symbolic.derivative import differentiate
+from tests.benchmarks.conftest import ratio
+
+GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+
+BY_HAND = """
+import torch, sympy
+x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+y = x**2
+y.backward(torch.tensor([1.0, 1.0], dtype=torch.float64))
+print(x.grad)
+"""
+
+
+def _process(*arguments: str) -> Callable[[], object]:
+    return lambda: subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True)
+
+
+def test_the_main_job_takes_at_most_1_3_times_a_script_by_hand() -> None:
+    """Whole processes: the script imports torch and sympy and calls the same backward."""
+    found = ratio(_process(GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), _process(sys.executable, "-c", BY_HAND), 9)
+    print(f"\nmain job over a script by hand: {found:.2f}")
+    assert found <= 1.3
+
+
+def test_the_help_takes_a_fraction_of_it() -> None:
+    """It imports neither."""
+    found = ratio(_process(GRADCLI, "--help"), _process(sys.executable, "-c", BY_HAND))
+    print(f"\nhelp over a script by hand: {found:.2f}")
+    assert found <= 0.3
+
+
+@pytest.mark.parametrize("text", ["sum(w*x**2)", "exp(x)/sum(exp(x))", "A@x"])
+def test_a_formula_costs_the_same_for_ten_and_for_a_million_elements(text: str) -> None:
+    """Sizes are symbols; only those up to 16 are numbers."""
+    program = parse(text).primitive
+
+    def derive(n: int) -> Callable[[], object]:
+        shapes = infer(program, {s: (3, n) if str(s) == "A" else (n,) for s in program.variables})
+        return lambda: [differentiate(program, shapes, s) for s in program.variables]
+
+    found = ratio(derive(1_000_000), derive(10), 15)
+    print(f"\nformula of {text}, a million over ten elements: {found:.2f}")
+    assert found <= 3
+
+
+def test_the_check_does_not_grow_with_the_tensor() -> None:
+    """The call with its check over the call without, at a hundred thousand and at a million elements."""
+    f = Function("sin(x)*x**2")
+    for n in (100_000, 1_000_000):
+        x = np.linspace(0, 1, n)
+        found = ratio(lambda x=x: f.vjp({"x": x}, "ones"), lambda x=x: f.vjp({"x": x}, "ones", check=False))  # type: ignore[misc]
+        print(f"\nwith the check over without, {n:,} elements: {found:.2f}")
+        assert found <= 4
+
+
+@pytest.mark.parametrize("kind", ["terms", "statements"])
+def test_long_programs_take_linear_time(kind: str) -> None:
+    """Ten times the length takes at most fifteen times as long, from text to checked answer."""
+
+    def answer(n: int) -> Callable[[], object]:
+        if kind == "terms":
+            text = " + ".join(f"{k}*x" for k in range(n))
+        else:
+            text = "; ".join(["y0 = x", *(f"y{k + 1} = sin(y{k}) + x" for k in range(n))])
+        return lambda: Function(text).vjp({"x": 0.5})
+
+    small, large = (1_000, 10_000) if kind == "terms" else (100, 1_000)
+    found = ratio(answer(large), answer(small), 3)
+    print(f"\n{large:,} over {small:,} {kind}: {found:.1f}")
+    assert found <= 15
