@@ -137,5 +137,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     >>> did_you_mean("sine", ["sin", "exp"])
     "did you mean 'sin'?"
     """
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
     return f"did you mean '{close[0]}'?" if close else None

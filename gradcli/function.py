@@ -35,6 +35,9 @@ JACOBIAN_ENTRIES = 10_000
 JACOBIAN_BYTES = 2**30
 """Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
 
+MAX_FORMULAS = 30
+"""Variables for which a formula is derived; each takes a walk over the whole Program."""
+
 Inputs = Mapping[str, Value]
 
 
@@ -121,7 +124,7 @@ class Function:
         weights = self._cotangent(v, call.shape, "vjp")
         from gradcli.autodiff.derivatives import value, vjp
 
-        v_array = weights.astype(dtype)
+        v_array = _rounded(weights, dtype)
         product = vjp(call.forward, v_array, call.wrt)
         jacobian, omitted = call.jacobian(JACOBIAN_ENTRIES)
         return VJP(
@@ -229,7 +232,7 @@ class Function:
         if shadowed := frozenset(given) & frozenset(CONSTANTS):
             program = parse(self.expression, given=shadowed)
         _require_names(program, given)
-        arrays = {name: read_value(given[name], f"--at {name}").astype(dtype) for name in program.names}
+        arrays = {name: _rounded(read_value(given[name], f"--at {name}"), dtype) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
         return _Call(program, shapes, arrays, _require_wrt(program, wrt), dtype)
 
@@ -322,7 +325,9 @@ class _Call:
 
         shown: dict[str, Formula] = {}
         omitted: dict[str, str] = {}
-        for name in self.wrt:
+        for name in self.wrt[MAX_FORMULAS:]:
+            omitted[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(self.wrt)}"
+        for name in self.wrt[:MAX_FORMULAS]:
             try:
                 derivative = differentiate(point.program, point.shapes, sympy.Symbol(name, real=True))
             except NoFormulaError as error:
@@ -339,6 +344,12 @@ class _Call:
         return {"symbolic": shown, "symbolic_omitted": omitted, "check": verdict}
 
 
+def _rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
+    """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
+
+
 def _require_names(program: Program, given: Mapping[str, Value]) -> None:
     missing = [name for name in program.names if name not in given]
     surplus = [name for name in given if name not in program.names]
@@ -347,10 +358,12 @@ def _require_names(program: Program, given: Mapping[str, Value]) -> None:
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
         raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
     if missing:
-        names = ", ".join(f"'{name}'" for name in missing)
+        names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
         raise InputError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
+            hint="give "
+            + " ".join(f"--at {name}=VALUE" for name in missing[:4])
+            + "; Euler's number is E" * ("e" in missing),
         )
 
 

@@ -50,7 +50,7 @@ def test_rooms_import_one_way(module: Path) -> None:
     """As drawn in the design: cli, report, function, check, the readings, language."""
     for name, _ in _imports(module):
         if name.split(".")[0] == "gradcli":
-            room = (name.split(".") + [""])[1]
+            room = [*name.split("."), ""][1]
             assert room in ALLOWED[_room(module)], name
 
 

@@ -270,7 +270,7 @@ def _direction(target: _Target) -> Direction:
 
 
 def _to_float(ball: Ball) -> float:
-    return float(ball.mid())
+    return float(ball.mid()) + 0.0  # never -0.0
 
 
 def _summarize(point: Point, main: _Part, product: _Part | None) -> Check:

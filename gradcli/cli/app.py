@@ -16,7 +16,7 @@ from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
 from gradcli.cli import derivatives
-from gradcli.cli.output import Output, write
+from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
 BUG = 70
@@ -52,11 +52,12 @@ def gradcli_command(
       gradcli vjp "x**2" --at 1,2 --v 1,1
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
-      gradcli eval "A@x" --at A=[[1,2],[3,4]] --at x=5,6
+      gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
 
     \b
     Exit codes:
-      0 answered; 2 the input is wrong; 70 a bug of gradcli; 74 the output could not be written; 130 interrupted.
+      0 answered; 2 the input is wrong; 70 a bug of gradcli;
+      74 the output could not be written; 130 interrupted; 141 broken pipe.
     """
 
 
@@ -70,6 +71,8 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            return write(Output(error.format_message() + "\n"))
         message = error.format_message().rstrip(".")
         return _report(UsageError(message[:1].lower() + message[1:], hint=_where_help_is(error)), arguments)
     except typer.Abort:
@@ -79,6 +82,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except MemoryError:
+        return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
+    except RuntimeError as error:
+        if "allocate memory" not in str(error):
+            raise
         return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
@@ -92,16 +99,14 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
     if _wants_json(arguments):
         from gradcli.report.json import render_error
 
-        sys.stderr.write(render_error(error))
+        remark(render_error(error))
     else:
-        text = error.render()
-        encoding = sys.stderr.encoding or "ascii"
-        sys.stderr.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        remark(error.render() + "\n")
     return error.exit_code
 
 
 def _wants_json(arguments: list[str]) -> bool:
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
     return any(word in ("--json", "--format=json") or (word, after) == ("--format", "json") for word, after in pairs)
 
 

@@ -43,9 +43,10 @@ def vjp(
     json: Json = False,
     no_check: NoCheck = False,
 ) -> Output:
-    """The vector-Jacobian product: what y.backward(gradient=v) leaves in x.grad.
+    """The vector-Jacobian product, as y.backward(gradient=v).
 
-    Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula and the verdict of the cross-check.
+    That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
+    and the verdict of the cross-check.
 
     \b
     Examples:
@@ -74,7 +75,7 @@ def jacobian(
     \b
     Examples:
       gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
-      gradcli jacobian "A@x" --at A=[[1,2],[3,4]] --at x=5,6 --wrt x --format plain
+      gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
     """
     function = _function(expression)
     answer = function.jacobian(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)

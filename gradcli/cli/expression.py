@@ -6,8 +6,12 @@ expression, while a word with two (`--jsn`) stays a mistyped option with its sug
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from typer import _click as click
 from typer.core import TyperCommand
+
+from gradcli.errors import UsageError
 
 
 class ExpressionCommand(TyperCommand):
@@ -15,22 +19,35 @@ class ExpressionCommand(TyperCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the expressions behind `--`."""
-        takes_value: dict[str, bool] = {}
-        for parameter in self.get_params(ctx):
-            for name in (*parameter.opts, *parameter.secondary_opts):
-                takes_value[name] = not getattr(parameter, "is_flag", False)
+        if not args:
+            return super().parse_args(ctx, args)
+        known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         options: list[str] = []
         expressions: list[str] = []
+        given: set[str] = set()
         words = iter(args)
         for word in words:
+            name = word.partition("=")[0]
+            option = known.get(name)
             if word == "--":
                 expressions += words
-            elif word in takes_value:
-                options.append(word)
-                if takes_value[word]:
-                    options += [value for value in (next(words, None),) if value is not None]
-            elif word.startswith("--"):
-                options.append(word)
-            else:
+            elif option is None and not word.startswith("--"):
                 expressions.append(word)
+            else:
+                options.append(word)
+                if option is not None and not getattr(option, "is_flag", False):
+                    self._require_once(name, given, getattr(option, "multiple", False))
+                    if word == name:
+                        options.append(self._value(name, words))
         return super().parse_args(ctx, [*options, "--", *expressions])
+
+    def _require_once(self, name: str, given: set[str], is_multiple: bool) -> None:
+        if name in given and not is_multiple:
+            raise UsageError(f"{name} is given twice", hint="give it once")
+        given.add(name)
+
+    def _value(self, name: str, words: Iterator[str]) -> str:
+        value = next(words, None)
+        if value is None:
+            raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
+        return value

@@ -49,7 +49,8 @@ Vector = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
-        help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1. "
+        help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
+        "or e0_1 (the element y[0,1] alone). "
         "Default: 1, if y has one element.",
     ),
 ]
@@ -90,10 +91,20 @@ def _only(variables: Sequence[str], word: str) -> str:
     if len(variables) == 1:
         return variables[0]
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
-    hint = f"write --at {variables[0]}={word}" if variables else "leave out --at"
+    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4])
+    hint = f"write --at {variables[0]}={word}{rest}" if variables else "leave out --at"
     raise InputError(f"--at {word} names no variable, and the expression has {known}", hint=hint)
 
 
 def names(wrt: str | None) -> list[str] | None:
-    """The names of `--wrt`."""
-    return None if wrt is None else [name.strip() for name in wrt.split(",") if name.strip()]
+    """The names of `--wrt`.
+
+    Raises:
+        InputError: There is none among them.
+    """
+    if wrt is None:
+        return None
+    found = [name.strip() for name in wrt.split(",") if name.strip()]
+    if not found:
+        raise InputError("--wrt names no variable", hint="leave it out for all of them")
+    return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from gradcli.cli.options import Format
 from gradcli.errors import OutputError, UsageError
@@ -14,6 +15,9 @@ from gradcli.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from gradcli.report.table import Screen
     from gradcli.results import Answer
+
+MOST_WARNINGS = 5
+"""Remarks that are written for one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,25 @@ def write(result: Output) -> int:
     """
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
-    for warning in result.warnings:
-        sys.stderr.write(f"warning: {warning}\n")
-    encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(result.text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.write(_writable(result.text, sys.stdout))
     sys.stdout.flush()
+    for warning in result.warnings[:MOST_WARNINGS]:
+        remark(f"warning: {warning}\n")
     return 0
+
+
+def remark(text: str) -> None:
+    """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(_writable(text, sys.stderr))
+            sys.stderr.flush()
+
+
+def _writable(text: str, stream: TextIO) -> str:
+    """The text in what the stream can encode, the rest as escapes."""
+    encoding = stream.encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def screen() -> Screen:

@@ -19,15 +19,12 @@ from __future__ import annotations
 
 import sympy
 
-from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError, UnknownFunctionError, did_you_mean
+from gradcli.errors import LanguageError, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
+from gradcli.language.constants import Constants
 from gradcli.language.ops import REQUIRED, Kind, Op
 from gradcli.language.program import CONSTANTS, Atom, Builder, Line, Program
-from gradcli.language.shapes import NEW, Slice
-from gradcli.language.tokens import Token, tokenize
-
-MAX_DEPTH = 100
-"""Levels of brackets, calls, signs and powers inside one another; each costs five Python frames of a thousand."""
+from gradcli.language.tokens import Token
 
 _BINARY = {"+": (1, "add"), "-": (1, "sub"), "*": (2, "mul"), "/": (2, "div"), "@": (2, "matmul")}
 
@@ -66,11 +63,10 @@ def parse_meaning(op: Op, builder: Builder, operands: tuple[Atom, ...], span: Sp
     return parser.expression()[0]
 
 
-class _Parser:
+class _Parser(Constants):
     def __init__(self, text: str, source: str, given: frozenset[str], *, is_value: bool = False) -> None:
-        self.text, self.source, self.given, self.is_value = text, source, given, is_value
-        self.tokens = tokenize(text, source)
-        self.position = self.depth = 0
+        super().__init__(text, source)
+        self.given, self.is_value = given, is_value
         self.builder = Builder(text, source)
         self.names: dict[str, Atom] = {}
         self.unused: dict[str, None] = {}
@@ -285,7 +281,7 @@ class _Parser:
                 UnknownFunctionError,
                 f"unknown function '{name.text}'",
                 name.span,
-                hint=did_you_mean(name.text, ops.names()) or f"write {name.text}*(...) for a product",
+                hint=did_you_mean(name.text, ops.names()) or self._not_a_function(name.text),
             )
         if op.kind is Kind.SOURCE and not self.is_value:
             raise self.error(
@@ -306,6 +302,11 @@ class _Parser:
                 result = self.builder.emit(op.name, (result[0], operand[0]), self.at or span), span
             return result
         return self.builder.emit(op.name, tuple(a for a, _ in operands), self.at or span, statics), span
+
+    def _not_a_function(self, name: str) -> str:
+        if len(name) == 1 or name in CONSTANTS:
+            return f"write {name}*(...) for a product"
+        return "the functions are those that torch and SymPy share, sum and mean"
 
     def arguments(self, op: Op, name: Token, given: list[Operand]) -> tuple[list[Operand], tuple[ops.Default, ...]]:
         """Bind the arguments up to the closing parenthesis to the op's signature."""
@@ -331,6 +332,8 @@ class _Parser:
                 raise self.error(LanguageError, f"too many arguments for {_usage(op)}", start.span)
             if not self.accept(","):
                 break
+        if op.name == "polygamma" and not (isinstance(statics["n"], int) and statics["n"] >= 0):
+            raise self.error(LanguageError, f"{_usage(op)} needs a whole number n from 0 on", name.span)
         absent = [p for p in op.operands if p not in bound] if op.kind is not Kind.SOURCE else []
         absent += [p for p, value in statics.items() if value is REQUIRED]
         if absent or (op.kind is Kind.SOURCE and not bound):
@@ -355,24 +358,9 @@ class _Parser:
         self.position += 2
         return parameter
 
-    def static(self, *, gather: bool) -> ops.Default:
-        """A constant argument: an integer, True, False, None, or integers in parentheses; bare ones to `gather`."""
-        token = self.token
-        words: dict[str, ops.Default] = {"True": True, "False": False, "None": None}
-        if token.text in words:
-            self.position += 1
-            return words[token.text]
-        closing = {"(": ")", "[": "]"}.get(token.text)
-        if closing is None and not gather:
-            return self.integer()
-        if closing is not None:
-            self.position += 1
-        items = [self.integer()]
-        while self.accept(",") and self.token.text != (closing or ")"):
-            items.append(self.integer())
-        if closing is not None:
-            self.expect(closing, token)
-        return tuple(items)
+    def emit(self, op: str, operands: list[Operand]) -> Operand:
+        span = operands[0][1].to(operands[-1][1])
+        return self.builder.emit(op, tuple(a for a, _ in operands), self.at or span), span
 
     # -- indices
 
@@ -383,108 +371,6 @@ class _Parser:
             items.append(self.item())
         span = operand[1].to(self.expect("]", opening).span)
         return self.builder.emit("index", (operand[0],), self.at or span, (tuple(items),)), span
-
-    def item(self) -> int | Slice | str:
-        token = self.token
-        if token.text in ("...", "None"):
-            self.position += 1
-            return "..." if token.text == "..." else NEW
-        bounds: list[int | None] = [None, None, None]
-        colons = 0
-        while self.token.text not in (",", "]") and colons < 3:
-            if self.accept(":"):
-                colons += 1
-            elif bounds[min(colons, 2)] is None:
-                bounds[min(colons, 2)] = self.integer()
-            else:
-                raise self.unexpected()
-        if colons == 0:
-            if bounds[0] is None:
-                raise self.error(LanguageError, "an index is missing", token.span, hint="write x[0] or x[1:]")
-            return bounds[0]
-        if colons == 3 or (bounds[2] is not None and bounds[2] < 1):
-            span = token.span.to(self.tokens[self.position - 1].span)
-            raise self.error(LanguageError, "a slice is start:stop:step with a positive step", span)
-        return Slice(bounds[0], bounds[1], bounds[2] or 1)
-
-    def integer(self) -> int:
-        start = self.token
-        negative = self.accept("-")
-        token = self.advance()
-        if token.kind != "number" or not token.text.replace("_", "").isdecimal():
-            raise self.error(LanguageError, "an integer constant must stand here", start.span.to(token.span))
-        value = int(token.text)
-        if value >= 2**62:
-            raise self.error(TooLargeError, "this integer is too large for a dimension", token.span)
-        return -value if negative else value
-
-    # -- small tools
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.position]
-
-    @property
-    def at_end(self) -> bool:
-        return self.token.kind == "end"
-
-    def advance(self) -> Token:
-        token = self.token
-        self.position += token.kind != "end"
-        return token
-
-    def accept(self, text: str) -> bool:
-        found = self.token.kind == "operator" and self.token.text == text
-        self.position += found
-        return found
-
-    def expect(self, text: str, opening: Token) -> Token:
-        if self.token.text == text:
-            return self.advance()
-        if self.at_end:
-            raise self.error(LanguageError, f"'{opening.text}' is never closed", opening.span, hint=f"add '{text}'")
-        raise self.unexpected(f" where '{text}' was expected")
-
-    def emit(self, op: str, operands: list[Operand]) -> Operand:
-        span = operands[0][1].to(operands[-1][1])
-        return self.builder.emit(op, tuple(a for a, _ in operands), self.at or span), span
-
-    def nested(self, token: Token) -> _Nesting:
-        if self.depth >= MAX_DEPTH:
-            raise self.error(
-                TooLargeError,
-                f"nested more than {MAX_DEPTH} levels deep",
-                token.span,
-                hint="name parts of it: y = ...; z = f(y)",
-            )
-        return _Nesting(self)
-
-    def unexpected(self, where: str = "") -> GradcliError:
-        token, before = self.token, self.tokens[self.position - 1]
-        if self.at_end or token.text == "\n":
-            return self.error(LanguageError, "the expression ends too early", token.span)
-        hint = None
-        if token.text == "=":
-            hint = "an assignment is NAME = expression; statements are separated by ';'"
-        elif self.position and token.kind != "operator" and before.kind != "operator":
-            hint = f"write {before.text}*{token.text} for a product"
-        return self.error(LanguageError, f"unexpected '{token.text}'{where}", token.span, hint=hint)
-
-    def error(self, kind: type[GradcliError], message: str, span: Span, *, hint: str | None = None) -> GradcliError:
-        return kind(message, place=Place(self.text, span, self.source), hint=hint)
-
-
-class _Nesting:
-    """Counts one level of nesting while its block runs."""
-
-    def __init__(self, parser: _Parser) -> None:
-        self.parser = parser
-
-    def __enter__(self) -> None:
-        self.parser.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.parser.depth -= 1
 
 
 def _constant(word: str) -> Atom:

@@ -22,8 +22,8 @@ from gradcli.language.ops import Op
 MAX_LINES = 200_000
 """Operations of one Program."""
 
-MAX_BITS = 2_048
-"""Bits of an exact constant; float64 reaches 2**1024."""
+MAX_BITS = 1_024
+"""Bits of an exact constant, as many as float64 reaches."""
 
 CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo}
 """Names that are constants unless the user gives them a value."""
@@ -215,7 +215,7 @@ def number(value: Atom) -> float:
             try:
                 return int(value.p) / int(value.q)
             except OverflowError:
-                return math.copysign(math.inf, int(value.p))
+                return -math.inf if value.p < 0 else math.inf
         case sympy.core.numbers.Infinity():
             return math.inf
         case sympy.core.numbers.Pi():

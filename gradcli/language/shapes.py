@@ -21,14 +21,17 @@ Shape = tuple[int, ...]
 NEW = "None"
 """The index `None`: a new dimension of size 1."""
 
-MAX_ELEMENTS = 2**28
-"""Elements of one tensor: 2 GiB in float64."""
+MAX_ELEMENTS = 2**26
+"""Elements of one tensor: 512 MiB in float64."""
 
-MAX_DIMENSIONS = 32
-"""Dimensions of one tensor, the limit of NumPy before version 2."""
+MAX_DIMENSIONS = 16
+"""Dimensions of one tensor, so that a Jacobian has at most 32, the limit of NumPy before version 2."""
 
-MAX_TOTAL_ELEMENTS = 2**29
-"""Elements of all lines together, which autograd keeps: 4 GiB in float64."""
+MAX_TOTAL_ELEMENTS = 2**28
+"""Elements of all lines together: 2 GiB in float64, of which autograd keeps a copy or two."""
+
+MAX_PRODUCTS = 2**34
+"""Multiplications of one matrix product: a few seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
             shape = shape_of(line, operands)
+            if bounded:
+                require_work(line, operands)
         except GradcliError as error:
             error.place = program.place(line)
             raise
@@ -96,6 +101,19 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())
     return shapes
+
+
+def require_work(line: Line, operands: list[Shape]) -> None:
+    """Refuse a matrix product that would take minutes.
+
+    Raises:
+        TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
+    """
+    if line.call.op.name == "matmul":
+        products = math.prod(shape_of(line, operands)) * operands[0][-1]
+        if products > MAX_PRODUCTS:
+            message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
+            raise TooLargeError(message, hint="use smaller inputs")
 
 
 def show(shape: Shape) -> str:
@@ -175,8 +193,12 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
     """How `x[key]` maps back: one `Axis` per dimension of the result, and the positions of the dropped dimensions."""
     items = list(key) if isinstance(key, tuple) else [key]
     taken = sum(item not in ("...", NEW) for item in items)
-    if items.count("...") > 1 or taken > len(shape):
-        raise ShapeError(f"{taken} indices for the shape {show(shape)}", hint=f"it takes at most {len(shape)}")
+    if items.count("...") > 1:
+        raise ShapeError("only one ... may stand in an index", hint="it stands for all the dimensions left")
+    if taken > len(shape):
+        plural = "index" if taken == 1 else "indices"
+        hint = f"it takes at most {len(shape)}" if shape else "it is one number"
+        raise ShapeError(f"{taken} {plural} for the shape {show(shape)}", hint=hint)
     rest: list[Hashable] = [Slice(None, None)] * (len(shape) - taken)
     at = items.index("...") if "..." in items else len(items)
     items[at : at + 1] = rest
@@ -217,7 +239,8 @@ def permutation(shape: Shape, dims: tuple[Hashable, ...]) -> tuple[int, ...]:
     elif len(shape) == 2:
         order.reverse()
     else:
-        raise ShapeError(f".T needs two dimensions, and the shape is {show(shape)}", hint="write transpose(x, 0, 1)")
+        hint = "write transpose(x, 0, 1)" if len(shape) > 2 else "a column is x[:, None]"
+        raise ShapeError(f".T needs two dimensions, and the shape is {show(shape)}", hint=hint)
     return tuple(order)
 
 

@@ -19,7 +19,16 @@ from gradcli.language import ops
 from gradcli.language.grammar import parse_value
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program, number
-from gradcli.language.shapes import MAX_ELEMENTS, Shape, as_key, permutation, shape_of, show
+from gradcli.language.shapes import (
+    MAX_DIMENSIONS,
+    MAX_ELEMENTS,
+    Shape,
+    as_key,
+    permutation,
+    require_work,
+    shape_of,
+    show,
+)
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -27,7 +36,7 @@ Value = str | float | Sequence[Any] | npt.NDArray[Any]
 """What a value may be given as: text of the language, a number, nested lists, or an array."""
 
 _PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")
-_COMPONENT = re.compile(r"\s*e(\d+(?:_\d+)*)\s*")
+_COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
 
 
 def read_value(value: Value, source: str) -> Array:
@@ -89,6 +98,9 @@ def _shape_hint(value: Value, given: Shape, wanted: Shape) -> str:
 
 
 def _component(text: str, index: tuple[int, ...], shape: Shape, source: str) -> Array:
+    if not shape:
+        place = Place(text, Span(0, len(text)), source)
+        raise InputError("y is one number and has no components", place=place, hint="leave out --v")
     if len(index) > len(shape) or any(n >= size for n, size in zip(index, shape, strict=False)):
         place = Place(text, Span(0, len(text)), source)
         raise InputError(
@@ -131,7 +143,9 @@ def _apply(line: Line, operands: list[Array]) -> Any:
     if op.name == "stack" and len({a.shape for a in operands}) > 1:
         shown = ", ".join(show(a.shape) for a in operands[:4]) + ", ..." * (len(operands) > 4)
         raise ShapeError(f"this list has parts of different shapes: {shown}", hint="nested lists need equal lengths")
-    _require_room(math.prod(shape_of(line, [a.shape for a in operands])))
+    shapes = [a.shape for a in operands]
+    _require_room(math.prod(shape_of(line, shapes)))
+    require_work(line, shapes)
     if op.name == "index":
         return operands[0][as_key(statics[0])]
     if op.name == "stack":
@@ -147,15 +161,22 @@ def _apply(line: Line, operands: list[Array]) -> Any:
 
 
 def _source(name: str, operands: list[Array]) -> Array:
+    if any(a.ndim for a in operands):
+        raise InputError(f"{name} takes plain numbers", hint=f"write {name}({', '.join(ops.TABLE[name].signature)})")
     numbers = [float(a) for a in operands]
-    sizes = [int(a) for a in numbers if a.is_integer() and abs(a) < 2**62]
+    if name in ("zeros", "ones", "eye"):
+        _require_room(max(map(abs, numbers)))
+        if len(numbers) > MAX_DIMENSIONS:
+            raise TooLargeError(f"a value of {len(numbers)} dimensions; at most {MAX_DIMENSIONS} are held")
+    sizes = [int(a) for a in numbers if a.is_integer()]
     if name == "arange" and 1 <= len(numbers) <= 3 and all(map(math.isfinite, numbers)) and numbers[2:] != [0.0]:
         start, stop, step = (0.0, *numbers, 1.0) if len(numbers) == 1 else (*numbers, 1.0)[:3]
         _require_room((stop - start) / step)
         return np.arange(start, stop, step)
     if name == "linspace" and len(numbers) == 3 and numbers[2].is_integer() and numbers[2] >= 1:
         _require_room(numbers[2])
-        return np.linspace(numbers[0], numbers[1], int(numbers[2]))
+        with np.errstate(all="ignore"):
+            return np.linspace(numbers[0], numbers[1], int(numbers[2]))
     if name == "eye" and len(sizes) == len(numbers) == 1 and sizes[0] >= 0:
         _require_room(sizes[0] ** 2)
         return np.eye(sizes[0])
@@ -164,10 +185,12 @@ def _source(name: str, operands: list[Array]) -> Array:
         return np.full(tuple(sizes), 1.0 if name == "ones" else 0.0)
     signature = ", ".join(ops.TABLE[name].signature)
     raise InputError(
-        f"{name}({signature}) does not take these arguments", hint="sizes are whole numbers, and a step is not 0"
+        f"{name}({signature}) does not take these arguments",
+        hint="sizes are whole numbers from 0 on, and a step is not 0",
     )
 
 
 def _require_room(elements: float) -> None:
     if elements > MAX_ELEMENTS:
-        raise TooLargeError(f"a value of {elements:,.0f} elements; at most {MAX_ELEMENTS:,} are held")
+        shown = f"{elements:,.0f}" if elements < 1e15 else f"{elements:.3g}"
+        raise TooLargeError(f"a value of {shown} elements; at most {MAX_ELEMENTS:,} are held")

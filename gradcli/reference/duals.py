@@ -216,8 +216,9 @@ class Reference:
 
     def shown(self, line: Line) -> str:
         """The sub-expression of a line, for messages."""
-        text = " ".join(self.program.text[line.span.start : line.span.stop].split())
-        return text if len(text) <= 40 else f"{text[:37]}..."
+        start, stop = line.span.start, line.span.stop
+        text = " ".join(self.program.text[start : min(stop, start + 100)].split())
+        return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."
 
 
 class _Run:
@@ -290,7 +291,7 @@ class _Run:
         """What a reduction multiplies its sum by: a mean divides by the number of elements it takes in."""
         if line.call.op.name != "mean":
             return None
-        before = math.prod(self.reference.shapes[line.call.operands[0]])
+        before = math.prod(self.reference.shapes.get(line.call.operands[0], ()))
         return arb(math.prod(self.reference.shapes[line.symbol])) / max(1, before)
 
     def _tangents(self) -> dict[Atom, list[Outcome]]:

@@ -40,10 +40,12 @@ class Footprint:
                 return np.arange(len(out)), _project(out, shape, operand)
             case Kind.REDUCTION:
                 return self._spread(out, _kept(operand, line), operand)
+            case _ if line.call.op.name == "stack":
+                size, part = _part(shape)
+                held = np.flatnonzero(out // size == k)
+                return held, _project(out[held] % size, part, operand)
             case _:
-                source = self._source(line, k)[out]
-                held = np.flatnonzero(source >= 0)
-                return held, source[held]
+                return np.arange(len(out)), self._source(line, k)[out]
 
     def up(self, line: Line, k: int, elements: Flat) -> Pairs:
         """For each element of operand k, the elements of the line that it enters."""
@@ -53,6 +55,10 @@ class Footprint:
                 return self._spread(elements, operand, shape)
             case Kind.REDUCTION:
                 return np.arange(len(elements)), _project(elements, operand, _kept(operand, line))
+            case _ if line.call.op.name == "stack":
+                size, part = _part(shape)
+                position, out = self._spread(elements, operand, part)
+                return position, out + k * size
             case _:
                 source = self._source(line, k)
                 out = np.flatnonzero(np.isin(source, elements))
@@ -87,7 +93,7 @@ class Footprint:
             raise TooManyError
 
     def _source(self, line: Line, k: int) -> Flat:
-        """For each element of a line that only moves elements, its element in operand k, or -1."""
+        """For each element of a line that only moves elements, its element in operand k."""
         key = (line, k)
         if key not in self._sources:
             self._require(math.prod(self.shapes[line.symbol]) // 16)
@@ -104,13 +110,13 @@ class Footprint:
                 return elements.transpose(permutation(operand, statics))
             case "reshape":
                 return elements
-            case "stack":
-                shape = self.shapes[line.symbol]
-                moved = np.full(shape, -1, dtype=np.int64)
-                moved[k] = elements
-                return moved
             case name:
                 raise NotImplementedError(f"no wiring for {name}")
+
+
+def _part(shape: Shape) -> tuple[int, Shape]:
+    """The number of elements of each part of a stack, and their shape."""
+    return max(1, math.prod(shape[1:])), shape[1:]
 
 
 def _kept(shape: Shape, line: Line) -> Shape:

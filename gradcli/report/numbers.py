@@ -30,6 +30,8 @@ def as_json(array: Array) -> Any:
         return array.tolist()
     if array.ndim == 0:
         return json_number(array[()])
+    if array.ndim == 1:
+        return [json_number(number) for number in (array if array.dtype == np.float32 else array.tolist())]
     return [as_json(part) for part in array]
 
 

@@ -16,7 +16,7 @@ def render(answer: Answer) -> str:
         case Gradient():
             rows = [row for name in answer.wrt for row in _rows(answer.grad[name])]
         case Jacobian():
-            blocks = [(answer.jacobian or {})[name].reshape(answer.value.size, -1) for name in answer.wrt]
+            blocks = [_matrix((answer.jacobian or {})[name], answer.value.size) for name in answer.wrt]
             rows = list(np.hstack(blocks)) if blocks else []
         case _:
             rows = _rows(answer.value)
@@ -24,4 +24,9 @@ def render(answer: Answer) -> str:
 
 
 def _rows(array: Array) -> list[Array]:
-    return list(array.reshape(-1, array.shape[-1] if array.ndim else 1))
+    columns = array.shape[-1] if array.ndim else 1
+    return list(_matrix(array, array.size // columns)) if columns else []
+
+
+def _matrix(array: Array, rows: int) -> Array:
+    return array.reshape(rows, array.size // rows if rows else 0)

@@ -151,6 +151,10 @@ def _jacobian(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table
         yield _title("the Jacobian", screen)
         yield _text(f"left out: {answer.jacobian_omitted}", screen)
         return
+    if answer.value.size == 0:
+        yield _title("the Jacobian", screen)
+        yield _text("empty, as the output has no elements", screen)
+        return
     entries = sum(block.size for block in answer.jacobian.values())
     shapes = ", ".join(str(answer.jacobian[name].shape) for name in answer.wrt)
     yield _title(
@@ -162,7 +166,7 @@ def _jacobian(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table
     columns: dict[str, list[str]] = {}
     for name in answer.wrt:
         block = answer.jacobian[name]
-        matrix = block.reshape(answer.value.size, -1)
+        matrix = block.reshape(answer.value.size, block.size // max(1, answer.value.size))
         for j, label in _labels(name, block.shape[answer.value.ndim :]).items():
             columns[label if j >= 0 else f"…{name}"] = [digits(matrix[i, j]) if i >= 0 <= j else "…" for i in rows]
     yield from _matrix(list(rows.values()), columns, screen)

@@ -88,6 +88,8 @@ def _derivative(element: Expr, target: Expr, entries: Entries) -> Expr:
         return sympy.powsimp(derivative) if has_power else derivative
     except RecursionError:
         raise NoFormulaError("the expression is nested too deeply for SymPy") from None
+    except TypeError as error:  # "Invalid comparison of non-real zoo": a constant outside of its function's domain
+        raise NoFormulaError(f"a constant in it is not real: {error}") from None
 
 
 def _names_parts(expression: Expr, index: sympy.Symbol) -> bool:

@@ -19,6 +19,7 @@ from gradcli.language.meaning import meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.shapes import Shape, indexed_axes, permutation, reduced_axes
+from gradcli.symbolic.total import Total
 
 LARGE = 16
 """Sizes above this are symbols; constant indices up to it are known to be inside them."""
@@ -106,7 +107,9 @@ class Entries:
                 axes, dropped = indexed_axes(shapes[0], call.statics[0])
                 source = {axis: self._position(at, shapes[0][axis]) for axis, at in dropped.items()}
                 for axis, at in zip(axes, index, strict=True):
-                    source[axis.source] = self._position(axis.start, shapes[0][axis.source]) + axis.step * at
+                    if axis.source >= 0:
+                        start = self._position(axis.start, shapes[0][axis.source])
+                        source[axis.source] = start + axis.step * at
                 return self.entry(call.operands[0], tuple(source[a] for a in range(len(shapes[0]))))
             case "transpose":
                 order = permutation(shapes[0], call.statics)
@@ -137,7 +140,7 @@ class Entries:
         size = self.ranges[k]
         if size.is_Integer and (size <= 1 or any(k in p.free_symbols for p in body.atoms(sympy.Eq))):
             return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(size))))
-        return sympy.Sum(body, (k, 0, size - 1))
+        return Total(body, (k, 0, size - 1))
 
     def _product(self, operands: Sequence[Atom], shapes: Sequence[Shape], index: Index) -> Expr:
         (a, b), (left, right) = operands, shapes

@@ -18,6 +18,7 @@ import sympy
 from sympy import Expr, KroneckerDelta, S
 
 from gradcli.symbolic.entry import LARGE
+from gradcli.symbolic.total import Total
 
 Deltas = frozenset[Expr]
 Form = dict[Deltas, Expr]
@@ -90,7 +91,7 @@ def _summed(deltas: Deltas, coefficient: Expr, k: sympy.Symbol, last: Expr, rang
     free = frozenset(d for d in deltas if k not in d.free_symbols)
     outside, inside = coefficient.as_independent(k, as_Add=False)
     body = sympy.Mul(inside, *(deltas - free))
-    total = body * (last + 1) if k not in body.free_symbols else sympy.Sum(body, (k, 0, last))
+    total = body * (last + 1) if k not in body.free_symbols else Total(body, (k, 0, last))
     return {free: outside * total}
 
 

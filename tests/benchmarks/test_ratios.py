@@ -33,7 +33,9 @@ def _process(*arguments: str) -> Callable[[], object]:
 
 def test_the_main_job_takes_at_most_1_3_times_a_script_by_hand() -> None:
     """Whole processes: the script imports torch and sympy and calls the same backward."""
-    found = ratio(_process(GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), _process(sys.executable, "-c", BY_HAND), 9)
+    found = ratio(
+        _process(GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1"), _process(sys.executable, "-c", BY_HAND), 9
+    )
     print(f"\nmain job over a script by hand: {found:.2f}")
     assert found <= 1.3
 

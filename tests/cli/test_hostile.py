@@ -143,7 +143,10 @@ def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, grad
 )
 def test_memory_stays_bounded(text: str) -> None:
     """In a process that may map 8 GiB (torch alone maps several) and hold far less."""
-    code = f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30})); from gradcli.cli import main; sys.exit(main(['eval', sys.stdin.read(), '--at', 'x=1']))"
+    code = (
+        f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30}));"
+        "from gradcli.cli import main; sys.exit(main(['eval', sys.stdin.read(), '--at', 'x=1']))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], input=text, capture_output=True, text=True, timeout=100, check=False
     )

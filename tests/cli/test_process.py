@@ -19,7 +19,20 @@ from tests.conftest import Command
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
-WATCH = "import sys; from gradcli.cli import main; code = main(sys.argv[1:]); sys.stderr.write('|'.join(m for m in ('torch', 'sympy', 'numpy', 'flint') if m in sys.modules)); sys.exit(code)"
+WATCH = """
+import sys
+from gradcli.cli import main
+code = main(sys.argv[1:])
+sys.stderr.write("|".join(m for m in ("torch", "sympy", "numpy", "flint") if m in sys.modules))
+sys.exit(code)
+"""
+BUG = """
+import sys
+import gradcli.function
+from gradcli.cli import main
+gradcli.function.Function.eval = lambda *a, **k: 1 / 0
+sys.exit(main(["eval", "x", "--at", "1"]))
+"""
 
 
 def _imported(*arguments: str) -> tuple[int, set[str]]:
@@ -201,7 +214,7 @@ def test_a_terminal_has_colours_unless_told_otherwise() -> None:
 
 def test_a_bug_of_ours_is_reported_as_such() -> None:
     """Exit 70, one line and no traceback; the traceback on request."""
-    code = "import gradcli.function, sys; gradcli.function.Function.eval = lambda *a, **k: 1/0; from gradcli.cli import main; sys.exit(main(['eval', 'x', '--at', '1']))"
+    code = BUG
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (70, "")
     assert done.stderr.startswith("gradcli: internal error: ZeroDivisionError")

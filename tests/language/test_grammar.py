@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
-from gradcli.language.grammar import MAX_DEPTH, parse
+from gradcli.language.cursor import MAX_DEPTH
+from gradcli.language.grammar import parse
 from gradcli.language.program import Call
 
 

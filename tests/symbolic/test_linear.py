@@ -7,6 +7,7 @@ import sympy
 from sympy import Integer, KroneckerDelta, Sum, Symbol
 
 from gradcli.symbolic.linear import assemble, linear
+from gradcli.symbolic.total import Total
 
 i, j, k, m = (Symbol(name, integer=True, nonnegative=True) for name in "ijkm")
 n = Symbol("n", integer=True, positive=True)
@@ -65,4 +66,12 @@ def test_a_delta_inside_a_choice_is_drawn_out_of_it() -> None:
 def test_nested_sums_collapse_from_the_inside() -> None:
     """The outer delta waits while the inner sum runs."""
     total = Sum(f(k, m) * KroneckerDelta(k, j), (m, 0, 3), (k, 0, n - 1))
-    assert _collapsed(total) == Sum(f(j, m), (m, 0, 3))
+    assert _collapsed(total) == Total(f(j, m), (m, 0, 3))
+
+
+def test_a_choice_inside_an_inner_sum_stays_inside() -> None:
+    """SymPy's Sum folds it out, though its condition is on the index of the inner sum."""
+    choice = sympy.Piecewise((f(m), f(m) > 0), (0, True))
+    total = Total(Total(choice, (m, 0, 3)) / 2, (k, 0, n - 1))
+    assert m not in total.free_symbols
+    assert total.function.has(Total)

@@ -26,5 +26,5 @@ def find(name: str) -> Op | None:
 
 
 def names() -> list[str]:
-    """Every name and alias that the language knows."""
-    return sorted(_BY_NAME)
+    """Every name and alias that can be called."""
+    return sorted(name for name in _BY_NAME if name != "index")

@@ -1,0 +1,118 @@
+"""Edges that once crashed, hung, or lost an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import Command
+
+GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+
+ANSWERED = [
+    ["vjp", "relu6(x)", "--at", "1"],
+    ["vjp", "clamp(x, a, 1)", "--at", "x=0.5", "--at", "a=0"],
+    ["vjp", "clamp(x, 0, [1, 2])", "--at", "1,2", "--v", "ones"],
+    ["vjp", "log(-1)*x", "--at", "1"],
+    ["vjp", "polygamma(2, 1)*x", "--at", "1"],
+    ["vjp", "sin(inf)*x", "--at", "1"],
+    ["vjp", "maximum(polygamma(2, -1), x)", "--at", "1"],
+    ["vjp", "x + mean(2)", "--at", "1"],
+    ["eval", "x[5:]", "--at", "1,2"],
+    ["eval", "x[5:]", "--at", "1,2", "--format", "plain"],
+    ["jacobian", "x[5:]", "--at", "1,2"],
+    ["jacobian", "x[5:]", "--at", "1,2", "--format", "plain"],
+    ["vjp", "sum(x)", "--at", "arange(0)"],
+    ["eval", "x", "--at", "arange(0)", "--format", "plain"],
+    ["vjp", "x*y", "--at", "x=1e300", "--at", "y=2", "--dtype", "float32"],
+    ["vjp", "x" + "[None]" * 12, "--at", "1,2", "--v", "ones"],
+]
+
+REFUSED = [
+    (["eval", "x" + "[None]" * 70, "--at", "1"], "dimensions"),
+    (["vjp", "x", "--at", "linspace([1,2],3,4)"], "takes plain numbers"),
+    (["vjp", "x", "--at", "zeros(0, 2**61)"], "elements"),
+    (["vjp", "x", "--at", "zeros(-1)"], "does not take these arguments"),
+    (["vjp", "x", "--at", "10**400"], "beyond the range"),
+    (["eval", "2**1500*x", "--at", "1"], "beyond the range"),
+    (["vjp", "x", "--at", "1e400"], "beyond the range"),
+    (["vjp", "polygamma(-1, x)", "--at", "1"], "polygamma"),
+    (["vjp", "x", "--at", "1", "--v", "e" + "1" * 5_000], "error"),
+    (["vjp", "x", "--at", "ones(2**13,2**13)@ones(2**13,2**13)"], "multiplications"),
+    (["vjp", "x", "--at", "1", "--wrt", ","], "names no variable"),
+    (["vjp", "x", "--at"], "--at needs a value"),
+    (["vjp", "x", "--at", "1", "--wrt"], "--wrt needs a value"),
+    (["vjp", "x", "--at", "1", "--v", "1", "--v", "2"], "--v is given twice"),
+    (["vjp", "x", "--at", "1", "--format", "json", "--format=plain"], "--format is given twice"),
+    (["vjp", "x", "--at", "1", "--json", "--format", "plain"], "exclude each other"),
+    (["vjp", "sum(x, True)", "--at", "1,2"], "a dimension is a whole number"),
+    (["vjp", "transpose(x, 0)", "--at", "[[1,2]]"], "a dimension is a whole number"),
+    (["vjp", "x.T", "--at", "1,2"], "x[:, None]"),
+    (["vjp", "index(x, 0)", "--at", "1,2"], "unknown function 'index'"),
+    (["vjp", "x*y", "--at", "\x1b[31m1"], "names no variable"),
+    (["vjp", "x*y", "--at", "1" * 100_000], "names no variable"),
+    (["vjp", "+".join(f"a{n}" for n in range(500))], "no value for the variables"),
+]
+
+
+@pytest.mark.parametrize("arguments", ANSWERED, ids=lambda words: " ".join(words)[:60])
+def test_answered(arguments: list[str], gradcli: Command) -> None:
+    """In tables and as strict JSON."""
+    run = gradcli(*arguments)
+    assert (run.code, run.err) == (0, "")
+    if "--format" not in arguments:
+        json.loads(gradcli(*arguments, "--json").out)
+        assert max(map(len, run.out.splitlines())) < 200
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(words)[:60] for words, _ in REFUSED])
+def test_refused(arguments: list[str], words: str, gradcli: Command) -> None:
+    """With bounded, printable words."""
+    run = gradcli(*arguments)
+    assert (run.code, run.out) == (2, "")
+    assert words in run.err
+    assert len(run.err) < 2_000
+    assert "\x1b" not in run.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["vjp"], ["eval"]])
+def test_no_arguments_show_the_help(arguments: list[str], gradcli: Command) -> None:
+    """Instead of an error."""
+    run = gradcli(*arguments)
+    assert (run.code, run.err) == (0, "")
+    assert "Usage: gradcli" in run.out
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_an_answer_is_not_lost_with_its_remarks(redirection: str) -> None:
+    """Stdout first; a stderr that is closed or full undoes nothing."""
+    for arguments, code, out in ((["a = x; x**2"], 0, "9\n"), (["y +"], 2, "")):
+        words = " ".join(f'"{word}"' for word in [GRADCLI, "eval", *arguments, "--at", "x=3", "--format", "plain"])
+        done = subprocess.run(
+            ["sh", "-c", f"{words} {redirection}"], stdout=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stdout) == (code, out)
+
+
+LONG = {
+    "terms": " + ".join(f"{k}*x" for k in range(5_000)),
+    "list": f"[{', '.join(['x'] * 3_000)}]",
+    "methods": "x" + ".sin()" * 3_000,
+    "doubling": "; ".join(["y = x", *["y = [y, y]"] * 14]),
+    "variables": " + ".join(f"a{k}" for k in range(300)),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_programs_are_answered_in_bounded_time(kind: str, gradcli: Command) -> None:
+    """Or refused; never a hang."""
+    values = [w for k in range(300) for w in ("--at", f"a{k}=1")] if kind == "variables" else ["--at", "x=0.5"]
+    start = time.perf_counter()
+    run = gradcli("vjp", LONG[kind], *values, "--v", "ones", "--format", "plain")
+    assert run.code in (0, 2), run.err
+    assert time.perf_counter() - start < 30
