@@ -5,6 +5,8 @@ Imports neither torch nor SymPy, so that the help answers at once.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import traceback
@@ -65,20 +67,15 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        # Not `app()`, which would put a hook of its own in the place of ours.
-        result = typer.main.get_command(app).main(arguments, prog_name="gradcli", standalone_mode=False)
-        return write(result) if isinstance(result, Output) else int(result or 0)
+        answer = _answer(arguments)
+        return answer if isinstance(answer, int) else write(answer)
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        if isinstance(error, click.exceptions.NoArgsIsHelpError):
-            return write(Output(error.format_message() + "\n"))
         message = error.format_message().rstrip(".")
         return _report(UsageError(message[:1].lower() + message[1:], hint=_where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit:  # click's own way to leave when the reader of its help went away
-        raise BrokenPipeError from None
     except BrokenPipeError:
         raise
     except MemoryError:
@@ -89,6 +86,18 @@ def run(arguments: list[str]) -> int:
         return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
+
+
+def _answer(arguments: list[str]) -> Output | str | int:
+    """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
+    command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
+    help_text = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(help_text):
+            result = command.main(arguments, prog_name="gradcli", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        return error.format_message() + "\n"
+    return result or help_text.getvalue()  # an interrupt is an exit code here, 130
 
 
 def _where_help_is(error: click.exceptions.UsageError) -> str:

@@ -22,10 +22,10 @@ MOST_WARNINGS = 5
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command has to say: text for stdout, remarks for stderr."""
+    """What a command answers, and the format asked for; rendered when the command is done."""
 
-    text: str
-    warnings: tuple[str, ...] = ()
+    answer: Answer
+    format: Format
 
 
 def output(answer: Answer, chosen: Format, *, json: bool) -> Output:
@@ -36,39 +36,54 @@ def output(answer: Answer, chosen: Format, *, json: bool) -> Output:
     """
     if json and chosen is Format.plain:
         raise UsageError("--json and --format plain exclude each other")
-    from gradcli import report
-
-    match Format.json if json else chosen:
-        case Format.json:
-            text = report.json.render(answer)
-        case Format.plain:
-            text = report.plain.render(answer)
-        case _:
-            text = report.table.render(answer, screen())
-    return Output(text, answer.warnings)
+    return Output(answer, Format.json if json else chosen)
 
 
-def write(result: Output) -> int:
-    """Write the text to stdout in one piece, the remarks to stderr; the exit code 0.
+def write(result: Output | str) -> int:
+    """Write an answer or a text to stdout in one piece, remarks to stderr; the exit code 0.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
-    sys.stdout.write(_writable(result.text, sys.stdout))
-    sys.stdout.flush()
-    for warning in result.warnings[:MOST_WARNINGS]:
+    if isinstance(result, str):
+        _send(result, sys.stdout)
+        return 0
+    _send(_rendered(result), sys.stdout)
+    for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(f"warning: {warning}\n")
     return 0
+
+
+def _rendered(result: Output) -> str:
+    from gradcli import report
+
+    match result.format:
+        case Format.json:
+            return report.json.render(result.answer)
+        case Format.plain:
+            return report.plain.render(result.answer)
+        case _:
+            return report.table.render(result.answer, screen())
 
 
 def remark(text: str) -> None:
     """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(_writable(text, sys.stderr))
-            sys.stderr.flush()
+            _send(text, sys.stderr)
+
+
+def _send(text: str, stream: TextIO) -> None:
+    """Write and flush; what could not be written is dropped, or Python would try again at exit and complain."""
+    try:
+        stream.write(_writable(text, stream))
+        stream.flush()
+    except OSError:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        raise
 
 
 def _writable(text: str, stream: TextIO) -> str:

@@ -228,3 +228,21 @@ def test_a_bug_of_ours_is_reported_as_such() -> None:
         env=os.environ | {"GRADCLI_DEBUG": "1"},
     )
     assert "Traceback" in debugged.stderr
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "vjp --help", "vjp", "eval x --at 1"])
+@pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 74), (">&-", 74), ("| true", 141)])
+def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: str, code: int) -> None:
+    """Help and version too; at exit Python has nothing left to complain about."""
+    script = f'(sleep 0.2; "{GRADCLI}" {arguments}; echo $? >&3) {redirection}'
+    done = subprocess.run(
+        ["bash", "-c", f"exec 3>&2; {script}"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == str(code)
+    assert "Exception ignored" not in done.stderr
+    assert "internal error" not in done.stderr
