@@ -1,0 +1,74 @@
+"""Values as people write them, read without torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.language.values import read_cotangent, read_value
+
+VALUES = [
+    ("1", 1.0),
+    ("1,2", [1.0, 2.0]),
+    ("1,", [1.0]),
+    ("[1]", [1.0]),
+    ("[[1,2],[3,4]]", [[1.0, 2.0], [3.0, 4.0]]),
+    (" -1 , +2e3, .5", [-1.0, 2000.0, 0.5]),
+    ("pi/2, E", [np.pi / 2, np.e]),
+    ("1/3", 1 / 3),
+    ("0.1+0.2", 0.1 + 0.2),
+    ("inf, -inf", [np.inf, -np.inf]),
+    ("0/0", np.nan),
+    ("linspace(-2, 2, 5)", [-2.0, -1.0, 0.0, 1.0, 2.0]),
+    ("linspace(-2,2,5).view(-1,1)", [[-2.0], [-1.0], [0.0], [1.0], [2.0]]),
+    ("arange(6).view(3, 2)", [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]),
+    ("arange(1, 2, 0.25)", [1.0, 1.25, 1.5, 1.75]),
+    ("2*ones(2, 3)[:, 0]", [2.0, 2.0]),
+    ("zeros(2)", [0.0, 0.0]),
+    ("eye(2).T @ [1, 2]", [1.0, 2.0]),
+    ("sum(arange(5))", 10.0),
+    ("sqrt(2)**2 - clamp(5, 0, 1)", np.sqrt(2) ** 2 - 1),
+    ("-2^2", -4.0),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), VALUES, ids=[text for text, _ in VALUES])
+def test_values(text: str, expected: object) -> None:
+    """Exactly these, with these shapes."""
+    found = read_value(text, "--at")
+    np.testing.assert_array_equal(found, np.asarray(expected, dtype=float))
+    assert found.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "value", [3, 2.5, [1, 2], ((1, 2), (3, 4)), np.arange(3, dtype=np.int8), np.float32(0.5), True]
+)
+def test_values_from_python(value: object) -> None:
+    """Numbers, nested sequences and arrays of any real type."""
+    np.testing.assert_array_equal(read_value(value, "x"), np.asarray(value, dtype=float))  # type: ignore[arg-type]
+
+
+COTANGENTS = [
+    ("ones", (2, 2), [[1, 1], [1, 1]]),
+    ("e0", (2,), [1, 0]),
+    ("e1", (2, 3), [[0, 0, 0], [1, 1, 1]]),
+    ("e0_2", (2, 3), [[0, 0, 1], [0, 0, 0]]),
+    ("1,2", (2,), [1, 2]),
+    ("ones", (), 1),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "expected"), COTANGENTS)
+def test_cotangents(text: str, shape: tuple[int, ...], expected: object) -> None:
+    """Ones, components at all their points, single elements, values."""
+    np.testing.assert_array_equal(read_cotangent(text, shape), np.asarray(expected, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"), [("e2", (2,)), ("e0_0", (2,)), ("e0", ()), ("1,2", (3,)), ("1", (1,)), ("[1]", ())]
+)
+def test_cotangents_of_the_wrong_shape(text: str, shape: tuple[int, ...]) -> None:
+    """V has y's shape, as in torch."""
+    with pytest.raises(GradcliError):
+        read_cotangent(text, shape)
