@@ -42,6 +42,9 @@ TIGHT = 20
 PROBE_BITS = 128
 """Precision on a probe."""
 
+ELSEWHERE = "the formula was confirmed at other values or sizes, not at this point"
+"""The remark on a formula that only a probe confirmed."""
+
 BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
 """Where the values of a probe are drawn from, in turn: inside the domain of nearly every function."""
 
@@ -78,9 +81,7 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) ->
         for seed, box in enumerate(BOXES * 3):
             compared = _probe(point, derivative, shapes, sizes, np.random.default_rng(seed), box)
             if compared is not None:
-                note = (
-                    "" if compared.refuted else "the formula was confirmed at other values or sizes, not at this point"
-                )
+                note = "" if compared.refuted else ELSEWHERE
                 return Confirmation(compared.holds, note, compared.refuted)
     return Confirmation(holds=False)
 
@@ -111,9 +112,8 @@ def _compare(
                 continue
             if not found.overlaps(truth):
                 place = f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
-                return Confirmation(
-                    holds=False, refuted=f"at {place} the formula gives {_short(found)}, the truth is {_short(truth)}"
-                )
+                numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
+                return Confirmation(holds=False, refuted=f"at {place} {numbers}")
             confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
     return Confirmation(holds=True) if confirmed else None
 

@@ -197,13 +197,10 @@ def _compare(target: _Target, truth: Outcome, dtype: str, *, is_last: bool) -> _
     if isinstance(truth, Trouble):
         if truth.decided:
             return _Entry(target, "undefined", None, None, truth.reason)
-        return (
-            _Entry(
-                target, "unchecked", None, None, f"{truth.reason}, or so close to it that {LAST_BITS} bits cannot tell"
-            )
-            if is_last
-            else None
-        )
+        if not is_last:
+            return None
+        note = f"{truth.reason}, or so close to it that {LAST_BITS} bits cannot tell"
+        return _Entry(target, "unchecked", None, None, note)
     is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS
     if not math.isfinite(target.torch):
         return _not_finite(target, truth, dtype) if is_known else None
