@@ -16,8 +16,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
     "errors": set(),
     "results": set(),
-    "language": {"errors", "language"},
-    "autodiff": {"errors", "results", "language", "autodiff"},
+    "collector": set(),
+    "language": {"collector", "errors", "language"},
+    "autodiff": {"collector", "errors", "results", "language", "autodiff"},
     "symbolic": {"errors", "results", "language", "symbolic"},
     "reference": {"errors", "results", "language", "reference"},
     "check": {"errors", "results", "language", "symbolic", "reference", "check"},

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sympy
 
+from gradcli import collector
 from gradcli.errors import LanguageError, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.constants import Constants
@@ -47,7 +48,8 @@ def parse(text: str, *, given: frozenset[str] = frozenset()) -> Program:
     >>> parse("x**2 + y").names
     ('x', 'y')
     """
-    return _Parser(text, "EXPR", given).program()
+    with collector.paused():
+        return _Parser(text, "EXPR", given).program()
 
 
 def parse_value(text: str, source: str) -> Program:
