@@ -249,13 +249,26 @@ def _check(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
         yield _findings(check, y, screen)
 
 
-def _findings(check: Check, y: str, screen: Screen) -> Table:
-    table = _table(["entry", "verdict", "torch", "truth", "why"], screen)
-    for finding in check.findings:
-        truth = "none" if finding.reference is None else digits(finding.reference)
-        torch = "" if finding.torch is None else digits(finding.torch)
-        verdict = Text(finding.verdict, style=_STYLES[finding.verdict])
-        _row(table, screen, _entry(finding, y), verdict, torch, truth, finding.note)
+def _findings(check: Check, y: str, screen: Screen) -> Table | Text:
+    """A row each, or a paragraph each where the rows would not fit the screen."""
+    headers = ["entry", "verdict", "torch", "truth", "why"]
+    rows = [
+        (
+            _entry(finding, y),
+            finding.verdict,
+            "" if finding.torch is None else digits(finding.torch),
+            "none" if finding.reference is None else digits(finding.reference),
+            finding.note,
+        )
+        for finding in check.findings
+    ]
+    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    if sum(widths) + 3 * len(widths) + 1 > (screen.width or WIDEST):
+        paragraphs = [f"{e}: {verdict}\n  torch {t}\n  truth {r}\n  {note}" for e, verdict, t, r, note in rows]
+        return _text("\n".join(paragraphs), screen)
+    table = _table(headers, screen)
+    for (entry, verdict, *rest), finding in zip(rows, check.findings, strict=True):
+        _row(table, screen, entry, Text(verdict, style=_STYLES[finding.verdict]), *rest)
     return table
 
 

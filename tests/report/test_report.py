@@ -101,3 +101,13 @@ def test_json_is_one_line() -> None:
     line = json_report.render(Function("y = x\ny**2").eval({"x": 3}))
     assert line.count("\n") == 1
     assert json.loads(line)["expression"] == "y = x\ny**2"
+
+
+@pytest.mark.parametrize("width", [44, 80, None])
+def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> None:
+    """As paragraphs where the table would fold numbers."""
+    answer = Function("sum((1-cos(x))/x**2)").grad({"x": [1e-8, 2e-8]})
+    shown = table.render(answer, Screen(width))
+    assert "-8.333333333333334e-10" in shown
+    assert "99999999.99999999" in shown
+    assert "digits were lost" in " ".join(shown.split())
