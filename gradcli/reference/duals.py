@@ -264,6 +264,9 @@ class _Run:
                 e: self._underflown(rule.evaluate(list(operands), shown))
                 for e, operands in zip(out, zip(*columns, strict=True), strict=True)
             }
+        if line.call.op.name == "mean" and self._count(line) == 0:
+            nothing = Trouble("domain", f"{self.reference.shown(line)} is a mean of nothing", True)
+            return dict.fromkeys(out, nothing)
         totals: dict[int, Outcome] = {}
         for k, operand in enumerate(line.call.operands):
             position, source = (a.tolist() for a in self.reference.footprint.down(line, k, elements))
@@ -291,8 +294,12 @@ class _Run:
         """What a reduction multiplies its sum by: a mean divides by the number of elements it takes in."""
         if line.call.op.name != "mean":
             return None
+        return 1 / arb(self._count(line))
+
+    def _count(self, line: Line) -> int:
+        """How many elements of its operand a reduction takes into one of its own."""
         before = math.prod(self.reference.shapes.get(line.call.operands[0], ()))
-        return arb(math.prod(self.reference.shapes[line.symbol])) / max(1, before)
+        return before // max(1, math.prod(self.reference.shapes[line.symbol]))
 
     def _tangents(self) -> dict[Atom, list[Outcome]]:
         tangents: dict[Atom, list[Outcome]] = {

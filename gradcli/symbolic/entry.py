@@ -127,6 +127,8 @@ class Entries:
     def _reduced(self, operand: Atom, shape: Shape, index: Index, dim: Any, keepdim: Any, *, mean: bool) -> Expr:
         axes = reduced_axes(shape, dim)
         rest = iter(i for d, i in enumerate(index) if not (keepdim and d in axes))
+        if mean and 0 in (shape[axis] for axis in axes):
+            raise NoFormulaError("it takes a mean of nothing")
         bound = {axis: self.index("k", shape[axis]) for axis in axes}
         body = self.entry(operand, tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
         for k in bound.values():

@@ -297,3 +297,12 @@ def test_a_formula_with_positions_from_the_end_holds_at_other_sizes() -> None:
     assert answer.check is not None
     assert answer.check.verdict in ("agree", "unchecked")
     assert set(answer.symbolic) == {"a", "b", "x"}
+
+
+def test_a_mean_of_nothing_has_no_value() -> None:
+    """Torch says NaN; neither the reference nor the formula may say otherwise."""
+    answer = Function("sum(a) + mean(x[5:])").vjp({"a": [1, 2], "x": [1, 2]})
+    assert answer.check is not None
+    assert answer.check.verdict == "undefined"
+    assert "mean of nothing" in answer.check.findings[0].note
+    assert "mean of nothing" in answer.symbolic_omitted["x"]
