@@ -7,7 +7,7 @@ x**2 has the slope 2*x, which exists at 0; the slopes of a power are written by 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -97,7 +97,9 @@ class Rule:
 
 def rule_of(call: Call) -> Rule:
     """The rule of an elementwise operation on its operands, a constant exponent put in."""
-    return _rule(call.op.name, _exponent(call), call.statics)
+    rule = _rule(call.op.name, _exponent(call), call.statics)
+    is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
+    return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
 
 
 def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:

@@ -67,6 +67,8 @@ TRIGONOMETRIC = (
         torch="atan2",
         numpy="arctan2",
         domain="(x, y) != 0",
+        kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
+        is_step=True,
     ),
     _one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
     _defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
