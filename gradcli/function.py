@@ -121,22 +121,9 @@ class Function:
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
         call = self._call(at, wrt, dtype)
-        weights = self._cotangent(v, call.shape, "vjp")
-        from gradcli.autodiff.derivatives import value, vjp
-
-        v_array = _rounded(weights, dtype)
-        product = vjp(call.forward, v_array, call.wrt)
-        jacobian, omitted = call.jacobian(JACOBIAN_ENTRIES)
-        return VJP(
-            command="vjp",
-            value=value(call.forward),
-            v=v_array,
-            vjp=product,
-            jacobian=jacobian,
-            jacobian_omitted=omitted,
-            **call.common,
-            **call.checked(jacobian, v_array, product, check=check),
-        )
+        weights = _rounded(_cotangent(v, call.shape), dtype)
+        product, shared = call.product(weights, check=check)
+        return VJP(command="vjp", v=weights, vjp=product, **shared)
 
     def grad(
         self,
@@ -166,20 +153,8 @@ class Function:
                 f"a gradient needs a y of one element, and y has shape {show(call.shape)}",
                 hint="use sum(...), or vjp with --v, or jacobian",
             )
-        from gradcli.autodiff.derivatives import value, vjp
-
-        ones = np.ones(call.shape, dtype=dtype)
-        gradient = vjp(call.forward, ones, call.wrt)
-        jacobian, omitted = call.jacobian(JACOBIAN_ENTRIES)
-        return Gradient(
-            command="grad",
-            value=value(call.forward),
-            grad=gradient,
-            jacobian=jacobian,
-            jacobian_omitted=omitted,
-            **call.common,
-            **call.checked(jacobian, ones, gradient, check=check),
-        )
+        gradient, shared = call.product(np.ones(call.shape, dtype=dtype), check=check)
+        return Gradient(command="grad", grad=gradient, **shared)
 
     def jacobian(
         self,
@@ -235,18 +210,6 @@ class Function:
         arrays = {name: _rounded(read_value(given[name], f"--at {name}"), dtype) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
         return _Call(program, shapes, arrays, _require_wrt(program, wrt), dtype)
-
-    def _cotangent(self, v: Value | None, shape: Shape, command: str) -> npt.NDArray[np.float64]:
-        if v is not None:
-            return read_cotangent(v, shape).astype(np.float64)
-        if math.prod(shape) != 1:
-            example = ",".join(["1"] * shape[0]) if len(shape) == 1 and shape[0] <= 4 else "ones"
-            raise InputError(
-                f"y has shape {show(shape)}, and only a y of one element has an implicit gradient: "
-                f"{command} needs a vector v of y's shape",
-                hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
-            )
-        return np.ones(shape)
 
 
 class _Checked(TypedDict):
@@ -304,6 +267,15 @@ class _Call:
             )
         return jacobian(self.forward, self.wrt), ""
 
+    def product(self, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The vector-Jacobian product, and the rest of an answer that gives one."""
+        from gradcli.autodiff.derivatives import value, vjp
+
+        found = vjp(self.forward, v, self.wrt)
+        jacobian, omitted = self.jacobian(JACOBIAN_ENTRIES)
+        shared = {"value": value(self.forward), "jacobian": jacobian, "jacobian_omitted": omitted}
+        return found, {**shared, **self.common, **self.checked(jacobian, v, found, check=check)}
+
     def checked(
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
     ) -> _Checked:
@@ -348,6 +320,24 @@ def _rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
     """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
+
+
+def _cotangent(v: Value | None, shape: Shape) -> npt.NDArray[np.floating]:
+    """The gradient vector given, or the implicit 1 of a y of one element.
+
+    Raises:
+        InputError: It is needed and not given, or has not y's shape.
+    """
+    if v is not None:
+        return read_cotangent(v, shape)
+    if math.prod(shape) != 1:
+        example = ",".join(["1"] * shape[0]) if len(shape) == 1 and shape[0] <= 4 else "ones"
+        raise InputError(
+            f"y has shape {show(shape)}, and only a y of one element has an implicit gradient: "
+            "vjp needs a vector v of y's shape",
+            hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
+        )
+    return np.ones(shape)
 
 
 def _require_names(program: Program, given: Mapping[str, Value]) -> None:

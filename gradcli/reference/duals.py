@@ -126,17 +126,23 @@ class Reference:
 
     def _planned(self, directions: Sequence[Direction], rows: Flat | None, *, judges_value: bool) -> Plan:
         plan = Plan(self, directions, judges_value=judges_value)
-        wanted = None if rows is None else self._closure({self.program.output: rows}, plan.needed, lines_only=True)
-        self._reach(plan, wanted)
+        self._reach(plan, None if rows is None else self._wanted(rows))
         start = self._values_for_slopes(plan)
         if judges_value:
             size = math.prod(self.shapes[self.program.output])
             self._require(size if rows is None else len(rows))
             start.setdefault(self.program.output, []).append(np.arange(size) if rows is None else rows)
-        plan.needed = self._closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()}, {})
+        plan.needed = self._closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
         work = sum(len(f.source) for flows in plan.flows.values() for f in flows)
         self._require(work + sum(map(len, plan.needed.values())))
         return plan
+
+    def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
+        """The elements that these rows of y are made of; None, for all, where a list of them would be too long."""
+        try:
+            return self._closure({self.program.output: rows})
+        except TooManyError:
+            return None
 
     def _require(self, work: int) -> None:
         if work > BUDGET:
@@ -193,10 +199,9 @@ class Reference:
                     start.setdefault(operand, []).append(self.footprint.down(line, k, out)[1])
         return start
 
-    def _closure(
-        self, start: Mapping[Atom, Flat], known: dict[Atom, Flat], *, lines_only: bool = False
-    ) -> dict[Atom, Flat]:
+    def _closure(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
         """Everything that these elements are made of, backward through the lines."""
+        known: dict[Atom, Flat] = {}
         lists: dict[Atom, list[Flat]] = {atom: [elements] for atom, elements in start.items()}
         total = 0
         for line in reversed(self.program.lines):
@@ -207,7 +212,7 @@ class Reference:
                 if isinstance(operand, sympy.Symbol):
                     made_of = self.footprint.down(line, k, elements)[1]
                     total += len(made_of)
-                    self._require(0 if lines_only else total)
+                    self._require(total)
                     lists.setdefault(operand, []).append(made_of)
         for variable in self.program.variables:
             if variable in lists:

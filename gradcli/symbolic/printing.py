@@ -20,6 +20,9 @@ from gradcli.symbolic.derivative import Derivative
 _LETTERS = "ijklmnpqrstuvw"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+_SYMPY_NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
+"""What SymPy calls functions of our own."""
+
 Names = Mapping[sympy.Symbol, sympy.Symbol]
 
 
@@ -29,23 +32,15 @@ class _PlainPrinter(StrPrinter):  # type: ignore[misc]
     def _print_Float(self, expr: Expr) -> str:
         return repr(float(expr))
 
-    def _print_abs(self, expr: Expr) -> str:
-        return f"Abs({self._print(expr.args[0])})"
-
-    def _print_ceil(self, expr: Expr) -> str:
-        return f"ceiling({self._print(expr.args[0])})"
+    def _print_Function(self, expr: Expr) -> str:
+        name = expr.func.__name__
+        return f"{_SYMPY_NAMES.get(name, name)}({self.stringify(expr.args, ', ')})"
 
     def _print_lgamma(self, expr: Expr) -> str:
         return f"log(Abs(gamma({self._print(expr.args[0])})))"
 
     def _print_sinc(self, expr: Expr) -> str:
         return f"sinc({self._print(sympy.pi * expr.args[0])})"
-
-    def _print_maximum(self, expr: Expr) -> str:
-        return f"Max({self.stringify(expr.args, ', ')})"
-
-    def _print_minimum(self, expr: Expr) -> str:
-        return f"Min({self.stringify(expr.args, ', ')})"
 
     def _print_Mul(self, expr: Expr) -> str:
         deltas = [factor for factor in expr.args if isinstance(factor, KroneckerDelta)]
@@ -69,7 +64,7 @@ class _PrettyPrinter(_PlainPrinter):
     def _print_Function(self, expr: Expr) -> str:
         return f"{expr.func.__name__}({self.stringify(expr.args, ', ')})"
 
-    _print_abs = _print_ceil = _print_lgamma = _print_sinc = _print_maximum = _print_minimum = _print_Function
+    _print_lgamma = _print_sinc = _print_Function
 
     def _print_KroneckerDelta(self, expr: Expr) -> str:
         return f"δ[{','.join(self._print(a) for a in expr.args)}]"

@@ -311,3 +311,11 @@ def test_a_mean_of_nothing_has_no_value() -> None:
     assert answer.check.verdict == "undefined"
     assert "mean of nothing" in answer.check.findings[0].note
     assert "mean of nothing" in answer.symbolic_omitted["x"]
+
+
+def test_long_sums_in_the_rows_of_a_sampled_jacobian_are_still_checked() -> None:
+    """What the rows are made of would be too long a list; the columns alone are short."""
+    answer = Function("[sum(x), sum(x**2)]").jacobian({"x": np.linspace(0, 1, 200_000)})
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+    assert (answer.check.checked, answer.check.entries) == (256, 400_000)

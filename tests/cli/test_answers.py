@@ -193,3 +193,11 @@ def test_expressions_and_values_may_begin_with_a_minus(arguments: list[str], gra
     """In any order of options and expression."""
     run = gradcli("vjp", *([] if "--" in arguments else ["--format", "plain"]), *arguments)
     assert (run.code, run.out) == (0, "2 -4\n")
+
+
+def test_the_version_is_printed(gradcli: Command) -> None:
+    """Alone on stdout."""
+    import gradcli as package
+
+    run = gradcli("--version")
+    assert (run.code, run.out, run.err) == (0, f"gradcli {package.__version__}\n", "")
