@@ -17,8 +17,9 @@ import sympy
 
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.grammar import parse
+from gradcli.language.indexing import Shape, show
 from gradcli.language.program import CONSTANTS, Atom, Program
-from gradcli.language.shapes import Shape, infer, show
+from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_cotangent, read_value
 from gradcli.results import VJP, Check, Evaluation, Formula, Gradient, Jacobian
 
@@ -292,7 +293,7 @@ class _Call:
     def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> _Checked:
         from gradcli.check.formulas import confirm, with_refuted
         from gradcli.symbolic.derivative import differentiate
-        from gradcli.symbolic.entry import NoFormulaError
+        from gradcli.symbolic.movement import NoFormulaError
         from gradcli.symbolic.printing import formula
 
         shown: dict[str, Formula] = {}

@@ -6,6 +6,7 @@ Knows how each operation is spelled in torch, and nothing of its derivative: aut
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -16,10 +17,14 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.autodiff._torch import torch
+from gradcli.errors import InputError
+from gradcli.language import sources
 from gradcli.language.expansion import expand
+from gradcli.language.indexing import as_key
+from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Program, number
-from gradcli.language.shapes import as_key, permutation
+from gradcli.language.shapes import axis_of_scan, count_of
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
@@ -32,10 +37,26 @@ _OPERATORS: Mapping[str, Callable[..., Tensor]] = {
     "div": operator.truediv,
     "pow": operator.pow,
     "matmul": operator.matmul,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+    "eq": operator.eq,
+    "ne": operator.ne,
 }
 """Operations that Python spells with an operator; they take plain numbers beside a tensor."""
 
-_TAKES_NUMBERS = frozenset(_OPERATORS)
+_BY_DIMENSIONS = frozenset(["sum", "mean", "amax", "amin", "logsumexp", "var", "std", "norm"])
+"""Reductions whose dim is a tuple; torch has no None for it in all of them."""
+
+_ALONG_ONE = frozenset(["softmax", "log_softmax", "cumsum"])
+
+_KEYWORDS: Mapping[str, Mapping[str, str]] = {
+    "norm": {"p": "ord"},
+    "expand": {"shape": "size"},
+    "reshape": {"shape": "shape"},
+}
+"""Static parameters that torch calls something else."""
 
 _EXACT_INTEGERS = 2**53
 """Integers beyond this are passed as floats: torch takes no more than 64 bits."""
@@ -57,46 +78,118 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
         inputs: An array per variable.
         wrt: The variables that require a gradient.
         dtype: `float64` or `float32`, of every tensor.
+
+    Raises:
+        InputError: A matrix without an inverse.
     """
     kind = getattr(torch, dtype)
     leaves = {
         name: torch.tensor(np.asarray(inputs[name]), dtype=kind).requires_grad_(name in wrt) for name in program.names
     }
-    program = expand(program, keep=lambda op: op.kind is not Kind.ELEMENTWISE or bool(op.torch))
+    program = expand(program, keep=_is_in_torch)
     values: dict[Atom, Tensor] = {symbol: leaves[str(symbol)] for symbol in program.variables}
-    for line in program.lines:
-        values[line.symbol] = _apply(line.call, values, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of losses between shapes that broadcast
+        for line in program.lines:
+            try:
+                values[line.symbol] = _apply(line.call, values, kind)
+            except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
+                message = "this matrix has no inverse"
+                raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
     output = values.get(program.output)
     return Forward(leaves, torch.tensor(_plain(program.output), dtype=kind) if output is None else output)
 
 
+def _is_in_torch(call: Call) -> bool:
+    """Whether torch has this operation; else its meaning is run."""
+    op = call.op
+    plain = zip(op.operands, call.operands, strict=False)
+    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
+    return op.is_primitive or (bool(op.torch) and has_numbers)
+
+
 def _apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
-    op, statics = call.op, call.statics
+    op = call.op
     operands: list[Any] = [values[a] if a in values else _plain(a) for a in call.operands]
-    if op.name not in _TAKES_NUMBERS or not any(a in values for a in call.operands):
+    if op.name not in _OPERATORS or not any(a in values for a in call.operands):
         operands = [a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=kind) for a in operands]
-    match op.name:
-        case name if name in _OPERATORS:
-            return _OPERATORS[name](*operands)
-        case "sum" | "mean":
-            dim, keepdim = statics
-            axes = tuple(range(operands[0].dim())) if dim is None else dim
-            return _function(op.torch)(operands[0], dim=axes, keepdim=keepdim) if axes != () else operands[0] * 1
-        case "stack":
+    match op.kind:
+        case Kind.ELEMENTWISE if op.name in _OPERATORS:
+            return _OPERATORS[op.name](*operands)
+        case Kind.CONTRACTION:
+            return operator.matmul(*operands)
+        case Kind.LIST:
             shape = max((a.shape for a in operands), key=len)
-            return torch.stack([a.expand(shape) for a in operands])
-        case "index":
-            return operands[0][as_key(statics[0])]
-        case "transpose":
-            return operands[0].permute(permutation(tuple(operands[0].shape), statics))
-        case "reshape":
-            return operands[0].reshape(statics[0])
+            parts = [a.expand(shape) for a in operands] if op.name == "stack" else operands
+            return _function(op.torch)(parts, *call.statics)
+        case Kind.COUNT:
+            return torch.tensor(count_of(tuple(operands[0].shape), call.statics[0]), dtype=kind)
+        case Kind.SOURCE:
+            return torch.tensor(sources.array_of(call), dtype=kind)
+        case Kind.MOVEMENT:
+            return _moved(call, operands[0])
+        case Kind.REDUCTION | Kind.SCAN | Kind.DEFINED:
+            return _over(call, operands)
+    match op.name:
         case "clamp" if not any(a in values for a in call.operands[1:]):
             return torch.clamp(operands[0], *(_plain(a) for a in call.operands[1:]))
         case "polygamma":
-            return _function(op.torch)(statics[0], operands[0])
-        case _:
-            return _function(op.torch)(*operands)
+            return _function(op.torch)(call.statics[0], operands[0])
+    operands = [
+        _plain(a) if p in op.numbers else t for p, a, t in zip(op.operands, call.operands, operands, strict=True)
+    ]
+    return _function(op.torch)(*operands, **dict(zip(op.statics, call.statics, strict=True)))
+
+
+def _moved(call: Call, x: Tensor) -> Tensor:
+    statics = call.statics
+    match call.op.name:
+        case "index":
+            return x[as_key(statics[0])]
+        case "transpose" | "permute":
+            return x.permute(permutation(tuple(x.shape), call))
+        case "squeeze" if statics[0] is None:
+            return x.squeeze()
+        case "expand":
+            return x.expand(statics[0])
+        case "flip":
+            return x.flip(axes_of(tuple(x.shape), statics[0]))
+        case "roll" if statics[1] is None:
+            return x.roll(statics[0])
+    return _function(call.op.torch)(x, **dict(zip(call.op.statics, statics, strict=True)))
+
+
+def _over(call: Call, operands: list[Tensor]) -> Tensor:
+    """Operations over dimensions, and losses: their constants go by name."""
+    op, first = call.op, operands[0]
+    named = {_KEYWORDS.get(op.name, {}).get(k, k): v for k, v in zip(op.statics, call.statics, strict=True)}
+    if op.name in _BY_DIMENSIONS:
+        axes = axes_of(tuple(first.shape), named["dim"])
+        if axes == () and op.name == "sum":
+            return first * 1
+        named["dim"] = axes
+    elif op.name in _ALONG_ONE:
+        axis = axis_of_scan(call, tuple(first.shape))
+        named["dim"] = 0 if axis is None else axis
+    elif op.name in ("max", "min", "prod"):
+        return _extreme(call, first)
+    elif op.name == "einsum":
+        return torch.einsum(named["equation"], *operands)
+    held = dict(zip(op.operands, operands, strict=False))
+    numbers = {p: _plain(a) for p, a in zip(op.operands, call.operands, strict=False) if p in op.numbers}
+    return _function(op.torch)(*(tensor for p, tensor in held.items() if p not in numbers), **named, **numbers)
+
+
+def _extreme(call: Call, x: Tensor) -> Tensor:
+    """Over all elements or one dimension, as torch has it; a product over several, one after the other."""
+    dim, keepdim = call.statics
+    function = _function(call.op.torch)
+    if dim is None and not keepdim:
+        return function(x)
+    for axis in sorted(axes_of(tuple(x.shape), dim), reverse=True):
+        found = function(x, dim=axis, keepdim=keepdim)
+        x = found if call.op.name == "prod" else found.values
+    return x
 
 
 def _function(path: str) -> Callable[..., Tensor]:

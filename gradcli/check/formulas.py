@@ -21,20 +21,27 @@ from sympy import Expr
 from gradcli.check.judge import MAX_FINDINGS, Evidence
 from gradcli.check.point import Point, unravel
 from gradcli.errors import ShapeError
+from gradcli.language.aggregates import Aggregate, InverseElement, MatrixDeterminant
+from gradcli.language.indexing import Shape
+from gradcli.language.ops import Kind
 from gradcli.language.program import Atom
-from gradcli.language.shapes import Shape, infer
+from gradcli.language.shapes import infer
+from gradcli.language.sources import array_of
 from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.results import Check, Finding
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.entry import LARGE
+from gradcli.symbolic.entry import LARGE, constant_symbol
 
 MOST_ENTRIES = 40
 """Entries at which one formula is compared."""
 
 MOST_WORK = 40_000
 """Ball operations that comparing one formula may take."""
+
+MATRIX_IS_CHEAPER = 10
+"""How much less an operation inside of Arb's matrices takes."""
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
@@ -100,6 +107,8 @@ def _compare(
     """
     entries = _entries(point, derivative, evidence)
     expression_work = max((_work(e, derivative, sizes) for _, e in derivative.cases), default=0)
+    if _shared_work(derivative, sizes) > MOST_WORK:
+        return None
     if expression_work * len(entries) > MOST_WORK:
         entries = entries[: int(MOST_WORK // max(1, expression_work))]
     confirmed = False
@@ -195,6 +204,9 @@ def _probe(
 def _lookups(point: Point) -> dict[sympy.Symbol, Any]:
     """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
     found: dict[sympy.Symbol, Any] = {}
+    for line in point.program.lines:
+        if line.call.op.kind is Kind.SOURCE:
+            found[constant_symbol(line.call)] = _element(array_of(line.call))
     for symbol in point.program.variables:
         array = np.asarray(point.inputs[str(symbol)])
         found[symbol] = _element(array) if array.ndim else arb(float(array))
@@ -211,13 +223,40 @@ def _element(array: npt.NDArray[np.float64]) -> Any:
 
 def _work(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
     """Ball operations of evaluating a formula once: a sum costs its range times its body."""
+    if isinstance(expression, Aggregate):
+        return 1.0 if _is_shared(expression, derivative) else _aggregate_work(expression, derivative, sizes)
     if isinstance(expression, sympy.Sum):
-        ranges = [
-            float((b - a + 1).xreplace({s: sympy.Integer(n) for s, n in sizes.items()}))
-            for _, a, b in expression.limits
-        ]
+        ranges = [_length(a, b, derivative, sizes) for _, a, b in expression.limits]
         return _work(expression.function, derivative, sizes) * math.prod(ranges)
     return 1 + sum(_work(a, derivative, sizes) for a in expression.args)
+
+
+def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
+    """Whether the values of a product, an extreme or a matrix are the same for all entries, and taken once."""
+    indices = aggregate.body.free_symbols - set(aggregate.bound) - set(derivative.sizes)
+    return not any(symbol.is_integer for symbol in indices)
+
+
+def _shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    found = {a for _, e in derivative.cases for a in e.atoms(Aggregate)}
+    bodies = {(type(a), a.body, a.limits): a for a in found if _is_shared(a, derivative)}
+    return sum(_aggregate_work(a, derivative, sizes) for a in bodies.values())
+
+
+def _aggregate_work(aggregate: Aggregate, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    ranges = [_length(a, b, derivative, sizes) for _, a, b in aggregate.limits]
+    is_matrix = isinstance(aggregate, MatrixDeterminant | InverseElement)
+    of_matrix = math.prod(ranges) * ranges[-1] / MATRIX_IS_CHEAPER if is_matrix else 0.0
+    return _work(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
+
+
+def _length(first: Expr, last: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """The terms of a sum; of one that ends at an index, as a running sum does, at most the largest size."""
+    known = {s: sympy.Integer(n) for s, n in sizes.items()}
+    terms = (last - first + 1).xreplace(known)
+    if not terms.is_number:
+        terms = max(size.xreplace(known) for size in derivative.ranges.values())
+    return float(terms)
 
 
 def _is_tight(ball: Ball) -> bool:

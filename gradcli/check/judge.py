@@ -17,7 +17,8 @@ from flint import arb
 from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.sample import Rows, Selection, selections
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Columns, Direction, OverBudgetError, Reference, Rounding
+from gradcli.reference.duals import Columns, Direction, OverBudgetError, Reference
+from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.results import SEVERITY, Array, Check, Finding, Verdict
 

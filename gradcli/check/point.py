@@ -9,14 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.language.expansion import expand
+from gradcli.language.indexing import Shape
+from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import Shape, infer
+from gradcli.language.shapes import infer
 from gradcli.results import Array
 
 
 @dataclass(frozen=True)
 class Point:
     """A Program at a point, as typed and in primitives, each with the shapes of all its symbols.
+
+    As typed means its elementwise operations; what moves elements is in primitives in both.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
     """
@@ -33,6 +38,7 @@ class Point:
         variables = {symbol: shapes[symbol] for symbol in typed.variables}
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
         primitive = typed.primitive
+        typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
         typed_shapes = infer(typed, variables, bounded=False)
         return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact)
 

@@ -1,34 +1,102 @@
-"""Constant arguments: whole numbers, words and shapes given to operations, and the items of an index."""
+"""Constant arguments: the numbers, words and shapes given to operations, and the items of an index.
+
+They may be written as expressions, `x[2*i + 1]` or `linspace(0, 2*pi, 5)`; NumPy evaluates them while the text is read.
+"""
 
 from __future__ import annotations
 
-from gradcli.errors import LanguageError, TooLargeError
-from gradcli.language.cursor import Cursor
-from gradcli.language.ops import Default
-from gradcli.language.shapes import NEW, Slice
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+
+from gradcli.errors import LanguageError, Span, TooLargeError
+from gradcli.language.indexing import NEW, Slice
+from gradcli.language.lines import Lines, Operand
+from gradcli.language.ops import Default, Op
+from gradcli.language.program import Program
+
+NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
+"""Parameters whose constants need not be whole."""
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "equation": (),
+    "reduction": ("mean", "sum", "none"),
+    "mode": ("constant",),
+    "approximate": ("none", "tanh"),
+}
+"""Parameters that take a word in quotes, with the words they take."""
+
+GATHERED = frozenset(["shape", "dims"])
+"""Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
+
+LARGEST = 2**62
+"""Whole numbers are below this."""
 
 
-class Constants(Cursor):
+class Constants(Lines):
     """Reads what must be constant in the text itself."""
 
-    def static(self, *, gather: bool) -> Default:
-        """A constant argument: an integer, True, False, None, or integers in parentheses; bare ones to `gather`."""
+    variables: dict[str, sympy.Symbol]
+    constants: Mapping[str, Any]
+
+    def expression(self, minimum: int = 0) -> Operand:
+        """An expression; the grammar has it."""
+        raise NotImplementedError
+
+    def static(self, op: Op, parameter: str) -> Default:
+        """The constant of a parameter."""
         token = self.token
+        if token.text in self.constants and token.kind == "name":
+            self.position += 1
+            return self.constants[token.text]  # type: ignore[no-any-return]
         words: dict[str, Default] = {"True": True, "False": False, "None": None}
         if token.text in words:
             self.position += 1
             return words[token.text]
-        closing = {"(": ")", "[": "]"}.get(token.text)
-        if closing is None and not gather:
+        if parameter in WORDS:
+            return self._word(op, parameter)
+        if parameter in NUMBERS:
+            return self.number()
+        gathers = parameter in GATHERED and op.name not in ("full",)
+        closing = {"(": ")", "[": "]"}.get(token.text) if self._holds_list() else None
+        if closing is None and not gathers:
             return self.integer()
         if closing is not None:
             self.position += 1
-        items = [self.integer()]
-        while self.accept(",") and self.token.text != (closing or ")"):
+        items: list[int] = []
+        while self.token.text != (closing or ")") and not (closing is None and self._is_keyword()):
             items.append(self.integer())
+            if not self.accept(","):
+                break
         if closing is not None:
             self.expect(closing, token)
+        elif self._is_keyword():
+            self.position -= 1  # the comma before the keyword
         return tuple(items)
+
+    def _is_keyword(self) -> bool:
+        return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
+
+    def _holds_list(self) -> bool:
+        """Whether a bracket here holds a list of numbers, and not the first part of one: `(1, 2)`, not `(1 + 2)*3`."""
+        depth, position = 0, self.position
+        while position < len(self.tokens) - 1:
+            text = self.tokens[position].text
+            depth += (text in ("(", "[")) - (text in (")", "]"))
+            position += 1
+            if depth == 0:
+                return text in (")", "]") and self.tokens[position].text in (",", ")", "]")
+        return self.token.text in ("(", "[")
+
+    def _word(self, op: Op, parameter: str) -> str:
+        token = self.advance()
+        known = WORDS[parameter]
+        if token.kind != "string" or (known and token.text not in known):
+            hint = f"it is {' or '.join(map(repr, known))}" if known else "write it in quotes, as 'ij,j->i'"
+            raise self.error(LanguageError, f"{op.name} does not take this {parameter}", token.span, hint=hint)
+        return token.text
 
     def item(self) -> int | Slice | str:
         """One item of an index: a whole number, a slice, `...` or `None`."""
@@ -51,17 +119,47 @@ class Constants(Cursor):
             return bounds[0]
         if colons == 3 or (bounds[2] is not None and bounds[2] < 1):
             span = token.span.to(self.tokens[self.position - 1].span)
-            raise self.error(LanguageError, "a slice is start:stop:step with a positive step", span)
+            hint = "flip(x, 0) reverses" if bounds[2] is not None else None
+            raise self.error(LanguageError, "a slice is start:stop:step with a positive step", span, hint=hint)
         return Slice(bounds[0], bounds[1], bounds[2] or 1)
 
     def integer(self) -> int:
-        """A whole number with its sign."""
-        start = self.token
-        negative = self.accept("-")
-        token = self.advance()
-        if token.kind != "number" or not token.text.replace("_", "").isdecimal():
-            raise self.error(LanguageError, "an integer constant must stand here", start.span.to(token.span))
-        value = int(token.text)
-        if value >= 2**62:
-            raise self.error(TooLargeError, "this integer is too large for a dimension", token.span)
-        return -value if negative else value
+        """A whole number, or an expression of constants that is one."""
+        token, after = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if token.kind == "number" and token.text.isdecimal() and after.text in (",", ")", "]", ":"):
+            self.position += 1
+            value: float = int(token.text)
+            span = token.span
+        else:
+            value, span = self._constant("an integer constant must stand here")
+        if not math.isfinite(value) or value != math.floor(value):
+            raise self.error(LanguageError, "an integer constant must stand here", span)
+        if abs(value) >= LARGEST:
+            raise self.error(TooLargeError, "this integer is too large for a dimension", span)
+        return int(value)
+
+    def number(self) -> int | float:
+        """A number, or an expression of constants."""
+        return self._constant("a constant must stand here")[0]
+
+    def _constant(self, message: str) -> tuple[int | float, Span]:
+        mark, start = len(self.builder.lines), self.token
+        value, span = self.expression()
+        lines = self.builder.lines
+        needed, names = {value}, set(self.variables.values())
+        for line in reversed(lines):
+            if line.symbol in needed:
+                needed.update(line.call.operands)
+        if needed & names:
+            hint = "sizes and values of variables are not known here; write a number"
+            hint = "where(x > 0, x, 0) chooses by a condition" if value in self.conditions else hint
+            raise self.error(LanguageError, message, start.span.to(span), hint=hint)
+        if isinstance(value, sympy.Integer):
+            return int(value), span
+        from gradcli.language.numeric import run
+
+        found = run(Program(self.text, (), tuple(line for line in lines if line.symbol in needed), value, self.source))
+        self.builder.forget(mark)
+        if found.shape != ():
+            raise self.error(LanguageError, message, start.span.to(span), hint="this is a tensor")
+        return float(found), span

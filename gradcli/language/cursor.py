@@ -9,6 +9,16 @@ MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs five Python frames of a thousand."""
 
 
+_KEYWORD_HINTS = {
+    "lambda": "write the body alone; its names are the variables",
+    "def": "write the body alone; its names are the variables",
+    "return": "write the expression alone; the last one is the output",
+    "is": "write == to compare",
+    "if": "write a if condition else b",
+    "for": "write [... for i in range(n)]",
+}
+
+
 class Cursor:
     """The tokens of a text and the one that is next."""
 
@@ -71,8 +81,13 @@ class Cursor:
                 f"write {before.text}*{token.text} for a product" if self.source == "EXPR" else "write 1,2 for a vector"
             )
         elif token.text == "@":
-            hint = "files are not read; @ is the matrix product"
-        return self.error(LanguageError, f"unexpected '{token.text}'{where}", token.span, hint=hint)
+            hint = "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
+        elif token.kind == "string":
+            hint = "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
+        elif token.kind == "keyword":
+            hint = _KEYWORD_HINTS.get(token.text, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
+        what = "word in quotes " if token.kind == "string" else ""
+        return self.error(LanguageError, f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
 
     def error(self, kind: type[GradcliError], message: str, span: Span, *, hint: str | None = None) -> GradcliError:
         """An error at a range of the text."""

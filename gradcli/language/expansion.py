@@ -1,35 +1,135 @@
 """Defined operations replaced by their meanings: a Program of primitives only.
 
 The symbolic and the reference reading see this Program, torch the one as typed: so a defined operation is checked
-against its definition.  A line keeps the range of the text of the call it came from.
-A meaning is written in primitives (a test holds the table to it), so one pass is enough.
+against its definition.  A line keeps the range of the text of the call it came from.  Most meanings are text of the
+op table; where one depends on a constant argument (the p of a norm, the equation of an einsum), it is written here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any
 
-from gradcli.language.grammar import parse_meaning
-from gradcli.language.ops import Op
-from gradcli.language.program import Atom, Builder, Program
+from gradcli.errors import LanguageError
+from gradcli.language import ops
+from gradcli.language.program import Atom, Builder, Call, Program
+
+MOST_LETTERS = 12
+"""Distinct letters of one einsum."""
 
 
-def expand(program: Program, keep: Callable[[Op], bool] = lambda op: not op.meaning) -> Program:
+def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive) -> Program:
     """The same function in primitives, or in the operations to `keep`.
 
     >>> from gradcli.language.grammar import parse
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
     ['maximum']
     """
-    if all(keep(line.call.op) for line in program.lines):
+    if all(keep(line.call) for line in program.lines):
         return program
     builder = Builder(program.text, program.source)
     renamed: dict[Atom, Atom] = {}
     for line in program.lines:
-        operands = tuple(renamed.get(a, a) for a in line.call.operands)
-        if not keep(line.call.op):
-            renamed[line.symbol] = parse_meaning(line.call.op, builder, operands, line.span)
-        else:
-            renamed[line.symbol] = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+        call = line.call
+        operands = tuple(renamed.get(a, a) for a in call.operands)
+        if keep(call):
+            renamed[line.symbol] = builder.emit(call.op.name, operands, line.span, call.statics)
+            continue
+        meaning = definition(call.op.name, call.statics, len(operands))
+        inside: dict[Atom, Atom] = dict(zip(meaning.variables, operands, strict=True))
+        for part in meaning.lines:
+            parts = tuple(inside.get(a, a) for a in part.call.operands)
+            inside[part.symbol] = builder.emit(part.call.op.name, parts, line.span, part.call.statics)
+        renamed[line.symbol] = inside.get(meaning.output, meaning.output)
     output = renamed.get(program.output, program.output)
     return Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+
+
+@lru_cache(maxsize=512)
+def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    """A defined operation as a Program of primitives whose variables are its operands, in order.
+
+    Args:
+        name: Of the operation.
+        statics: Its constant arguments.
+        count: Of its operands.
+    """
+    from gradcli.language.grammar import parse_meaning
+
+    op = ops.TABLE[name]
+    operands = op.operands if not op.variadic or op.name != "einsum" else _operands(count)
+    constants = dict(zip(op.statics, statics, strict=True))
+    return expand(parse_meaning(meaning_of(op, constants), operands, constants))
+
+
+def meaning_of(op: ops.Op, constants: dict[str, Any]) -> str:
+    """The text that defines an operation with these constant arguments."""
+    match op.name:
+        case "norm":
+            return _norm(constants["p"])
+        case "gelu" if constants["approximate"] == "tanh":
+            return "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))/2"
+        case "einsum":
+            return _einsum(constants["equation"])
+    if "reduction" in constants and constants["reduction"] != "none":
+        return f"{constants['reduction']}({op.meaning})"
+    return op.meaning
+
+
+def _norm(p: float) -> str:
+    over = "dim=dim, keepdim=keepdim"
+    match p:
+        case 1:
+            return f"sum(abs(x), {over})"
+        case 2:
+            return f"sqrt(sum(x**2, {over}))"
+        case _ if p in (float("inf"), float("-inf")):
+            return f"{'amax' if p > 0 else 'amin'}(abs(x), {over})"
+    return f"sum(abs(x)**p, {over})**(1/p)"
+
+
+def _operands(count: int) -> tuple[str, ...]:
+    return tuple(f"x{n}" for n in range(count))
+
+
+def _einsum(equation: str) -> str:
+    """The sum of a product: each operand with its dimensions in one common order, new ones where it lacks a letter."""
+    inputs, result = letters_of(equation)
+    order = [*result, *sorted(set("".join(inputs)) - set(result))]
+    factors = []
+    for n, letters in enumerate(inputs):
+        text, left = f"x{n}", letters
+        while repeated := next((c for c in left if left.count(c) > 1), None):
+            first, second = (k for k, c in enumerate(left) if c == repeated and left[:k].count(c) < 2)
+            text = f"diagonal({text}, 0, {first}, {second})"
+            left = "".join(c for k, c in enumerate(left) if k not in (first, second)) + repeated
+        held = [c for c in order if c in left]
+        if held != list(left):
+            text = f"permute({text}, {', '.join(str(left.index(c)) for c in held)})"
+        if len(held) < len(order) and held:
+            text = f"({text})[{', '.join(':' if c in held else 'None' for c in order)}]"
+        factors.append(text)
+    product = "*".join(factors)
+    summed = range(len(result), len(order))
+    return f"sum({product}, dim=({', '.join(map(str, summed))},))" if summed else product
+
+
+def letters_of(equation: str) -> tuple[list[str], str]:
+    """The letters of each operand and of the result; without an arrow, those that occur once, in order.
+
+    Raises:
+        LanguageError: the equation is not of this form.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    letters = set("".join(inputs))
+    hint = "write it as in einsum('ij,j->i', A, x), one letter for each dimension"
+    if not all(c.isascii() and c.isalpha() for c in letters | set(right)):
+        raise LanguageError(f"'{equation}' is not an equation of letters", hint=hint)
+    if len(letters) > MOST_LETTERS:
+        raise LanguageError(f"'{equation}' names {len(letters)} dimensions; at most {MOST_LETTERS} are read")
+    result = right if arrow else "".join(sorted(c for c in letters if "".join(inputs).count(c) == 1))
+    if len(set(result)) < len(result) or not set(result) <= letters:
+        raise LanguageError(f"the result '{result}' must name letters of the operands, each once", hint=hint)
+    return inputs, result

@@ -2,39 +2,88 @@
 
     program    : statement ((";" | newline) statement)*
     statement  : NAME "=" expression | expression
-    expression : unary (("+" | "-" | "*" | "/" | "@" | nothing) unary)*     by precedence, from the left
-    unary      : ("+" | "-") unary | power
+    expression : operation ["if" operation "else" expression]
+    operation  : unary (operator unary)*                                    by precedence, from the left
+    operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | "*" | "/" | "//" | "%" | "@" | nothing
+    unary      : ("+" | "-" | "~") unary | "not" comparison | power
     power      : postfix (("**" | "^") unary)?                              from the right
     postfix    : atom ("[" item ("," item)* "]" | "." NAME [arguments])*
-    atom       : NUMBER | NAME [arguments] | "(" expression ")" | "[" expression ("," expression)* "]"
+    atom       : NUMBER | NAME [arguments] | "(" expression ")" | "[" items "]"
+    items      : expression ("," expression)* | expression loop+
+    loop       : "for" NAME "in" ("range" "(" integer ["," integer ["," integer]] ")" | "[" expression, ... "]")
     arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | static)
     item       : integer | [integer] ":" [integer] [":" [integer]] | "..." | None
 
 Nothing between two operands is a product when the first ends in a number or a closing parenthesis (`2x`, `3(x+1)`);
-it binds like `*`, so `1/2x` is x/2.  Chains of operators loop and only nesting recurses, at most `MAX_DEPTH` deep.
-The text is never evaluated; what is not in this grammar is refused.
+it binds like `*`, so `1/2x` is x/2.  As in Python, `&` and `|` bind more tightly than comparisons, and `a < b < c` is
+both.  Chains of operators loop and only nesting recurses, at most `MAX_DEPTH` deep.  The text is never evaluated; what
+is not in this grammar is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import sympy
 
 from gradcli import collector
-from gradcli.errors import LanguageError, Span, UnknownFunctionError, did_you_mean
+from gradcli.errors import LanguageError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.constants import Constants
-from gradcli.language.ops import REQUIRED, Kind, Op
-from gradcli.language.program import CONSTANTS, Atom, Builder, Line, Program
+from gradcli.language.lines import Operand
+from gradcli.language.loops import Loops
+from gradcli.language.program import CONSTANTS, Atom, Line, Program
 from gradcli.language.tokens import Token
 
-_BINARY = {"+": (1, "add"), "-": (1, "sub"), "*": (2, "mul"), "/": (2, "div"), "@": (2, "matmul")}
+_BINARY = {
+    "or": (1, "logical_or"),
+    "and": (2, "logical_and"),
+    "<": (4, "lt"),
+    "<=": (4, "le"),
+    ">": (4, "gt"),
+    ">=": (4, "ge"),
+    "==": (4, "eq"),
+    "!=": (4, "ne"),
+    "|": (5, "logical_or"),
+    "&": (6, "logical_and"),
+    "+": (7, "add"),
+    "-": (7, "sub"),
+    "*": (8, "mul"),
+    "/": (8, "div"),
+    "//": (8, "floor_divide"),
+    "%": (8, "remainder"),
+    "@": (8, "matmul"),
+}
+"""Operators with how tightly they bind."""
 
-_PREFIXES = frozenset(["torch", "np", "numpy", "math", "F", "nn", "functional", "special", "linalg", "sympy", "sp"])
+COMPARISON, PRODUCT = 4, 8
+
+PREFIXES = frozenset(
+    [
+        "torch",
+        "np",
+        "numpy",
+        "math",
+        "F",
+        "nn",
+        "functional",
+        "special",
+        "linalg",
+        "fft",
+        "autograd",
+        "sympy",
+        "sp",
+        "tf",
+        "jnp",
+        "jax",
+    ]
+)
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
-_NOT_YET = frozenset(["<", ">", "<=", ">=", "==", "!=", "&", "|", "~", "%", "//"])
+_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
+"""Constants behind a module's name, `math.e`."""
 
-Operand = tuple[Atom, Span]
+IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
 
 
 def parse(text: str, *, given: frozenset[str] = frozenset()) -> Program:
@@ -49,36 +98,52 @@ def parse(text: str, *, given: frozenset[str] = frozenset()) -> Program:
     ('x', 'y')
     """
     with collector.paused():
-        return _Parser(text, "EXPR", given).program()
+        return Parser(text, "EXPR", given).program()
 
 
 def parse_value(text: str, source: str) -> Program:
     """The Program of a value: the same language without free names; a comma at the top makes a vector."""
-    return _Parser(text, source, frozenset(), is_value=True).value()
+    return Parser(text, source, frozenset(), is_value=True).value()
 
 
-def parse_meaning(op: Op, builder: Builder, operands: tuple[Atom, ...], span: Span) -> Atom:
-    """Emit the lines of a defined operation's meaning into `builder`, all with the range of the call."""
-    parser = _Parser(op.meaning, f"the meaning of {op.name}", frozenset())
-    parser.builder, parser.at = builder, span
-    parser.names = dict(zip(op.operands, operands, strict=True))
-    return parser.expression()[0]
+def parse_meaning(text: str, operands: tuple[str, ...], constants: Mapping[str, Any]) -> Program:
+    """The Program of a meaning of the op table, its operands being the variables in this order.
+
+    Args:
+        text: Of the table; conditions among the operands are numbers, 1 or 0.
+        operands: Names of the variables.
+        constants: Values of the other names, for constant arguments and, if numbers, for arithmetic.
+    """
+    parser = Parser(text, f"a meaning, {text}", frozenset(operands), is_meaning=True)
+    parser.constants = constants
+    parser.variables = {name: sympy.Symbol(name, real=True) for name in operands}
+    for name, value in constants.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            parser.names[name] = sympy.Integer(value) if isinstance(value, int) else sympy.Float(value, precision=53)
+    return parser.program()
 
 
-class _Parser(Constants):
-    def __init__(self, text: str, source: str, given: frozenset[str], *, is_value: bool = False) -> None:
-        super().__init__(text, source)
+class Parser(Loops):
+    """Reads one text."""
+
+    def __init__(
+        self, text: str, source: str, given: frozenset[str], *, is_value: bool = False, is_meaning: bool = False
+    ) -> None:
+        super().__init__(text, source, is_meaning=is_meaning)
         self.given, self.is_value = given, is_value
-        self.builder = Builder(text, source)
+        self.constants: Mapping[str, Any] = {}
         self.names: dict[str, Atom] = {}
+        self.pairs: set[str] = set()
         self.unused: dict[str, None] = {}
+        self.warnings: list[str] = []
         self.last_name = ""
         self.variables: dict[str, sympy.Symbol] = {}
-        self.at: Span | None = None
+        self.has_loops = any(token.kind == "keyword" and token.text == "for" for token in self.tokens)
 
     # -- statements
 
     def program(self) -> Program:
+        """The whole text as statements."""
         output: Operand | None = None
         while True:
             while self.accept(";") or self.accept("\n"):
@@ -90,13 +155,34 @@ class _Parser(Constants):
                 raise self.unexpected()
         if output is None:
             raise self.error(LanguageError, "there is no expression", self.token.span, hint='write one, such as "x**2"')
-        return self.finish(output[0])
+        return self.finish(output)
 
     def statement(self) -> Operand:
-        name = self.token
-        if not (name.kind == "name" and self.tokens[self.position + 1].text == "="):
+        """An assignment or an expression."""
+        name, after = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if name.kind == "name" and after.text in IN_PLACE:
+            raise self.error(
+                LanguageError,
+                f"'{after.text}' changes a tensor in place, which is not read",
+                name.span.to(after.span),
+                hint=f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ...",
+            )
+        if not (name.kind == "name" and after.text == "="):
             self.last_name = ""
             return self.expression()
+        self.require_assignable(name)
+        self.position += 2
+        self.is_pair = False
+        value, span = self.expression()
+        self.assign(name.text, value)
+        return value, name.span.to(span)
+
+    def require_assignable(self, name: Token) -> None:
+        """Refuse a name that means something else.
+
+        Raises:
+            LanguageError: a function, or a variable that was used before.
+        """
         if ops.find(name.text) is not None:
             raise self.error(
                 LanguageError,
@@ -111,18 +197,22 @@ class _Parser(Constants):
                 name.span,
                 hint="assign it first, or choose another name",
             )
-        self.position += 2
-        value, span = self.expression()
-        self.names[name.text] = value
-        self.unused[name.text] = None
-        self.last_name = name.text
-        return value, name.span.to(span)
+
+    def assign(self, name: str, value: Atom) -> None:
+        """Give a value a name."""
+        self.names[name] = value
+        self.unused[name] = None
+        self.last_name = name
+        self.pairs.discard(name)
+        if self.is_pair:
+            self.pairs.add(name)
 
     def value(self) -> Program:
+        """The whole text as one value; a comma at the top makes a vector."""
         if self.at_end:
             raise self.error(LanguageError, "there is no value", self.token.span, hint="write a number, or 1,2")
-        first, span = self.expression()
-        items = [first]
+        first = self.expression()
+        items, span = [first[0]], first[1]
         is_vector = False
         while self.accept(","):
             is_vector = True
@@ -133,46 +223,70 @@ class _Parser(Constants):
             span = span.to(end)
         if not self.at_end:
             raise self.unexpected()
-        return self.finish(self.builder.emit("stack", tuple(items), span) if is_vector else first)
+        return self.finish(self.emit("stack", items, span, (0,)) if is_vector else first)
 
-    def finish(self, output: Atom) -> Program:
+    def finish(self, output: Operand) -> Program:
+        """The Program of the lines so far; conditions come out as 1 and 0."""
+        atom, span = output
+        atom = self.as_number(atom, span)
         named = {value: name for name, value in self.names.items()}
         lines = tuple(
             Line(line.symbol, line.call, line.span, named.get(line.symbol, "")) for line in self.builder.lines
         )
-        warnings = tuple(
-            f"the name '{name}' is assigned but never used" for name in self.unused if name != self.last_name
-        )
+        unused = (f"the name '{name}' is assigned but never used" for name in self.unused if name != self.last_name)
+        warnings = tuple(dict.fromkeys((*self.warnings, *unused)))
         assigned = (*(name for name in self.names if name != self.last_name), self.last_name)
-        return Program(self.text, tuple(self.variables.values()), lines, output, self.source, assigned, warnings)
+        return Program(self.text, tuple(self.variables.values()), lines, atom, self.source, assigned, warnings)
 
     # -- expressions
 
-    def expression(self, minimum: int = 1) -> Operand:
+    def expression(self, minimum: int = 0) -> Operand:
+        """Operators that bind at least this tightly, and at 0 a choice."""
         left = self.unary()
+        compared: Operand | None = None
         while (operator := self.operator()) and operator[0] >= minimum:
             level, op, width = operator
             self.position += width
             right = self.expression(level + 1)
-            left = self.emit(op, [left, right])
+            if level == COMPARISON and compared is not None:
+                left = self.joined("logical_and", left, self.joined(op, compared, right))
+            else:
+                left = self.joined(op, left, right)
+            compared = right if level == COMPARISON else None
+        if minimum == 0 and self.token.kind == "keyword" and self.token.text == "if":
+            left = self.choice(left)
         return left
 
+    def choice(self, chosen: Operand) -> Operand:
+        """`a if condition else b`."""
+        word = self.advance()
+        with self.nested(word):
+            condition = self.expression(1)
+            if self.token.text != "else":
+                raise self.unexpected(" where 'else' was expected")
+            self.position += 1
+            other = self.expression()
+        return self.emit("where", [condition[0], chosen[0], other[0]], chosen[1].to(other[1]))
+
     def operator(self) -> tuple[int, str, int] | None:
-        """Precedence, op and token count of the binary operator here; a product may have no token at all."""
+        """The level, operation and width of the operator that is next, if one is."""
         token, before = self.token, self.tokens[self.position - 1]
-        if token.text in _BINARY:
-            return *_BINARY[token.text], 1
-        if token.text in _NOT_YET:
-            hint = "maximum(a, b), relu(x) and clamp(x, a, b) choose without a comparison"
-            raise self.error(LanguageError, f"the operator '{token.text}' is not read", token.span, hint=hint)
+        if token.kind in ("operator", "keyword") and token.text in _BINARY:
+            return (*_BINARY[token.text], 1)
         starts_factor = token.kind == "name" or token.text == "("
         if starts_factor and (before.kind == "number" or before.text == ")"):
-            return 2, "mul", 0
+            return PRODUCT, "mul", 0
         return None
 
     def unary(self) -> Operand:
+        """Signs and negations before a power."""
         sign = self.token
-        if sign.text not in ("-", "+"):
+        if sign.text == "not" and sign.kind == "keyword":
+            self.position += 1
+            with self.nested(sign):
+                operand, span = self.expression(COMPARISON)
+            return self.emit("logical_not", [operand], sign.span.to(span))
+        if sign.text not in ("-", "+", "~") or sign.kind != "operator":
             return self.power()
         self.position += 1
         with self.nested(sign):
@@ -180,52 +294,63 @@ class _Parser(Constants):
         span = sign.span.to(span)
         if sign.text == "+":
             return operand, span
+        if sign.text == "~":
+            return self.emit("logical_not", [operand], span)
         if isinstance(operand, sympy.Float) or operand == sympy.oo:
             return -operand, span
-        return self.builder.emit("neg", (operand,), self.at or span), span
+        return self.emit("neg", [operand], span)
 
     def power(self) -> Operand:
+        """A postfix expression and its exponent."""
         base = self.postfix()
-        if self.token.text not in ("**", "^"):
+        if self.token.text not in ("**", "^") or self.token.kind != "operator":
             return base
         with self.nested(self.advance()):
-            return self.emit("pow", [base, self.unary()])
+            return self.joined("pow", base, self.unary())
 
     def postfix(self) -> Operand:
+        """An atom with its indices and methods."""
+        self.is_pair = False
         operand = self.atom()
-        while self.token.text in ("[", "."):
+        while self.token.text in ("[", ".") and self.token.kind == "operator":
             operand = self.indexed(operand) if self.token.text == "[" else self.method(operand)
         return operand
 
     def atom(self) -> Operand:
+        """A number, a name, a call, a bracket or a list."""
         start, token = self.position, self.advance()
         match token.kind, token.text:
             case "number", word:
                 return _constant(word), token.span
             case "name", _:
                 return self.named(token)
+            case "keyword", ("True" | "False"):
+                one = sympy.Integer(1)
+                return self.emit("eq" if token.text == "True" else "ne", [one, one], token.span)
             case "operator", "(":
                 with self.nested(token):
                     operand, _ = self.expression()
                     return operand, token.span.to(self.expect(")", token).span)
             case "operator", "[":
                 with self.nested(token):
-                    return self.listed(token)
+                    atoms = [a for a, _ in self.items(token, "]")]
+                return self.emit("stack", atoms, token.span.to(self.tokens[self.position - 1].span), (0,))
         self.position = start
         raise self.unexpected()
 
     def named(self, token: Token) -> Operand:
-        name = token
-        while name.text in _PREFIXES and self.token.text == "." and name.text not in self.names:
-            self.advance()
-            name = self.advance()
-            if name.kind != "name":
-                raise self.error(LanguageError, "a function name must follow the dot", name.span)
+        """A variable, a name, a constant or a call, with the modules before it."""
+        name = self.behind_modules(token)
         span = token.span.to(name.span)
         if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
-            return self.call(name, span, [])
+            operand = self.call(name, span, [], after_dot=name is not token)
+            self.is_pair &= token.text not in ("np", "numpy")
+            return operand
+        if name is not token and name.text in _MODULE_CONSTANTS:
+            return _MODULE_CONSTANTS[name.text], span
         if name.text in self.names:
             self.unused.pop(name.text, None)
+            self.is_pair = name.text in self.pairs
             return self.names[name.text], span
         if self.token.text == "(":
             raise self.error(
@@ -236,7 +361,7 @@ class _Parser(Constants):
             )
         if name.text in CONSTANTS and name.text not in self.given:
             return CONSTANTS[name.text], span
-        if name is not token or name.text in ("True", "False", "None"):
+        if name is not token:
             raise self.error(LanguageError, f"'{self.text[span.start : span.stop]}' is not part of the language", span)
         if ops.find(name.text) is not None and name.text not in self.given:
             raise self.error(LanguageError, f"'{name.text}' is a function", span, hint=f"write {name.text}(...)")
@@ -247,139 +372,40 @@ class _Parser(Constants):
         symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
         return symbol, span
 
-    def listed(self, opening: Token) -> Operand:
-        if self.token.text == "]":
-            raise self.error(
-                LanguageError, "an empty list has no value", opening.span.to(self.token.span), hint="write [a, b]"
-            )
-        items = [self.expression()[0]]
-        while self.accept(",") and self.token.text != "]":
-            items.append(self.expression()[0])
-        span = opening.span.to(self.expect("]", opening).span)
-        return self.builder.emit("stack", tuple(items), self.at or span), span
-
-    # -- calls
-
-    def method(self, operand: Operand) -> Operand:
-        dot, name = self.advance(), self.advance()
-        if name.kind != "name":
-            raise self.error(LanguageError, "a method name must follow the dot", dot.span)
-        if self.token.text == "(":
-            return self.call(name, operand[1].to(name.span), [operand])
-        if name.text == "T":
-            span = operand[1].to(name.span)
-            return self.builder.emit("transpose", (operand[0],), self.at or span, (None, None)), span
-        raise self.error(
-            LanguageError,
-            f"'.{name.text}' is not part of the language",
-            dot.span.to(name.span),
-            hint="only .T and methods such as .sum()",
-        )
-
-    def call(self, name: Token, span: Span, given: list[Operand]) -> Operand:
-        op = ops.find(name.text)
-        if op is None or op.name == "index":
-            raise self.error(
-                UnknownFunctionError,
-                f"unknown function '{name.text}'",
-                name.span,
-                hint=did_you_mean(name.text, ops.names()) or self._not_a_function(name.text),
-            )
-        if op.kind is Kind.SOURCE and not self.is_value:
-            raise self.error(
-                LanguageError,
-                f"'{name.text}' makes a value, and belongs in --at or --v",
-                name.span,
-                hint="use a variable here",
-            )
-        opening = self.advance()
-        with self.nested(opening):
-            operands, statics = self.arguments(op, name, given)
-            span = span.to(self.expect(")", opening).span)
-        if op.name == "stack":
-            return operands[0][0], span
-        if op.variadic and op.kind is Kind.ELEMENTWISE:
-            result: Operand = operands[0][0], span
-            for operand in operands[1:]:
-                result = self.builder.emit(op.name, (result[0], operand[0]), self.at or span), span
-            return result
-        return self.builder.emit(op.name, tuple(a for a, _ in operands), self.at or span, statics), span
-
-    def _not_a_function(self, name: str) -> str:
-        if len(name) == 1 or name in CONSTANTS:
-            return f"write {name}*(...) for a product"
-        return "the functions are those that torch and SymPy share, sum and mean"
-
-    def arguments(self, op: Op, name: Token, given: list[Operand]) -> tuple[list[Operand], tuple[ops.Default, ...]]:
-        """Bind the arguments up to the closing parenthesis to the op's signature."""
-        bound: dict[str, Operand] = {}
-        statics: dict[str, ops.Default] = dict(op.statics)
-        extra: list[Operand] = []
-        waiting = list(op.signature)
-        if given:
-            bound[next(p for p in waiting if p not in op.statics)] = given[0]
-            waiting.remove(next(iter(bound)))
-        while self.token.text != ")":
-            start = self.token
-            parameter = self.keyword(op, waiting) or (waiting[0] if waiting else "")
-            if parameter:
-                waiting.remove(parameter)
-            if parameter in op.statics:
-                statics[parameter] = self.static(gather=parameter == "shape")
-            elif parameter:
-                bound[parameter] = self.expression()
-            elif (op.variadic and op.name != "stack") or op.kind is Kind.SOURCE:
-                extra.append(self.expression())
-            else:
-                raise self.error(LanguageError, f"too many arguments for {_usage(op)}", start.span)
-            if not self.accept(","):
-                break
-        if op.name == "polygamma" and not (isinstance(statics["n"], int) and statics["n"] >= 0):
-            raise self.error(LanguageError, f"{_usage(op)} needs a whole number n from 0 on", name.span)
-        absent = [p for p in op.operands if p not in bound] if op.kind is not Kind.SOURCE else []
-        absent += [p for p, value in statics.items() if value is REQUIRED]
-        if absent or (op.kind is Kind.SOURCE and not bound):
-            raise self.error(
-                LanguageError, f"{_usage(op)} needs the argument '{(absent or op.operands)[0]}'", name.span
-            )
-        return [bound[p] for p in op.operands if p in bound] + extra, tuple(
-            statics[p] for p in op.signature if p in statics
-        )
-
-    def keyword(self, op: Op, waiting: list[str]) -> str | None:
-        token = self.token
-        if token.kind != "name" or self.tokens[self.position + 1].text != "=":
-            return None
-        parameter = {"axis": "dim", "keepdims": "keepdim"}.get(token.text, token.text)
-        if parameter not in waiting:
-            known = parameter in op.signature
-            problem = f"'{token.text}' is given twice" if known else f"{_usage(op)} has no argument '{token.text}'"
-            raise self.error(
-                LanguageError, problem, token.span, hint=None if known else did_you_mean(token.text, op.signature)
-            )
-        self.position += 2
-        return parameter
-
-    def emit(self, op: str, operands: list[Operand]) -> Operand:
-        span = operands[0][1].to(operands[-1][1])
-        return self.builder.emit(op, tuple(a for a, _ in operands), self.at or span), span
+    def behind_modules(self, token: Token) -> Token:
+        """The name after `torch.nn.functional.` and the like; the name itself where it is a variable, as in `F.T`."""
+        if token.text in self.names or token.text in self.variables or token.text in self.given:
+            return token
+        name, start = token, self.position
+        while name.text in PREFIXES and self.token.text == ".":
+            self.advance()
+            name = self.advance()
+            if name.kind != "name":
+                raise self.error(LanguageError, "a function name must follow the dot", name.span)
+        if name is not token and self.token.text != "(" and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
+            self.position = start
+            return token
+        return name
 
     # -- indices
 
     def indexed(self, operand: Operand) -> Operand:
+        """`x[key]`; `[0]` takes the values of torch's pair of values and positions."""
+        is_pair, self.is_pair = self.is_pair, False
         opening = self.advance()
-        items = [self.item()]
+        items: list[Any] = [self.item()]
         while self.accept(",") and self.token.text != "]":
             items.append(self.item())
         span = operand[1].to(self.expect("]", opening).span)
-        return self.builder.emit("index", (operand[0],), self.at or span, (tuple(items),)), span
+        if is_pair and items == [0]:
+            return operand[0], span
+        if is_pair and items == [1]:
+            raise self.error(LanguageError, "the positions of a maximum have no derivative and are not read", span)
+        key: Any = tuple(items)
+        return self.emit("index", [operand[0]], span, (key,))
 
 
 def _constant(word: str) -> Atom:
     """The exact number typed, if an integer; else the float64 nearest to it, as Python reads it."""
     plain = word.replace("_", "")
     return sympy.Integer(plain) if plain.isdecimal() else sympy.Float(float(plain), precision=53)
-
-
-def _usage(op: Op) -> str:
-    return f"{op.name}({', '.join(op.signature)})"

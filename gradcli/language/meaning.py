@@ -3,6 +3,7 @@
 The symbolic reading composes these, the reference differentiates them one at a time; torch never sees them.  SymPy's
 own heads serve where they are right for real numbers; where they are not (`sign` differentiates to a DiracDelta, the
 derivative of `floor` cannot be printed, `loggamma` is complex below 0), a function of our own has a rule here.
+Conditions are functions too, 1 or 0: SymPy's relations fold conditions inside conditions into forms without a rule.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Callable, Mapping
 import sympy
 from sympy import Expr
 
+from gradcli.language.expansion import definition
 from gradcli.language.grammar import parse
-from gradcli.language.program import Call
+from gradcli.language.program import Call, Program
 
 
 class _Real(sympy.Function):  # type: ignore[misc]
@@ -87,28 +89,91 @@ class sinc(_Real):  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
+class detach(_Step):  # noqa: N801
+    """x, as a constant."""
+
+
+class Comparison(_Step):
+    """1 where a relation of two operands holds, else 0."""
+
+    nargs = 2
+    sign: str
+
+
+class gt(Comparison):  # noqa: N801
+    """A > b."""
+
+    sign = ">"
+
+
+class ge(Comparison):  # noqa: N801
+    """A >= b."""
+
+    sign = ">="
+
+
+class lt(Comparison):  # noqa: N801
+    """A < b."""
+
+    sign = "<"
+
+
+class le(Comparison):  # noqa: N801
+    """A <= b."""
+
+    sign = "<="
+
+
+class eq(Comparison):  # noqa: N801
+    """A == b."""
+
+    sign = "=="
+
+
+class ne(Comparison):  # noqa: N801
+    """A != b."""
+
+    sign = "!="
+
+
+class where(_Real):  # noqa: N801
+    """The second operand where the first is 1, the third where it is 0."""
+
+    nargs = 3
+
+    @classmethod
+    def eval(cls, condition: Expr, a: Expr, b: Expr) -> Expr | None:
+        """Nothing to choose: both are the same."""
+        return a if a == b else None
+
+    def _eval_derivative(self, s: Expr) -> Expr:
+        """The derivative of the branch; a condition has none but where it changes."""
+        condition, a, b = self.args
+        return where(condition, a.diff(s), b.diff(s))
+
+
 class _Choice(_Real):
     """One of two operands; SymPy's Max and Min flatten, sort and drop theirs, and differentiate to Heaviside."""
 
     nargs = 2
-    is_first: Callable[[Expr, Expr], Expr]
+    is_first: type[Comparison]
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """1 for the chosen operand, 0 for the other; at a tie there is a kink."""
         first = sympy.S.One if argindex == 1 else sympy.S.Zero
-        return sympy.Piecewise((first, type(self).is_first(*self.args)), (1 - first, True))
+        return where(type(self).is_first(*self.args), first, 1 - first)
 
 
 class maximum(_Choice):  # noqa: N801
     """The larger operand."""
 
-    is_first = staticmethod(sympy.Ge)
+    is_first = ge
 
 
 class minimum(_Choice):  # noqa: N801
     """The smaller operand."""
 
-    is_first = staticmethod(sympy.Le)
+    is_first = le
 
 
 MEANINGS: Mapping[str, Callable[..., Expr]] = {
@@ -151,6 +216,16 @@ MEANINGS: Mapping[str, Callable[..., Expr]] = {
     "round": round,
     "maximum": maximum,
     "minimum": minimum,
+    "where": where,
+    "gt": gt,
+    "ge": ge,
+    "lt": lt,
+    "le": le,
+    "eq": eq,
+    "ne": ne,
+    "detach": detach,
+    "zeros_like": lambda x: sympy.S.Zero,
+    "ones_like": lambda x: sympy.S.One,
 }
 """Every elementwise primitive of the op table; its static arguments follow its operands."""
 
@@ -163,10 +238,10 @@ def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
     >>> meaning(parse("x**2").lines[0].call, (x, sympy.Integer(2)))
     x**2
     """
-    op = call.op
-    if op.meaning:
-        return compose(op.meaning, dict(zip(op.operands, operands, strict=True)))
-    return MEANINGS[op.name](*operands, *call.statics)
+    if call.op.is_primitive:
+        return MEANINGS[call.op.name](*operands, *call.statics)
+    defined = definition(call.op.name, call.statics, len(operands))
+    return _composed(defined, dict(zip(map(str, defined.variables), operands, strict=True)))
 
 
 def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
@@ -176,7 +251,10 @@ def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
     >>> compose("1/(1 + exp(-x))", {"x": x})
     1/(1 + exp(-x))
     """
-    program = parse(text).primitive
+    return _composed(parse(text, given=frozenset(operands)).primitive, operands)
+
+
+def _composed(program: Program, operands: Mapping[str, Expr]) -> Expr:
     values: dict[Expr, Expr] = {symbol: operands[str(symbol)] for symbol in program.variables}
     for line in program.lines:
         values[line.symbol] = meaning(line.call, tuple(values.get(a, a) for a in line.call.operands))

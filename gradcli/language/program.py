@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sympy
 
@@ -25,7 +25,7 @@ MAX_LINES = 200_000
 MAX_BITS = 1_024
 """Bits of an exact constant, as many as float64 reaches."""
 
-CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo}
+CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo, "nan": sympy.nan}
 """Names that are constants unless the user gives them a value."""
 
 Atom: TypeAlias = sympy.Expr
@@ -75,7 +75,7 @@ class Call(sympy.Expr):  # type: ignore[misc]
         return self.args[1].args  # type: ignore[no-any-return]
 
     @property
-    def statics(self) -> tuple[Hashable, ...]:
+    def statics(self) -> tuple[Any, ...]:
         """Values of the op's static parameters, in the order of its signature."""
         return self.args[2].value  # type: ignore[no-any-return]
 
@@ -166,6 +166,12 @@ class Builder:
             self.lines.append(Line(symbol, call, span))
         return symbol
 
+    def forget(self, mark: int) -> None:
+        """Drop the lines from `mark` on, which served a constant."""
+        for line in self.lines[mark:]:
+            del self._known[line.call]
+        del self.lines[mark:]
+
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
         """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
         if not operands or not all(isinstance(a, sympy.Rational) for a in operands):
@@ -182,6 +188,10 @@ class Builder:
                 return _bounded(a * b, self, span)
             case "div" if b != 0:
                 return _bounded(a / b, self, span)
+            case "floor_divide" if b != 0:
+                return _bounded(sympy.floor(a / b), self, span)
+            case "remainder" if b != 0:
+                return _bounded(a % b, self, span)
             case "pow" if isinstance(b, sympy.Integer) and not (a == 0 and b < 0):
                 bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
                 if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
@@ -218,6 +228,8 @@ def number(value: Atom) -> float:
                 return -math.inf if value.p < 0 else math.inf
         case sympy.core.numbers.Infinity():
             return math.inf
+        case sympy.core.numbers.NaN():
+            return math.nan
         case sympy.core.numbers.Pi():
             return math.pi
         case sympy.core.numbers.Exp1():

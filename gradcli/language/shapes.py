@@ -1,25 +1,22 @@
 """Shapes of every line of a Program from the shapes of its variables, by torch's rules.
 
-Elementwise operations broadcast; the rest have one rule each, by name.  Knows sizes only, no values.
+Elementwise operations broadcast; the rest have one rule a kind; a defined operation has the shape of its definition.
+Knows sizes only, no values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping
 
 import sympy
 
 from gradcli.errors import GradcliError, ShapeError, TooLargeError
+from gradcli.language import sources
+from gradcli.language.indexing import Shape, show
+from gradcli.language.movement import axes_of, axis_of, shape_after
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, Program
-
-Shape = tuple[int, ...]
-
-NEW = "None"
-"""The index `None`: a new dimension of size 1."""
+from gradcli.language.program import Atom, Call, Program
 
 MAX_ELEMENTS = 2**26
 """Elements of one tensor: 512 MiB in float64."""
@@ -33,38 +30,11 @@ MAX_TOTAL_ELEMENTS = 2**28
 MAX_PRODUCTS = 2**34
 """Multiplications of one matrix product: a few seconds."""
 
+MAX_ORDER = 1_024
+"""Rows of a matrix whose determinant or inverse is taken."""
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """`start:stop:step` with a positive step; None as in Python."""
-
-    start: int | None
-    stop: int | None
-    step: int = 1
-
-    def range(self, size: int) -> range:
-        """The positions it takes of a dimension of this size."""
-        return range(*slice(self.start, self.stop, self.step).indices(size))
-
-    def __str__(self) -> str:
-        bounds = f"{'' if self.start is None else self.start}:{'' if self.stop is None else self.stop}"
-        return bounds if self.step == 1 else f"{bounds}:{self.step}"
-
-
-class Axis(NamedTuple):
-    """Where an indexed dimension comes from: `source` of the operand, at start + step*i; source -1 is new."""
-
-    source: int
-    start: int
-    step: int
-    size: int
-
-
-def as_key(key: Hashable) -> tuple[Any, ...]:
-    """A parsed index as the tuple that NumPy and torch take."""
-    words: dict[Hashable, Any] = {"...": Ellipsis, NEW: None}
-    items = key if isinstance(key, tuple) else (key,)
-    return tuple(slice(k.start, k.stop, k.step) if isinstance(k, Slice) else words.get(k, k) for k in items)
+_VECTORS = frozenset(["softmax", "log_softmax", "cumsum"])
+"""Operations along one dimension, which may be left out where there is only one."""
 
 
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
@@ -84,9 +54,9 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     for line in program.lines:
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
-            shape = shape_of(line, operands)
+            shape = shape_of(line.call, operands)
             if bounded:
-                require_work(line, operands)
+                require_work(line.call, operands)
         except GradcliError as error:
             error.place = program.place(line)
             raise
@@ -103,25 +73,99 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     return shapes
 
 
-def require_work(line: Line, operands: list[Shape]) -> None:
-    """Refuse a matrix product that would take minutes.
+def shape_of(call: Call, operands: list[Shape]) -> Shape:
+    """The shape of one operation from the shapes of its operands.
+
+    Raises:
+        ShapeError: shapes that do not fit; the place is left to the caller.
+    """
+    for parameter, operand in zip(call.op.operands, operands, strict=False):
+        _require_rank(call, parameter, operand)
+    shape = _shape(call, operands)
+    if len(shape) > MAX_DIMENSIONS:
+        raise TooLargeError(f"a tensor of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held")
+    return shape
+
+
+def _shape(call: Call, operands: list[Shape]) -> Shape:
+    match call.op.kind:
+        case Kind.ELEMENTWISE:
+            return broadcast(operands)
+        case Kind.REDUCTION:
+            return _reduce(operands[0], call)
+        case Kind.SCAN:
+            axis_of_scan(call, operands[0])
+            return operands[0]
+        case Kind.CONTRACTION:
+            return _matmul(*operands)
+        case Kind.LIST:
+            return _stack(operands, call) if call.op.name == "stack" else _cat(operands, call)
+        case Kind.MOVEMENT:
+            return shape_after(call, operands[0])
+        case Kind.MATRIX:
+            return _matrix(operands[0], call)
+        case Kind.COUNT:
+            axes_of(operands[0], call.statics[0])
+            return ()
+        case Kind.SOURCE:
+            return sources.shape_of(call)
+        case Kind.DEFINED:
+            return _defined(call, operands)
+
+
+def _defined(call: Call, operands: list[Shape]) -> Shape:
+    """The shape of the definition."""
+    from gradcli.language.expansion import definition
+
+    if call.op.name in _VECTORS:
+        axis_of_scan(call, operands[0])
+    if call.op.name == "dot" and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        raise ShapeError(f"dot needs vectors of one length, and the shapes are {shown}")
+    if call.op.name == "einsum":
+        _require_equation(str(call.statics[0]), operands)
+    meaning = definition(call.op.name, call.statics, len(operands))
+    return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+
+
+def _require_equation(equation: str, operands: list[Shape]) -> None:
+    from gradcli.language.expansion import letters_of
+
+    inputs, _ = letters_of(equation)
+    shown = ", ".join(map(show, operands))
+    if [len(letters) for letters in inputs] != [len(shape) for shape in operands]:
+        hint = "one letter for each dimension, and one word for each operand"
+        raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
+    sizes: dict[str, int] = {}
+    for letters, shape in zip(inputs, operands, strict=True):
+        for letter, size in zip(letters, shape, strict=True):
+            if 1 not in (size, known := sizes.setdefault(letter, size)) and size != known:
+                hint = f"'{letter}' is {known} in one place and {size} in another"
+                raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
+            sizes[letter] = max(size, sizes[letter])
+
+
+def _require_rank(call: Call, parameter: str, operand: Shape) -> None:
+    rank = call.op.ranks.get(parameter)
+    if rank is not None and len(operand) != rank:
+        noun = {1: "a vector", 2: "a matrix"}[rank]
+        raise ShapeError(f"{call.op.name} needs {noun}, and {parameter} has shape {show(operand)}")
+
+
+def require_work(call: Call, operands: list[Shape]) -> None:
+    """Refuse a matrix product or an inverse that would take minutes.
 
     Raises:
         TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
     """
-    if line.call.op.name == "matmul":
-        products = math.prod(shape_of(line, operands)) * operands[0][-1]
+    if call.op.name == "matmul":
+        products = math.prod(shape_of(call, operands)) * operands[0][-1]
         if products > MAX_PRODUCTS:
             message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
             raise TooLargeError(message, hint="use smaller inputs")
 
 
-def show(shape: Shape) -> str:
-    """A shape as Python writes it: `()`, `(2,)`, `(2, 3)`."""
-    return str(tuple(shape))
-
-
-def broadcast(operands: list[Shape], statics: tuple[Hashable, ...] = ()) -> Shape:
+def broadcast(operands: list[Shape]) -> Shape:
     """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
     result: list[int] = []
     for position in range(1, max(map(len, operands)) + 1):
@@ -136,35 +180,30 @@ def broadcast(operands: list[Shape], statics: tuple[Hashable, ...] = ()) -> Shap
     return tuple(reversed(result))
 
 
-def reduced_axes(shape: Shape, dim: Hashable) -> tuple[int, ...]:
-    """The dimensions that a reduction over `dim` removes, counted from the front."""
-    if dim is None:
-        return tuple(range(len(shape)))
-    axes = tuple(_axis(shape, d) for d in (dim if isinstance(dim, tuple) else (dim,)))
-    if len(set(axes)) < len(axes):
-        raise ShapeError(f"dim={dim} names a dimension of the shape {show(shape)} twice")
-    return axes
+def axis_of_scan(call: Call, shape: Shape) -> int | None:
+    """The dimension of an operation along one; None for a plain number, which is its own result.
+
+    Raises:
+        ShapeError: it does not exist, or was left out where there are several.
+    """
+    dim = call.statics[0]
+    if dim is None and len(shape) > 1:
+        raise ShapeError(
+            f"{call.op.name} needs dim where there are several dimensions, and the shape is {show(shape)}",
+            hint=f"write {call.op.name}(x, dim=-1) for the last one",
+        )
+    return axis_of(shape or (1,), 0 if dim is None else dim) if shape else None
 
 
-def _reduce(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
-    (shape,), (dim, keepdim) = operands, statics
-    axes = reduced_axes(shape, dim)
+def _reduce(shape: Shape, call: Call) -> Shape:
+    dim, keepdim = call.statics
+    axes = axes_of(shape, dim)
+    if call.op.name in ("amax", "amin") and 0 in (shape[a] for a in axes):
+        raise ShapeError(f"{call.op.name} of no elements: the shape is {show(shape)}")
     return tuple(1 if a in axes else size for a, size in enumerate(shape) if keepdim or a not in axes)
 
 
-def _axis(shape: Shape, axis: Hashable) -> int:
-    if isinstance(axis, bool) or not isinstance(axis, int):
-        raise ShapeError(f"a dimension is a whole number, not {axis}", hint="write dim=0")
-    if -len(shape) <= axis < len(shape):
-        return axis % len(shape)
-    raise ShapeError(
-        f"dim={axis} does not exist in the shape {show(shape)}",
-        hint=f"it has {len(shape)} dimension{'s' * (len(shape) != 1)}, counted from 0",
-    )
-
-
-def _matmul(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
-    a, b = operands
+def _matmul(a: Shape, b: Shape) -> Shape:
     if not a or not b:
         raise ShapeError(
             f"@ needs at least one dimension on each side, and the shapes are {show(a)} and {show(b)}",
@@ -179,110 +218,43 @@ def _matmul(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
     return (*broadcast([a[:-2], b[:-2]]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
-def _stack(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
+def _stack(operands: list[Shape], call: Call) -> Shape:
     full = {shape for shape in operands if shape}
     if len(full) > 1:
         shown = ", ".join(show(shape) for shape in operands)
         raise ShapeError(
             f"a list needs equal shapes, and these are {shown}", hint="only scalars stretch to their siblings' shape"
         )
-    return (len(operands), *(full.pop() if full else ()))
+    part = full.pop() if full else ()
+    axis = axis_of(part, call.statics[0], extra=1)
+    return (*part[:axis], len(operands), *part[axis:])
 
 
-def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int]]:
-    """How `x[key]` maps back: one `Axis` per dimension of the result, and the positions of the dropped dimensions."""
-    items = list(key) if isinstance(key, tuple) else [key]
-    taken = sum(item not in ("...", NEW) for item in items)
-    if items.count("...") > 1:
-        raise ShapeError("only one ... may stand in an index", hint="it stands for all the dimensions left")
-    if taken > len(shape):
-        plural = "index" if taken == 1 else "indices"
-        hint = f"it takes at most {len(shape)}" if shape else "it is one number"
-        raise ShapeError(f"{taken} {plural} for the shape {show(shape)}", hint=hint)
-    rest: list[Hashable] = [Slice(None, None)] * (len(shape) - taken)
-    at = items.index("...") if "..." in items else len(items)
-    items[at : at + 1] = rest
-    axes: list[Axis] = []
-    dropped: dict[int, int] = {}
-    source = 0
-    for item in items:
-        if item == NEW:
-            axes.append(Axis(-1, 0, 0, 1))
-            continue
-        size = shape[source]
-        if isinstance(item, Slice):
-            chosen = item.range(size)
-            axes.append(Axis(source, chosen.start, chosen.step, len(chosen)))
-        elif isinstance(item, int):
-            if not -size <= item < size:
-                raise ShapeError(
-                    f"the index {item} is outside dimension {source} of the shape {show(shape)}",
-                    hint=f"it has {size} elements, counted from 0",
-                )
-            dropped[source] = item % size
-        source += 1
-    return axes, dropped
+def _cat(operands: list[Shape], call: Call) -> Shape:
+    shown = ", ".join(map(show, operands))
+    if () in operands:
+        raise ShapeError(f"cat needs tensors with a dimension, and the shapes are {shown}", hint="write [a, b]")
+    axis = axis_of(operands[0], call.statics[0])
+    others = {(len(shape), *shape[:axis], *shape[axis + 1 :]) for shape in operands}
+    if len(others) > 1:
+        raise ShapeError(f"cat needs equal sizes but along dim={axis}, and the shapes are {shown}")
+    first = operands[0]
+    return (*first[:axis], sum(shape[axis] for shape in operands), *first[axis + 1 :])
 
 
-def _index(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
-    axes, _ = indexed_axes(operands[0], statics[0])
-    return tuple(axis.size for axis in axes)
+def _matrix(shape: Shape, call: Call) -> Shape:
+    name = call.op.name
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"{name} needs a square matrix, and the shape is {show(shape)}")
+    if shape[-1] > MAX_ORDER:
+        raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_ORDER:,} are taken")
+    return shape if name == "inv" else shape[:-2]
 
 
-def permutation(shape: Shape, dims: tuple[Hashable, ...]) -> tuple[int, ...]:
-    """The order of the dimensions after `transpose(x, dim0, dim1)`, or after `x.T` if the two are None."""
-    order = list(range(len(shape)))
-    first, second = dims
-    if first is not None or second is not None:
-        a, b = _axis(shape, first), _axis(shape, second)
-        order[a], order[b] = order[b], order[a]
-    elif len(shape) == 2:
-        order.reverse()
-    else:
-        hint = "write transpose(x, 0, 1)" if len(shape) > 2 else "a column is x[:, None]"
-        raise ShapeError(f".T needs two dimensions, and the shape is {show(shape)}", hint=hint)
-    return tuple(order)
+def count_of(shape: Shape, dim: Hashable) -> int:
+    """The number of elements, or the size of the dimensions dim.
 
-
-def _transpose(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
-    return tuple(operands[0][d] for d in permutation(operands[0], statics))
-
-
-def _reshape(operands: list[Shape], statics: tuple[Hashable, ...]) -> Shape:
-    (old,), new = operands, statics[0]
-    wanted = new if isinstance(new, tuple) else (new,)
-    sizes = [size for size in wanted if isinstance(size, int)]
-    known = math.prod(size for size in sizes if size != -1)
-    missing = sizes.count(-1)
-    if missing == 1 and known > 0 and math.prod(old) % known == 0:
-        sizes = [math.prod(old) // known if size == -1 else size for size in sizes]
-    if missing > 1 or min(sizes, default=0) < 0 or math.prod(sizes) != math.prod(old):
-        raise ShapeError(
-            f"the shape {show(old)} cannot be viewed as {show(tuple(sizes))}",
-            hint=f"it has {math.prod(old):,} elements",
-        )
-    return tuple(sizes)
-
-
-_RULES: Mapping[str, Callable[[list[Shape], tuple[Hashable, ...]], Shape]] = {
-    "sum": _reduce,
-    "mean": _reduce,
-    "matmul": _matmul,
-    "stack": _stack,
-    "index": _index,
-    "transpose": _transpose,
-    "reshape": _reshape,
-}
-
-
-def shape_of(line: Line, operands: list[Shape]) -> Shape:
-    """The shape of one line from the shapes of its operands.
-
-    Raises:
-        ShapeError: shapes that do not fit; the place is left to the caller.
+    >>> count_of((2, 3), 1)
+    3
     """
-    op = line.call.op
-    shape = (broadcast if op.kind is Kind.ELEMENTWISE else _RULES[op.name])(operands, line.call.statics)
-    if len(shape) > MAX_DIMENSIONS:
-        raise TooLargeError(f"a tensor of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held")
-    return shape
+    return math.prod(shape[axis] for axis in axes_of(shape, dim))

@@ -20,13 +20,15 @@ MAX_TEXT = 400_000
 MAX_DIGITS = 400
 """Characters of one number; the largest float has 309 digits."""
 
-Kind = Literal["number", "name", "operator", "end"]
+Kind = Literal["number", "name", "keyword", "string", "operator", "end"]
 
 _PATTERN = re.compile(
     r"""(?P<space>[ \t\r\f]+)
       | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
-      | (?P<operator>\*\*|//|==|!=|<=|>=|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+      | (?P<string>'[^'"\\\n]{0,200}'|"[^'"\\\n]{0,200}")
+      | (?P<comment>\#[^\n]*)
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
     re.VERBOSE,
 )
 
@@ -39,11 +41,10 @@ _LOOKALIKES = {
     "−": "write the ASCII minus -",
     "–": "write the ASCII minus -",
     "√": "write sqrt(…)",
-    "'": "there are no strings in the language",
-    '"': "there are no strings in the language",
+    "'": "a string is a short word in quotes, such as einsum('ij,j->i', A, x)",
+    '"': "a string is a short word in quotes, such as einsum('ij,j->i', A, x)",
     "{": "write a stack of expressions as [a, b]",
     "}": "write a stack of expressions as [a, b]",
-    "#": "there are no comments in the language",
     "!": "there is no factorial; lgamma(n + 1) is its logarithm",
 }
 
@@ -59,6 +60,8 @@ class Token:
 
 def tokenize(text: str, source: str = "EXPR") -> list[Token]:
     """Split `text` into tokens; newlines inside brackets are spaces, outside they are operators like `;`.
+
+    Comments are spaces; what a keyword may do is for the grammar to say.
 
     Raises:
         TooLargeError: the text is longer than `MAX_TEXT` characters.
@@ -78,7 +81,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
         position = match.end()
         kind, word, span = match.lastgroup, match.group(), Span(match.start(), match.end())
         depth += (word in ("(", "[")) - (word in (")", "]"))
-        if kind == "space" or (word == "\n" and depth > 0):
+        if kind in ("space", "comment") or (word == "\n" and depth > 0):
             continue
         if kind == "number":
             _require_readable(word, Place(text, span, source))
@@ -87,8 +90,13 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             if not word.isidentifier():
                 bad = next(n for n in range(1, len(word) + 1) if not word[:n].isidentifier())
                 raise _unexpected(text, span.start + bad - 1, source)
-            _require_allowed(word, Place(text, span, source))
-            tokens.append(Token("name", word, span))
+            if word.startswith("__"):
+                place = Place(text, span, source)
+                raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
+            tokens.append(Token("keyword" if keyword.iskeyword(word) else "name", word, span))
+            _require_real(tokens, text, source)
+        elif kind == "string":
+            tokens.append(Token("string", word[1:-1], span))
         else:
             tokens.append(Token("operator", word, span))
     tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
@@ -111,8 +119,11 @@ def _require_readable(word: str, place: Place) -> None:
         raise LanguageError(f"the number '{word}' is beyond the range of float64", place=place, hint="write inf")
 
 
-def _require_allowed(word: str, place: Place) -> None:
-    if keyword.iskeyword(word) and word not in ("True", "False", "None"):
-        raise LanguageError(f"'{word}' is not part of the language", place=place)
-    if word.startswith("__"):
-        raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
+def _require_real(tokens: list[Token], text: str, source: str) -> None:
+    """Refuse `2j`, which is a complex number to Python and would be 2*j here."""
+    number, name = tokens[-2:] if len(tokens) > 1 else (tokens[0], tokens[0])
+    if name.text in ("j", "J") and number.kind == "number" and number.span.stop == name.span.start:
+        place = Place(text, number.span.to(name.span), source)
+        raise LanguageError(
+            "complex numbers are not read", place=place, hint=f"write {number.text}*{name.text} for a product"
+        )

@@ -14,21 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, InputError, Place, ShapeError, Span, TooLargeError
-from gradcli.language import ops
+from gradcli.errors import InputError, Place, Span
 from gradcli.language.grammar import parse_value
-from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, Program, number
-from gradcli.language.shapes import (
-    MAX_DIMENSIONS,
-    MAX_ELEMENTS,
-    Shape,
-    as_key,
-    permutation,
-    require_work,
-    shape_of,
-    show,
-)
+from gradcli.language.indexing import Shape, show
+from gradcli.language.numeric import run
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -119,78 +108,4 @@ def _read_text(text: str, source: str) -> Array:
             numbers = []
         if all(map(math.isfinite, numbers)) and numbers:
             return np.array(numbers if "," in text else numbers[0])
-    return _run(parse_value(text, source))
-
-
-def _run(program: Program) -> Array:
-    values: dict[Atom, Array] = {}
-    for line in program.lines:
-        operands = [values[a] if a in values else np.asarray(number(a)) for a in line.call.operands]
-        try:
-            with np.errstate(all="ignore"):
-                values[line.symbol] = np.asarray(_apply(line, operands), dtype=np.float64)
-        except GradcliError as error:
-            error.place = error.place or program.place(line)
-            raise
-    output = program.output
-    return values[output] if output in values else np.asarray(number(output))
-
-
-def _apply(line: Line, operands: list[Array]) -> Any:
-    op, statics = line.call.op, line.call.statics
-    if op.kind is Kind.SOURCE:
-        return _source(op.name, operands)
-    if op.name == "stack" and len({a.shape for a in operands}) > 1:
-        shown = ", ".join(show(a.shape) for a in operands[:4]) + ", ..." * (len(operands) > 4)
-        raise ShapeError(f"this list has parts of different shapes: {shown}", hint="nested lists need equal lengths")
-    shapes = [a.shape for a in operands]
-    _require_room(math.prod(shape_of(line, shapes)))
-    require_work(line, shapes)
-    if op.name == "index":
-        return operands[0][as_key(statics[0])]
-    if op.name == "stack":
-        return np.stack(operands)
-    if op.name == "transpose":
-        return operands[0].transpose(permutation(operands[0].shape, statics))
-    if not op.numpy:
-        raise InputError(f"'{op.name}' cannot be used in a value", hint="use it in the expression")
-    function = getattr(np, op.numpy)
-    if op.kind is Kind.REDUCTION:
-        return function(*operands, axis=statics[0], keepdims=statics[1])
-    return function(*operands, *statics)
-
-
-def _source(name: str, operands: list[Array]) -> Array:
-    if any(a.ndim for a in operands):
-        raise InputError(f"{name} takes plain numbers", hint=f"write {name}({', '.join(ops.TABLE[name].signature)})")
-    numbers = [float(a) for a in operands]
-    if name in ("zeros", "ones", "eye"):
-        _require_room(max(map(abs, numbers)))
-        if len(numbers) > MAX_DIMENSIONS:
-            raise TooLargeError(f"a value of {len(numbers)} dimensions; at most {MAX_DIMENSIONS} are held")
-    sizes = [int(a) for a in numbers if a.is_integer()]
-    if name == "arange" and 1 <= len(numbers) <= 3 and all(map(math.isfinite, numbers)) and numbers[2:] != [0.0]:
-        start, stop, step = (0.0, *numbers, 1.0) if len(numbers) == 1 else (*numbers, 1.0)[:3]
-        _require_room((stop - start) / step)
-        return np.arange(start, stop, step)
-    if name == "linspace" and len(numbers) == 3 and numbers[2].is_integer() and numbers[2] >= 1:
-        _require_room(numbers[2])
-        with np.errstate(all="ignore"):
-            return np.linspace(numbers[0], numbers[1], int(numbers[2]))
-    if name == "eye" and len(sizes) == len(numbers) == 1 and sizes[0] >= 0:
-        _require_room(sizes[0] ** 2)
-        return np.eye(sizes[0])
-    if name in ("zeros", "ones") and len(sizes) == len(numbers) and min(sizes) >= 0:
-        _require_room(math.prod(sizes))
-        return np.full(tuple(sizes), 1.0 if name == "ones" else 0.0)
-    signature = ", ".join(ops.TABLE[name].signature)
-    raise InputError(
-        f"{name}({signature}) does not take these arguments",
-        hint="sizes are whole numbers from 0 on, and a step is not 0",
-    )
-
-
-def _require_room(elements: float) -> None:
-    if elements > MAX_ELEMENTS:
-        shown = f"{elements:,.0f}" if elements < 1e15 else f"{elements:.3g}"
-        raise TooLargeError(f"a value of {shown} elements; at most {MAX_ELEMENTS:,} are held")
+    return run(parse_value(text, source))

@@ -9,6 +9,7 @@ DLMF 5.15 and its reflection 5.15.6.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,16 @@ from sympy import Expr
 from sympy.core.relational import Relational
 
 from gradcli.language import meaning
+from gradcli.language.aggregates import (
+    Aggregate,
+    Chosen,
+    InverseElement,
+    Largest,
+    MatrixDeterminant,
+    Multiplied,
+    quotient,
+)
+from gradcli.reference import aggregates
 
 Ball = Any
 """A `flint.arb`."""
@@ -92,6 +103,11 @@ def _polygamma(order: Ball, x: Ball) -> Ball:
     return result.real if exists(result.real) and exists(result.imag) else arb.nan()
 
 
+def _truth(holds: bool, fails: bool) -> Ball:
+    """1 or 0, or the ball around both where a condition cannot be decided."""
+    return arb(int(holds)) if holds or fails else arb(0.5, 0.5)
+
+
 _HEADS: Mapping[Any, Callable[..., Ball]] = {
     sympy.exp: arb.exp,
     sympy.log: arb.log,
@@ -125,6 +141,13 @@ _HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.round: _round,
     meaning.maximum: arb.max,
     meaning.minimum: arb.min,
+    meaning.detach: operator.pos,
+    meaning.gt: lambda a, b: _truth(bool(a > b), bool(a <= b)),
+    meaning.ge: lambda a, b: _truth(bool(a >= b), bool(a < b)),
+    meaning.lt: lambda a, b: _truth(bool(a < b), bool(a >= b)),
+    meaning.le: lambda a, b: _truth(bool(a <= b), bool(a > b)),
+    meaning.eq: lambda a, b: _truth(bool(a == b), bool(a != b)),
+    meaning.ne: lambda a, b: _truth(bool(a != b), bool(a == b)),
 }
 """The functions that meanings and their derivatives are made of."""
 
@@ -167,8 +190,12 @@ def compile_ball(expression: Expr) -> Compiled:
             return _compile_power(expression)
         case sympy.Piecewise():
             return _compile_cases(expression)
+        case meaning.where():
+            return _compile_branches(expression)
         case sympy.Sum():
             return _compile_sum(expression)
+        case Aggregate() | Chosen():
+            return _compile_aggregate(expression)
         case sympy.Indexed():
             label, indices = expression.base.label, [compile_integer(i) for i in expression.indices]
             return lambda env: arb(env[label](*(i(env) for i in indices)))
@@ -199,6 +226,9 @@ def compile_integer(expression: Expr) -> Compiled:
             parts = [compile_integer(a) for a in expression.args]
             combine: Callable[[Iterator[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
             return lambda env: combine(part(env) for part in parts)
+        case quotient():
+            above, below = (compile_integer(a) for a in expression.args)
+            return lambda env: above(env) // below(env)
     raise NotImplementedError(f"no rule for the index {expression}")
 
 
@@ -246,6 +276,19 @@ def _compile_power(expression: sympy.Pow) -> Compiled:
     return lambda env: base(env) ** exponent(env)
 
 
+def _compile_branches(expression: Expr) -> Compiled:
+    """Only the branch that is taken is evaluated; both where the condition cannot be decided."""
+    condition, first, second = (compile_ball(a) for a in expression.args)
+
+    def run(env: Environment) -> Ball:
+        truth = condition(env)
+        if truth == 1:
+            return first(env)
+        return second(env) if truth == 0 else first(env).union(second(env))
+
+    return run
+
+
 def _compile_cases(expression: sympy.Piecewise) -> Compiled:
     cases = [(compile_ball(value), _compile_condition(condition)) for value, condition in expression.args]
 
@@ -275,6 +318,14 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
             return False if False in found else None if None in found else True
 
         return conjunction
+    if isinstance(condition, sympy.Or):
+        negated = _compile_condition(sympy.And(*(sympy.Not(c) for c in condition.args)))
+
+        def disjunction(env: Environment) -> bool | None:
+            found = negated(env)
+            return None if found is None else not found
+
+        return disjunction
     if not isinstance(condition, Relational):
         raise NotImplementedError(f"no rule for the condition {condition}")
     is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
@@ -321,6 +372,44 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
         if key not in known:
             known[key] = add(dict(env), 0)
         return known[key]
+
+    return run
+
+
+def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
+    """The values of the body are taken once for all entries of an environment, as those of a sum are."""
+    whole = expression.extreme if isinstance(expression, Chosen) else expression
+    index = [compile_integer(i) for i in (expression.index if isinstance(expression, Chosen) else whole.free)]
+    body = compile_ball(whole.body)
+    limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in whole.limits]
+    free = sorted((s for s in whole.body.free_symbols - set(whole.bound) if s.is_integer), key=str)
+    is_inverse, is_largest = isinstance(whole, InverseElement), isinstance(whole, Largest)
+
+    def values(env: Environment) -> tuple[list[int], list[Ball]]:
+        ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
+        found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
+        sizes = [len(r) for r in ranges]
+        return sizes, aggregates.inverse(found, sizes[-1]) if is_inverse else found
+
+    def run(env: Environment) -> Ball:
+        known = env.get(_SUMS, {})
+        key = (whole.body, whole.limits, is_inverse, *(env[s] for s in free if s in env))
+        if key not in known:
+            known[key] = values(env)
+        sizes, found = known[key]
+        at = 0
+        for i, size in zip(index, sizes, strict=False):
+            at = at * size + i(env)
+        match expression:
+            case InverseElement():
+                return found[at]
+            case MatrixDeterminant():
+                return aggregates.determinant(found, sizes[-1])
+            case Multiplied():
+                return aggregates.product(found)
+            case Chosen():
+                return aggregates.is_chosen(found, at, largest=is_largest)
+        return aggregates.extreme(found, largest=is_largest)
 
     return run
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.language.indexing import Shape
+from gradcli.language.movement import axes_of, axis_of, moved
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
-from gradcli.language.shapes import Shape, as_key, permutation, reduced_axes
+from gradcli.language.shapes import axis_of_scan
 
 Flat = npt.NDArray[np.int64]
 Pairs = tuple[Flat, Flat]
@@ -40,12 +43,26 @@ class Footprint:
                 return np.arange(len(out)), _project(out, shape, operand)
             case Kind.REDUCTION:
                 return self._spread(out, _kept(operand, line), operand)
-            case _ if line.call.op.name == "stack":
-                size, part = _part(shape)
-                held = np.flatnonzero(out // size == k)
-                return held, _project(out[held] % size, part, operand)
+            case Kind.SCAN:
+                size, step = _axis_of(line, operand)
+                place = out // step % size
+                return self._steps(out - place * step, place + 1, step)
+            case Kind.LIST:
+                part = self._part(line, k)
+                along = out // part.inner % part.whole - part.start
+                held = np.flatnonzero((along >= 0) & (along < part.size))
+                inside = (out[held] // (part.inner * part.whole) * part.size + along[held]) * part.inner
+                return held, inside + out[held] % part.inner if operand else np.zeros(len(held), dtype=np.int64)
+            case Kind.MATRIX:
+                block = operand[-1] * operand[-2]
+                each = operand[-1] * operand[-2] if line.call.op.name == "inv" else 1
+                return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
+            case Kind.COUNT:
+                return np.arange(0), np.arange(0)
             case _:
-                return np.arange(len(out)), self._source(line, k)[out]
+                source = self._source(line, k)[out]
+                held = np.flatnonzero(source >= 0)
+                return held, source[held]
 
     def up(self, line: Line, k: int, elements: Flat) -> Pairs:
         """For each element of operand k, the elements of the line that it enters."""
@@ -55,10 +72,25 @@ class Footprint:
                 return self._spread(elements, operand, shape)
             case Kind.REDUCTION:
                 return np.arange(len(elements)), _project(elements, operand, _kept(operand, line))
-            case _ if line.call.op.name == "stack":
-                size, part = _part(shape)
-                position, out = self._spread(elements, operand, part)
-                return position, out + k * size
+            case Kind.SCAN:
+                size, step = _axis_of(line, operand)
+                return self._steps(elements, size - elements // step % size, step)
+            case Kind.LIST:
+                part = self._part(line, k)
+                if not operand:
+                    positions, inside = self._spread(elements, (), part.shape)
+                else:
+                    positions, inside = np.arange(len(elements)), elements
+                size = max(1, part.size)
+                outer, along = inside // (part.inner * size), inside // part.inner % size
+                out = (outer * part.whole + along + part.start) * part.inner + inside % part.inner
+                return positions, out
+            case Kind.MATRIX:
+                block = operand[-1] * operand[-2]
+                each = block if line.call.op.name == "inv" else 1
+                return self._steps(elements // block * each, np.full(len(elements), each), 1)
+            case Kind.COUNT:
+                return np.arange(0), np.arange(0)
             case _:
                 source = self._source(line, k)
                 out = np.flatnonzero(np.isin(source, elements))
@@ -68,6 +100,23 @@ class Footprint:
                 count = np.searchsorted(ordered, source[out], "right") - first
                 self._require(int(count.sum()))
                 return order[_ranges(first, count)], np.repeat(out, count)
+
+    def _steps(self, first: Flat, count: Flat, step: int) -> Pairs:
+        """For each position, `count` elements from `first` on, a step apart."""
+        self._require(int(count.sum()))
+        return np.repeat(np.arange(len(first)), count), np.repeat(first, count) + step * _ranges(count * 0, count)
+
+    def _part(self, line: Line, k: int) -> _Part:
+        """Where operand k of a list is in the result."""
+        shape, call = self.shapes[line.symbol], line.call
+        if call.op.name == "stack":
+            axis, start, size = axis_of(shape, call.statics[0]), k, 1
+        else:
+            axis = axis_of(self._operand(line, 0), call.statics[0])
+            start = sum(self._operand(line, n)[axis] for n in range(k))
+            size = self._operand(line, k)[axis]
+        inner = math.prod(shape[axis + 1 :])
+        return _Part(max(1, inner), shape[axis], start, size, (*shape[:axis], size, *shape[axis + 1 :]))
 
     def _operand(self, line: Line, k: int) -> Shape:
         return self.shapes.get(line.call.operands[k], ())
@@ -101,27 +150,29 @@ class Footprint:
         return self._sources[key]
 
     def _moved(self, line: Line, k: int) -> Flat:
-        operand, statics = self._operand(line, k), line.call.statics
-        elements = np.arange(math.prod(operand)).reshape(operand)
-        match line.call.op.name:
-            case "index":
-                return np.asarray(elements[as_key(statics[0])])
-            case "transpose":
-                return elements.transpose(permutation(operand, statics))
-            case "reshape":
-                return elements
-            case name:
-                raise NotImplementedError(f"no wiring for {name}")
+        operand = self._operand(line, k)
+        return moved(line.call, np.arange(math.prod(operand)).reshape(operand), fill=-1)
 
 
-def _part(shape: Shape) -> tuple[int, Shape]:
-    """The number of elements of each part of a stack, and their shape."""
-    return max(1, math.prod(shape[1:])), shape[1:]
+class _Part(NamedTuple):
+    """An operand of a list: the elements of one step along the list, its length, and the operand's part of it."""
+
+    inner: int
+    whole: int
+    start: int
+    size: int
+    shape: Shape
+
+
+def _axis_of(line: Line, operand: Shape) -> tuple[int, int]:
+    """The size and the step of the dimension of a scan; a plain number has one element."""
+    axis = axis_of_scan(line.call, operand)
+    return (1, 1) if axis is None else (max(1, operand[axis]), max(1, math.prod(operand[axis + 1 :])))
 
 
 def _kept(shape: Shape, line: Line) -> Shape:
     """The shape before a reduction with sizes of 1 where it sums."""
-    axes = reduced_axes(shape, line.call.statics[0])
+    axes = axes_of(shape, line.call.statics[0])
     return tuple(1 if d in axes else size for d, size in enumerate(shape))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.errors import Span
+from gradcli.language.indexing import NEW, Shape, Slice
 from gradcli.language.program import Atom, Builder, Program
-from gradcli.language.shapes import NEW, Shape, Slice
 
 _ALL = Slice(None, None)
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
+from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import Shape
-from gradcli.symbolic.entry import Entries, NoFormulaError
-from gradcli.symbolic.linear import Ranges, assemble, linear
+from gradcli.symbolic.entry import Entries
+from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.movement import NoFormulaError
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
@@ -70,6 +71,8 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     columns = tuple(entries.index("j", size) for size in x)
     target = sympy.IndexedBase(str(variable), real=True)[columns] if columns else variable
     element = entries.entry(program.output, rows)
+    if element.has(sympy.nan, sympy.zoo):
+        raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
     written = [(symbol, size) for symbol, size in zip(rows, y, strict=True) if _names_parts(element, symbol)]
     _require_few(written)
     cases = [(chosen, _derivative(element.xreplace(chosen), target, entries)) for chosen in _choices(written)]
@@ -83,7 +86,7 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
 
 def _derivative(element: Expr, target: Expr, entries: Entries) -> Expr:
     try:
-        derivative = assemble(linear(element.diff(target), entries.ranges))
+        derivative = tidied(assemble(linear(element.diff(target), entries.ranges)))
         has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
         return sympy.powsimp(derivative) if has_power else derivative
     except RecursionError:

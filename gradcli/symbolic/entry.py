@@ -13,19 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
-from sympy import Expr, Integer
+from sympy import Expr, Integer, KroneckerDelta
 
+from gradcli.language.aggregates import InverseElement, Largest, MatrixDeterminant, Multiplied, Smallest, Total
+from gradcli.language.indexing import Shape
 from gradcli.language.meaning import meaning
+from gradcli.language.movement import axes_of, axis_of, fill_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, Program
-from gradcli.language.shapes import Shape, indexed_axes, permutation, reduced_axes
-from gradcli.symbolic.total import Total
+from gradcli.language.program import Atom, Call, Line, Program
+from gradcli.language.shapes import axis_of_scan
+from gradcli.language.sources import bounds
+from gradcli.symbolic.movement import Index, NoFormulaError, aligned, sources_of
 
 LARGE = 16
 """Sizes above this are symbols; constant indices up to it are known to be inside them."""
-
-NEAR_END = 64
-"""Positions from the end that are counted from there, so that they mean the same at another size."""
 
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""
@@ -35,12 +36,6 @@ EXACT_BITS = 1_000
 
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
-
-Index = tuple[Expr, ...]
-
-
-class NoFormulaError(Exception):
-    """There is no closed form that is worth showing, and why."""
 
 
 @dataclass
@@ -92,50 +87,57 @@ class Entries:
     def _line(self, line: Line, index: Index) -> Expr:
         call = line.call
         shapes = [self.shapes.get(a, ()) for a in call.operands]
-        if call.op.kind is Kind.ELEMENTWISE:
-            shape = self.shapes[line.symbol]
-            parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
-            return meaning(call, tuple(parts))
-        match call.op.name:
-            case "sum" | "mean":
-                return self._reduced(call.operands[0], shapes[0], index, *call.statics, mean=call.op.name == "mean")
-            case "matmul":
+        match call.op.kind:
+            case Kind.ELEMENTWISE:
+                shape = self.shapes[line.symbol]
+                parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
+                return meaning(call, tuple(parts))
+            case Kind.REDUCTION:
+                return self._reduced(call, shapes[0], index)
+            case Kind.SCAN:
+                return self._scanned(call, shapes[0], index)
+            case Kind.CONTRACTION:
                 return self._product(call.operands, shapes, index)
-            case "stack":
-                return self._stacked(call.operands, shapes, index)
-            case "index":
-                axes, dropped = indexed_axes(shapes[0], call.statics[0])
-                source = {axis: self._position(at, shapes[0][axis]) for axis, at in dropped.items()}
-                for axis, at in zip(axes, index, strict=True):
-                    if axis.source >= 0:
-                        start = self._position(axis.start, shapes[0][axis.source])
-                        source[axis.source] = start + axis.step * at
-                return self.entry(call.operands[0], tuple(source[a] for a in range(len(shapes[0]))))
-            case "transpose":
-                order = permutation(shapes[0], call.statics)
-                return self.entry(call.operands[0], tuple(index[order.index(d)] for d in range(len(order))))
-            case "reshape":
-                return self.entry(call.operands[0], self._reshaped(index, self.shapes[line.symbol], shapes[0]))
-            case name:
-                raise NoFormulaError(f"there is no index notation for {name}")
+            case Kind.LIST if call.op.name == "stack":
+                return self._stacked(call, shapes, index)
+            case Kind.LIST:
+                return self._joined(call, shapes, index)
+            case Kind.MOVEMENT:
+                return self._moved(line, shapes[0], index)
+            case Kind.MATRIX:
+                return self._matrix(call, shapes[0], index)
+            case Kind.COUNT:
+                axes = axes_of(shapes[0], call.statics[0])
+                return sympy.Mul(*(self.sizes(shapes[0][axis]) for axis in axes))
+            case Kind.SOURCE:
+                return self._constant(call, index)
+            case kind:
+                raise NoFormulaError(f"there is no index notation for {kind.value}")
 
-    def _position(self, at: int, size: int) -> Expr:
-        """A constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
-        is_near_end = size > LARGE and at >= LARGE and size - at <= NEAR_END
-        return self.sizes(size) - (size - at) if is_near_end else Integer(at)
-
-    def _reduced(self, operand: Atom, shape: Shape, index: Index, dim: Any, keepdim: Any, *, mean: bool) -> Expr:
-        axes = reduced_axes(shape, dim)
+    def _reduced(self, call: Call, shape: Shape, index: Index) -> Expr:
+        dim, keepdim = call.statics
+        axes = axes_of(shape, dim)
         rest = iter(i for d, i in enumerate(index) if not (keepdim and d in axes))
-        if mean and 0 in (shape[axis] for axis in axes):
-            raise NoFormulaError("it takes a mean of nothing")
         bound = {axis: self.index("k", shape[axis]) for axis in axes}
-        body = self.entry(operand, tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
-        for k in bound.values():
-            body = self.total(body, k)
-            if mean:
-                body = body / self.ranges[k]
-        return body
+        body = self.entry(call.operands[0], tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
+        if call.op.name == "sum":
+            for k in bound.values():
+                body = self.total(body, k)
+            return body
+        aggregate = {"prod": Multiplied, "amax": Largest, "amin": Smallest}[call.op.name]
+        limits = tuple((k, 0, self.ranges[k] - 1) for k in bound.values())
+        return aggregate(body, limits) if limits else body
+
+    def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
+        """A running sum: the sum up to the index itself."""
+        axis = axis_of_scan(call, shape)
+        if axis is None:
+            return self.entry(call.operands[0], index)
+        k = self.index("k", shape[axis])
+        body = self.entry(call.operands[0], (*index[:axis], k, *index[axis + 1 :]))
+        if index[axis].is_Integer:
+            return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(index[axis]) + 1)))
+        return Total(body, (k, 0, index[axis]))
 
     def total(self, body: Expr, k: sympy.Symbol) -> Expr:
         """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""
@@ -155,45 +157,75 @@ class Entries:
         second = self.entry(b, (*aligned(batch, full, right[:-2]), k, *column))
         return self.total(first * second, k)
 
-    def _stacked(self, operands: Sequence[Atom], shapes: Sequence[Shape], index: Index) -> Expr:
-        first, rest = index[0], index[1:]
-        parts = [self.entry(a, rest[len(rest) - len(s) :]) for a, s in zip(operands, shapes, strict=True)]
-        if first.is_Integer:
-            return parts[int(first)]
-        if len(parts) > LARGE:
+    def _stacked(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+        axis = axis_of(max(shapes, key=len), call.statics[0], extra=1)
+        at, rest = index[axis], (*index[:axis], *index[axis + 1 :])
+        if at.is_Integer:
+            return self.entry(call.operands[int(at)], rest[len(rest) - len(shapes[int(at)]) :])
+        if len(shapes) > LARGE:
             raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
-        return sympy.Piecewise(*((part, sympy.Eq(first, n)) for n, part in enumerate(parts[:-1])), (parts[-1], True))
+        parts = [self.entry(a, rest[len(rest) - len(s) :]) for a, s in zip(call.operands, shapes, strict=True)]
+        return sympy.Piecewise(*((part, sympy.Eq(at, n)) for n, part in enumerate(parts[:-1])), (parts[-1], True))
 
-    def _reshaped(self, index: Index, new: Shape, old: Shape) -> Index:
-        """The old index of an element by its row-major position; dimensions of size 1 come and go freely."""
-        kept = [i for i, size in zip(index, new, strict=True) if size != 1]
-        if [size for size in new if size != 1] == [size for size in old if size != 1]:
-            rest = iter(kept)
-            return tuple(Integer(0) if size == 1 else next(rest) for size in old)
-        position: Expr = Integer(0)
-        for i, size in zip(index, new, strict=True):
-            position = position * self.sizes(size) + i
-        if sum(size != 1 for size in old) == 1:
-            return tuple(Integer(0) if size == 1 else position for size in old)
-        if position.is_Integer:
-            return tuple(Integer(n) for n in _unravel(int(position), old))
-        raise NoFormulaError("this change of shape has no closed form in index notation")
+    def _joined(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+        """One tensor after the other: each holds the indices from the end of the one before it."""
+        if len(shapes) > LARGE:
+            raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
+        axis = axis_of(shapes[0], call.statics[0])
+        at, start = index[axis], Integer(0)
+        cases = []
+        for operand, shape in zip(call.operands, shapes, strict=True):
+            inside = (*index[:axis], at - start, *index[axis + 1 :])
+            start = start + self.sizes(shape[axis])
+            condition = sympy.Le(at, start - 1)
+            if shape[axis] and condition != sympy.false:
+                cases.append((self.entry(operand, inside), condition))
+        if not cases:
+            return sympy.S.Zero
+        return sympy.Piecewise(*cases[:-1], (cases[-1][0], True))
+
+    def _moved(self, line: Line, shape: Shape, index: Index) -> Expr:
+        call, result = line.call, self.shapes[line.symbol]
+        sources = sources_of(call, index, result, shape, self.sizes, LARGE)
+        cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in sources]
+        if cases[0][1] == sympy.true:
+            return cases[0][0]
+        fill = fill_of(call)
+        rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)
+        return sympy.Piecewise(*cases, (rest, True))
+
+    def _matrix(self, call: Call, shape: Shape, index: Index) -> Expr:
+        p, q = self.index("k", shape[-1]), self.index("l", shape[-1])
+        limits = tuple((k, 0, self.ranges[k] - 1) for k in (p, q))
+        if call.op.name == "det":
+            return MatrixDeterminant(self.entry(call.operands[0], (*index, p, q)), limits)
+        return InverseElement(self.entry(call.operands[0], (*index[:-2], p, q)), limits, index[-2:])
+
+    def _constant(self, call: Call, index: Index) -> Expr:
+        """An element of a constant tensor: in closed form where it is exactly that, else by the tensor's name."""
+        statics = call.statics
+        match call.op.name:
+            case "zeros":
+                return sympy.S.Zero
+            case "ones":
+                return sympy.S.One
+            case "full":
+                return _exact(statics[1])
+            case "eye":
+                return KroneckerDelta(*index)
+            case "arange" if all(isinstance(a, int) for a in bounds(call)):
+                start, _, step = bounds(call)
+                return start + step * index[0]
+        return sympy.IndexedBase(constant_symbol(call), real=True)[index]
 
 
-def _unravel(position: int, shape: Shape) -> list[int]:
-    index = []
-    for size in reversed(shape):
-        position, at = divmod(position, size)
-        index.append(at)
-    return index[::-1]
+def constant_symbol(call: Call) -> sympy.Symbol:
+    """The name of a constant tensor in formulas: the call itself."""
+    return sympy.Symbol(f"{call.op.name}({', '.join(str(a) for a in call.statics if a is not None)})", real=True)
 
 
-def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
-    """The index into a broadcast operand: the last dimensions, with 0 where a size of 1 stretches."""
-    start = len(shape) - len(operand)
-    return tuple(
-        Integer(0) if size == 1 and shape[start + d] != 1 else index[start + d] for d, size in enumerate(operand)
-    )
+def _exact(number: Any) -> Expr:
+    return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number, precision=EXACT_BITS)
 
 
 def _aligned_pairs(a: Shape, b: Shape) -> list[tuple[int, int]]:

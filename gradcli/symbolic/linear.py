@@ -12,13 +12,14 @@ loses the condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import sympy
 from sympy import Expr, KroneckerDelta, S
 
+from gradcli.language.aggregates import Aggregate, Total, quotient
+from gradcli.language.meaning import where
 from gradcli.symbolic.entry import LARGE
-from gradcli.symbolic.total import Total
 
 Deltas = frozenset[Expr]
 Form = dict[Deltas, Expr]
@@ -42,10 +43,14 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
         case sympy.Mul():
             product: Form = {frozenset(): S.One}
             for factor in expression.args:
-                product = _multiplied(product, linear(factor, ranges))
+                product = _multiplied(product, linear(factor, ranges), ranges)
             return product
         case sympy.Piecewise():
-            return _by_cases(expression, ranges)
+            values, conditions = zip(*expression.args, strict=True)
+            return _by_cases(values, lambda *v: sympy.Piecewise(*zip(v, conditions, strict=True)), ranges)
+        case where():
+            condition, *values = expression.args
+            return _by_cases(values, lambda *v: where(condition, *v), ranges)
         case sympy.Sum():
             form = linear(expression.function, ranges)
             for k, _, last in expression.limits:
@@ -60,6 +65,32 @@ def assemble(form: Form) -> Expr:
     return sympy.Add(*(sympy.Mul(coefficient, *deltas) for deltas, coefficient in form.items()))
 
 
+def tidied(expression: Expr) -> Expr:
+    """The expression with one bound index for each level of sums inside one another, so that equal sums cancel.
+
+    Only for a finished derivative: before, every bound index must be its own.
+    """
+    levels: dict[Expr, int] = {}
+    names: dict[tuple[int, int], sympy.Dummy] = {}
+    renamed: dict[Expr, Expr] = {}
+    for part in sympy.postorder_traversal(expression):
+        if part in renamed or not isinstance(part, sympy.Basic):
+            continue
+        args = tuple(renamed[a] for a in part.args)
+        level = max((levels[a] for a in part.args), default=0)
+        new = part.func(*args) if args != part.args else part
+        if isinstance(part, sympy.Sum | Aggregate):
+            bound = new.bound if isinstance(new, Aggregate) else new.variables
+            keys = [(level, n) for n in range(len(bound))]
+            index = {
+                k: names.setdefault(key, sympy.Dummy(f"k{key}", integer=True, nonnegative=True))
+                for k, key in zip(bound, keys, strict=True)
+            }
+            new, level = new.xreplace(index), level + 1
+        renamed[part], levels[part] = new, level
+    return renamed[expression]
+
+
 def _added(forms: Iterable[Form]) -> Form:
     total: Form = {}
     for form in forms:
@@ -68,15 +99,34 @@ def _added(forms: Iterable[Form]) -> Form:
     return {deltas: c for deltas, c in total.items() if c != 0}
 
 
-def _multiplied(a: Form, b: Form) -> Form:
-    return _added({p | q: c * d} for p, c in a.items() for q, d in b.items())
+def _multiplied(a: Form, b: Form, ranges: Ranges) -> Form:
+    return _added({_rejoined(p | q, ranges): c * d} for p, c in a.items() for q, d in b.items())
 
 
-def _by_cases(expression: sympy.Piecewise, ranges: Ranges) -> Form:
+def _rejoined(deltas: Deltas, ranges: Ranges) -> Deltas:
+    """The two deltas of a row and a column of a flattened matrix as the one of their position.
+
+    With q = quotient(p, n), delta(a, q)*delta(b, p - n*q) is delta(n*a + b, p) for a column b from 0 to n - 1.
+    """
+    for delta in sorted((d for d in deltas if d.has(quotient)), key=sympy.default_sort_key):
+        for row, a in (delta.args, reversed(delta.args)):
+            if not isinstance(row, quotient):
+                continue
+            p, n = row.args
+            rest = sympy.expand(p - n * row)
+            for other in deltas - {delta}:
+                for column, b in (other.args, reversed(other.args)):
+                    if sympy.expand(column - rest) == 0 and ranges.get(b) == n:
+                        joined = KroneckerDelta(sympy.expand(n * a + b), p)
+                        return _rejoined(deltas - {delta, other} | {joined}, ranges)
+    return deltas
+
+
+def _by_cases(values: Iterable[Expr], choose: Callable[..., Expr], ranges: Ranges) -> Form:
     """A choice among linear forms is, delta by delta, a choice among coefficients."""
-    branches = [(linear(value, ranges), condition) for value, condition in expression.args]
-    keys = dict.fromkeys(deltas for form, _ in branches for deltas in form)
-    return _added({key: sympy.Piecewise(*((f.get(key, S.Zero), c) for f, c in branches))} for key in keys)
+    forms = [linear(value, ranges) for value in values]
+    keys = dict.fromkeys(deltas for form in forms for deltas in form)
+    return _added({key: choose(*(form.get(key, S.Zero) for form in forms))} for key in keys)
 
 
 def _summed(deltas: Deltas, coefficient: Expr, k: sympy.Symbol, last: Expr, ranges: Ranges) -> Form:
@@ -85,14 +135,32 @@ def _summed(deltas: Deltas, coefficient: Expr, k: sympy.Symbol, last: Expr, rang
         if (root := _root(delta, k)) is not None:
             rest = sympy.Mul(*(d for d in deltas if d != delta)).xreplace({k: root})
             condition = sympy.And(_at_least(root, ranges), _at_most(root, last, ranges))
-            value = coefficient.xreplace({k: root})
+            value = _settled(coefficient.xreplace({k: root}), ranges)
             guarded = value if condition == sympy.true else sympy.Piecewise((value, condition), (0, True))
-            return _multiplied({frozenset(): guarded}, linear(rest, ranges))
+            return _multiplied({frozenset(): guarded}, linear(rest, ranges), ranges)
     free = frozenset(d for d in deltas if k not in d.free_symbols)
     outside, inside = coefficient.as_independent(k, as_Add=False)
     body = sympy.Mul(inside, *(deltas - free))
-    total = body * (last + 1) if k not in body.free_symbols else Total(body, (k, 0, last))
-    return {free: outside * total}
+    terms = body.args if isinstance(body, sympy.Add) else (body,)
+    return {free: outside * sympy.Add(*(_total(term, k, last) for term in terms))}
+
+
+def _settled(expression: Expr, ranges: Ranges) -> Expr:
+    """quotient(n*a + b, n) as a, for a column b from 0 to n - 1."""
+    known: dict[Expr, Expr] = {}
+    for row in expression.atoms(quotient):
+        p, n = row.args
+        for b in (b for b in p.free_symbols if ranges.get(b) == n):
+            a = sympy.expand((p - b) / n)
+            if b not in a.free_symbols and sympy.denom(sympy.together(a)) == 1:
+                known[row] = a
+    return expression.xreplace(known) if known else expression
+
+
+def _total(term: Expr, k: sympy.Symbol, last: Expr) -> Expr:
+    """The sum of one term over k from 0 to `last`, factors without k before it."""
+    outside, inside = term.as_independent(k, as_Add=False)
+    return term * (last + 1) if k not in term.free_symbols else outside * Total(inside, (k, 0, last))
 
 
 def _root(delta: KroneckerDelta, k: sympy.Symbol) -> Expr | None:
@@ -112,6 +180,6 @@ def _at_least(index: Expr, ranges: Ranges) -> Expr:
 def _at_most(index: Expr, last: Expr, ranges: Ranges) -> Expr:
     if index in ranges and ranges[index] == last + 1:
         return sympy.true
-    if index.is_Integer and index < LARGE and not last.is_Integer:
+    if index.is_Integer and index < LARGE and not last.is_Integer and last.free_symbols.isdisjoint(ranges):
         return sympy.true  # a size that is a symbol is larger than LARGE
     return sympy.Le(index, last)

@@ -13,9 +13,14 @@ from sympy import Expr, KroneckerDelta
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
+from gradcli.language.aggregates import Aggregate, Chosen, quotient
+from gradcli.language.meaning import Comparison, where
 from gradcli.language.program import Program
 from gradcli.results import Cell, Formula
 from gradcli.symbolic.derivative import Derivative
+
+MOST_CORNERS = 4
+"""Indices of a condition up to which it is looked at whether it always holds."""
 
 _LETTERS = "ijklmnpqrstuvw"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -42,6 +47,81 @@ class _PlainPrinter(StrPrinter):  # type: ignore[misc]
     def _print_sinc(self, expr: Expr) -> str:
         return f"sinc({self._print(sympy.pi * expr.args[0])})"
 
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        base, exponent = expr.args
+        if isinstance(base, where | Aggregate | Chosen) and exponent != -1:
+            return f"{self._print(base)}**{self.parenthesize(exponent, PRECEDENCE['Pow'], strict=False)}"
+        return str(super()._print_Pow(expr, rational))
+
+    def _print_where(self, expr: Expr) -> str:
+        shown = [f"({self._print(value)}, {condition})" for value, condition in self._branches(expr)]
+        return f"Piecewise({', '.join(shown)})"
+
+    def _branches(self, expr: Expr) -> list[tuple[Expr, str]]:
+        """Values with their conditions as text; the last is True."""
+        branches = []
+        while isinstance(expr, where):
+            condition, value, expr = expr.args
+            branches.append((value, self._condition(condition)))
+        return [*branches, (expr, "True")]
+
+    def _condition(self, expr: Expr) -> str:
+        """A function that is 1 or 0 as the condition it stands for."""
+        match expr:
+            case Comparison():
+                return self._relation(expr.sign, *map(self._print, expr.args))
+            case where(args=(a, b, sympy.S.Zero)):
+                return f"({self._condition(a)}) & ({self._condition(b)})"
+            case where(args=(a, sympy.S.One, b)):
+                return f"({self._condition(a)}) | ({self._condition(b)})"
+            case where(args=(a, sympy.S.Zero, sympy.S.One)):
+                return f"~({self._condition(a)})"
+            case sympy.Integer():
+                return str(expr != 0)
+        return self._relation("!=", self._print(expr), "0")
+
+    def _relation(self, sign: str, left: str, right: str) -> str:
+        head = {"==": "Eq", "!=": "Ne"}.get(sign)
+        return f"{head}({left}, {right})" if head else f"{left} {sign} {right}"
+
+    def _print_quotient(self, expr: Expr) -> str:
+        p, n = expr.args
+        above, below = (self.parenthesize(a, PRECEDENCE["Pow"], strict=False) for a in (p, n))
+        return f"floor({above}/{below})"
+
+    def _print_Chosen(self, expr: Chosen) -> str:
+        is_it = self._relation("==", self._print(expr.value), self._print(expr.extreme))
+        return f"Piecewise((1, {is_it}), (0, True))"
+
+    def _print_Multiplied(self, expr: Aggregate) -> str:
+        return f"Product({self._over(expr)})"
+
+    def _print_Largest(self, expr: Aggregate) -> str:
+        return f"amax({self._over(expr)})"
+
+    def _print_Smallest(self, expr: Aggregate) -> str:
+        return f"amin({self._over(expr)})"
+
+    def _over(self, expr: Aggregate) -> str:
+        """The body and its limits."""
+        limits = (f"({', '.join(map(self._print, limit))})" for limit in expr.limits)
+        return ", ".join((self._print(expr.body), *limits))
+
+    def _print_MatrixDeterminant(self, expr: Aggregate) -> str:
+        return f"det({self._matrix(expr)})"
+
+    def _print_InverseElement(self, expr: Aggregate) -> str:
+        return f"inv({self._matrix(expr)})[{', '.join(map(self._print, expr.free))}]"
+
+    def _matrix(self, expr: Aggregate) -> str:
+        """The name of the matrix, if its elements are just a variable's; else its element with the limits."""
+        body = expr.body
+        if isinstance(body, sympy.Indexed) and set(body.indices[-2:]) == set(expr.bound):
+            before = body.indices[:-2]
+            at = f"[{', '.join(map(self._print, before))}]" if before else ""
+            return f"{body.base.label}{at}" + ".T" * (list(body.indices[-2:]) != expr.bound)
+        return self._over(expr)
+
     def _print_Mul(self, expr: Expr) -> str:
         deltas = [factor for factor in expr.args if isinstance(factor, KroneckerDelta)]
         if not deltas:
@@ -66,6 +146,42 @@ class _PrettyPrinter(_PlainPrinter):
 
     _print_lgamma = _print_sinc = _print_Function
 
+    def _print_where(self, expr: Expr) -> str:
+        shown = [
+            f"{self._print(value)} {'otherwise' if condition == 'True' else f'if {condition}'}"
+            for value, condition in self._branches(expr)
+        ]
+        return "{" + "; ".join(shown) + "}"
+
+    def _condition(self, expr: Expr) -> str:
+        match expr:
+            case where(args=(a, b, sympy.S.Zero)):
+                return f"{self._condition(a)} and {self._condition(b)}"
+            case where(args=(a, sympy.S.One, b)):
+                return f"({self._condition(a)} or {self._condition(b)})"
+            case where(args=(a, sympy.S.Zero, sympy.S.One)):
+                return f"not ({self._condition(a)})"
+        return super()._condition(expr)
+
+    def _relation(self, sign: str, left: str, right: str) -> str:
+        return f"{left} { {'>=': '≥', '<=': '≤', '==': '=', '!=': '≠'}.get(sign, sign) } {right}"
+
+    def _print_Chosen(self, expr: Chosen) -> str:
+        return f"[{self._print(expr.value)} = {self._print(expr.extreme)}]"
+
+    def _print_Multiplied(self, expr: Aggregate) -> str:
+        return f"Π{self._over(expr)}"
+
+    def _print_Largest(self, expr: Aggregate) -> str:
+        return f"amax{self._over(expr)}"
+
+    def _print_Smallest(self, expr: Aggregate) -> str:
+        return f"amin{self._over(expr)}"
+
+    def _over(self, expr: Aggregate) -> str:
+        ranges = ", ".join(f"{self._print(k)}={self._print(a)}..{self._print(b)}" for k, a, b in expr.limits)
+        return f"[{ranges}]({self._print(expr.body)})"
+
     def _print_KroneckerDelta(self, expr: Expr) -> str:
         return f"δ[{','.join(self._print(a) for a in expr.args)}]"
 
@@ -88,11 +204,13 @@ class _PrettyPrinter(_PlainPrinter):
         return "π"
 
     def _print_Relational(self, expr: Expr) -> str:
-        sign = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}.get(expr.rel_op, expr.rel_op)
-        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
+        return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
 
     def _print_And(self, expr: Expr) -> str:
         return " and ".join(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key))
+
+    def _print_Or(self, expr: Expr) -> str:
+        return " or ".join(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key))
 
     def _print_Piecewise(self, expr: Expr) -> str:
         shown = [
@@ -149,9 +267,8 @@ def _cell(
     bound: tuple[str, ...],
 ) -> Cell:
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
-    limits = [
-        k for total in sympy.postorder_traversal(expression) if isinstance(total, sympy.Sum) for k in total.variables
-    ]
+    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
+    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
     shown = _without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
@@ -164,15 +281,20 @@ def _cell(
 
 
 def _without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
-    """Conditions on an index that hold over its whole range at these sizes are not worth reading."""
+    """Conditions that hold for all values of their indices, or for none, are not worth reading.
+
+    They are affine in the indices, so the corners of the box tell.
+    """
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
-    sure = {}
+    sure: dict[Expr, Expr] = {}
     for condition in expression.atoms(sympy.Ge, sympy.Le):
-        (index, *others) = condition.free_symbols or (None,)
-        if not others and index in derivative.ranges:
-            last = derivative.ranges[index].xreplace(sizes) - 1
-            if all(condition.xreplace({index: end}) == sympy.true for end in (sympy.S.Zero, last)):
-                sure[condition] = sympy.true
+        indices = sorted(condition.free_symbols, key=str)
+        if len(indices) > MOST_CORNERS or any(i not in derivative.ranges for i in indices) or condition.has(quotient):
+            continue
+        ends = [(sympy.S.Zero, derivative.ranges[i].xreplace(sizes) - 1) for i in indices]
+        corners = {condition.xreplace(dict(zip(indices, at, strict=True))) for at in itertools.product(*ends)}
+        if corners in ({sympy.true}, {sympy.false}):
+            sure[condition] = corners.pop()
     return expression.xreplace(sure)
 
 

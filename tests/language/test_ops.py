@@ -12,6 +12,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.language import ops
+from gradcli.language.expansion import definition
 from gradcli.language.grammar import parse
 from gradcli.language.meaning import MEANINGS
 from gradcli.language.ops import Kind
@@ -69,6 +70,17 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "mish": (lambda x: x * mp.tanh(mp.log(1 + mp.exp(x))), [-1.0, 0.0, 2.0]),
     "tanhshrink": (lambda x: x - mp.tanh(x), [-1.0, 2.0]),
     "softsign": (lambda x: x / (1 + abs(x)), [-1.0, 2.0]),
+    "leaky_relu": (lambda x: x if x > 0 else x * mp.mpf(0.01), [-1.0, 2.0]),
+    "elu": (lambda x: x if x > 0 else mp.expm1(x), [-1.0, 2.0]),
+    "selu": (
+        lambda x: (
+            mp.mpf("1.0507009873554804934193349852946")
+            * (x if x > 0 else mp.mpf("1.6732632423543772848170429916717") * mp.expm1(x))
+        ),
+        [-1.0, 2.0],
+    ),
+    "hardtanh": (lambda x: min(max(x, mp.mpf(-1)), mp.mpf(1)), [-2.0, 0.3, 2.0]),
+    "hardswish": (lambda x: x * min(max(x + 3, mp.mpf(0)), mp.mpf(6)) / 6, [-4.0, 0.5, 4.0]),
     "abs": (abs, [-1.0, 2.0]),
     "sign": (mp.sign, [-1.0, 2.0]),
     "floor": (mp.floor, [-1.5, 2.5]),
@@ -91,6 +103,8 @@ TWO: dict[str, tuple[Callable[[Any, Any], Any], list[tuple[float, float]]]] = {
     "maximum": (max, [(1.5, -2.0), (-3.0, 1.0)]),
     "minimum": (min, [(1.5, -2.0), (-3.0, 1.0)]),
     "remainder": (lambda a, b: a - b * mp.floor(a / b), [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)]),
+    "fmod": (lambda a, b: a - b * mp.sign(a / b) * mp.floor(abs(a / b)), [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)]),
+    "floor_divide": (lambda a, b: mp.floor(a / b), [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)]),
 }
 
 
@@ -146,7 +160,8 @@ def test_polygamma_and_clamp() -> None:
 def test_every_elementwise_row_is_tested() -> None:
     """No dead rows: each is in a table above or in the test of the two with constants."""
     elementwise = {op.name for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE}
-    assert elementwise == {*ONE, *TWO, "polygamma", "clamp"}
+    branches = {op.name for op in ops.GROUPS["branches"]}
+    assert elementwise - branches == {*ONE, *TWO, "hardsigmoid", "polygamma", "clamp", "clamp_min", "clamp_max"}
 
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
@@ -160,14 +175,17 @@ def test_rows_are_whole(op: ops.Op) -> None:
         for name in part.split("."):
             found = getattr(found, name)
         assert callable(found)
-    if op.numpy:
-        assert callable(getattr(np, op.numpy))
+    for part in op.numpy.split(".") if op.numpy else ():
+        assert hasattr(np, part) or hasattr(np.linalg, part)
     if op.kind is Kind.ELEMENTWISE:
-        assert bool(op.meaning) != (op.name in MEANINGS)
-    if op.meaning:
-        assert not any(
-            line.call.op.meaning for line in parse(op.meaning).lines if set(op.operands) >= set(parse(op.meaning).names)
-        )
+        assert op.is_primitive == (op.name in MEANINGS)
+    assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE
+    if not op.is_primitive and op.name != "einsum":
+        statics = tuple(op.statics.values())
+        assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
+    text, at = op.worked_example
+    assert any(line.call.op is op for line in parse(text).lines) or op.name in ("max", "min")
+    assert set(parse(text).names) == set(at)
 
 
 def test_names_and_aliases_are_distinct() -> None:

@@ -6,8 +6,8 @@ import pytest
 import sympy
 from sympy import Integer, KroneckerDelta, Sum, Symbol
 
+from gradcli.language.aggregates import Total
 from gradcli.symbolic.linear import assemble, linear
-from gradcli.symbolic.total import Total
 
 i, j, k, m = (Symbol(name, integer=True, nonnegative=True) for name in "ijkm")
 n = Symbol("n", integer=True, positive=True)

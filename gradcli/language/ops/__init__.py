@@ -1,28 +1,53 @@
 """The op table: one row an operation, in one file a kind.
 
-Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test; a row without a meaning
-(a primitive) also needs a rule in `symbolic`, `reference` and, if it moves elements, in `shapes`.
+Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
+the language itself; one without (a primitive) needs a rule in each reading, which the tests of the table demand.
 """
 
 from __future__ import annotations
 
-from gradcli.language.ops import elementwise, tensors
+from collections.abc import Mapping
+
+from gradcli.language.ops import algebra, elementwise, losses, reductions, sources, structure
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
 
-__all__ = ["REQUIRED", "TABLE", "Default", "Kind", "Op", "find"]
+__all__ = ["GROUPS", "REQUIRED", "TABLE", "Default", "Kind", "Op", "find", "names"]
 
-TABLE: dict[str, Op] = {op.name: op for op in elementwise.ROWS + tensors.ROWS}
+GROUPS: Mapping[str, tuple[Op, ...]] = {
+    "arithmetic": elementwise.ARITHMETIC,
+    "exponentials and logarithms": elementwise.EXPONENTIAL,
+    "trigonometric": elementwise.TRIGONOMETRIC,
+    "hyperbolic": elementwise.HYPERBOLIC,
+    "special": elementwise.SPECIAL,
+    "activations": elementwise.ACTIVATIONS,
+    "pieces and steps": elementwise.PIECEWISE,
+    "branches": elementwise.BRANCHES,
+    "reductions": reductions.REDUCTIONS,
+    "scans": reductions.SCANS,
+    "normalized exponentials": reductions.NORMALIZED,
+    "products": algebra.CONTRACTIONS,
+    "square matrices": algebra.MATRICES,
+    "lists": structure.LISTS,
+    "views and shifts": structure.MOVEMENTS,
+    "sizes": structure.COUNTS,
+    "losses": losses.ROWS,
+    "constant tensors": sources.ROWS,
+}
+"""The rows by what people look for."""
+
+TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases)}
+_AFTER_DOT: dict[str, Op] = _BY_NAME | {name: op for op in TABLE.values() for name in op.qualified}
 
 
-def find(name: str) -> Op | None:
+def find(name: str, *, after_dot: bool = False) -> Op | None:
     """The row with this name or alias.
 
     >>> find("ln").name
     'log'
     """
-    return _BY_NAME.get(name)
+    return (_AFTER_DOT if after_dot else _BY_NAME).get(name)
 
 
 def names() -> list[str]:

@@ -8,13 +8,18 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """How the operation moves elements; the shape rule follows from it or from the op's name."""
+    """How the operation moves elements: each reading has one rule a kind, or one a name inside it."""
 
     ELEMENTWISE = "elementwise"
     REDUCTION = "reduction"
+    SCAN = "scan"
     CONTRACTION = "contraction"
-    STRUCTURE = "structure"
+    LIST = "list"
+    MOVEMENT = "movement"
+    MATRIX = "matrix"
+    COUNT = "count"
     SOURCE = "source"
+    DEFINED = "defined"
 
 
 class Required(Enum):
@@ -25,28 +30,40 @@ class Required(Enum):
 
 REQUIRED = Required.REQUIRED
 
-Default = int | bool | None | tuple[int, ...] | Required
+Default = int | float | bool | str | None | tuple[int, ...] | Required
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
     """One operation: one row of the table.
 
+    >>> Op("exp", ("x",), "the exponential").worked_example
+    ('exp(x)', {'x': '0.5'})
+
     Attributes:
         name: The name in the Program, and in the language.
-        signature: Parameter names in order; those in `statics` take constants, the others operands.
+        signature: Parameter names in torch's order; those in `statics` take constants, the others operands.
         doc: One line of what it computes.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
             a rule of its own in each reading.
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
+        qualified: Names that are read after a dot only, as in `x.t()` or `torch.mm(A, B)`; before a parenthesis alone
+            they are too likely a variable.
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
-        numpy: Name below `numpy` of the function for values; empty where values cannot use it.
+        numpy: Name below `numpy` of the function for values; empty where the meaning or another rule serves.
         kind: How it moves elements.
         statics: Static parameters with their defaults.
+        defaults: Operands that may be left out, with the numbers that stand for them.
+        numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
+        ranks: Dimensions that an operand must have.
+        conditions: Operands that must be true or false, as comparisons are.
+        is_condition: Whether the result is true or false.
         variadic: Whether more operands than named are folded from the left, two at a time.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
+        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
 
     name: str
@@ -54,16 +71,41 @@ class Op:
     doc: str
     meaning: str = ""
     aliases: tuple[str, ...] = ()
+    qualified: tuple[str, ...] = ()
     torch: str = ""
     numpy: str = ""
     kind: Kind = Kind.ELEMENTWISE
     statics: Mapping[str, Default] = field(default_factory=dict)
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    numbers: tuple[str, ...] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+    is_condition: bool = False
     variadic: bool = False
     domain: str = ""
     kinks: tuple[str, ...] = ()
     is_step: bool = False
+    caveat: str = ""
+    example: str = ""
 
     @property
     def operands(self) -> tuple[str, ...]:
         """The parameters that take expressions."""
         return tuple(name for name in self.signature if name not in self.statics)
+
+    @property
+    def worked_example(self) -> tuple[str, dict[str, str]]:
+        """An expression with this operation, and a value for each of its variables."""
+        values = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
+        text = f"{self.name}({', '.join(self.operands)})"
+        if len(self.operands) == 1:
+            values = {self.operands[0]: "0.5"}
+        if self.example:
+            text, _, at = self.example.partition(" at ")
+            values = dict(word.split("=", 1) for word in at.split())
+        return text, values
+
+    @property
+    def is_primitive(self) -> bool:
+        """Whether each reading has a rule of its own for it."""
+        return not self.meaning

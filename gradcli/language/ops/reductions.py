@@ -1,0 +1,175 @@
+"""Operations over a dimension: reductions, scans and what statistics and classifiers make of them.
+
+A row with a meaning is written in the language itself; `count(x, dim)` is the number of elements that a reduction
+takes in.  Sources: the torch reference of each function.
+"""
+
+from __future__ import annotations
+
+from gradcli.language.ops.row import Kind, Op
+
+_REDUCED = {"dim": None, "keepdim": False}
+_SIGNATURE = ("x", "dim", "keepdim")
+
+REDUCTIONS = (
+    Op(
+        "sum",
+        _SIGNATURE,
+        "the sum over all elements, or over the dimensions dim",
+        torch="sum",
+        numpy="sum",
+        kind=Kind.REDUCTION,
+        statics=_REDUCED,
+        caveat="sum([a, b]) adds up the whole list; Python's sum(f(i) for i in range(n)) adds term by term",
+        example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
+    ),
+    Op(
+        "mean",
+        _SIGNATURE,
+        "the mean over all elements, or over the dimensions dim",
+        "sum(x, dim=dim, keepdim=keepdim)/count(x, dim)",
+        torch="mean",
+        kind=Kind.DEFINED,
+        statics=_REDUCED,
+        example="mean(x**2) at x=1,2,3",
+    ),
+    Op(
+        "prod",
+        _SIGNATURE,
+        "the product over all elements, or over one dimension",
+        torch="prod",
+        numpy="prod",
+        kind=Kind.REDUCTION,
+        statics=_REDUCED,
+        caveat="the formula divides by each element, and holds where none is 0",
+        example="prod(x) at x=2,3,4",
+    ),
+    Op(
+        "amax",
+        _SIGNATURE,
+        "the largest element of all, or along dim",
+        torch="amax",
+        numpy="max",
+        kind=Kind.REDUCTION,
+        statics=_REDUCED,
+        caveat="a kink where the largest elements tie; torch then shares the derivative among them",
+        example="amax(x, dim=1) at x=[[1,5,3],[4,2,6]]",
+    ),
+    Op(
+        "amin",
+        _SIGNATURE,
+        "the smallest element of all, or along dim",
+        torch="amin",
+        numpy="min",
+        kind=Kind.REDUCTION,
+        statics=_REDUCED,
+        caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
+        example="amin(x, dim=1) at x=[[1,5,3],[4,2,6]]",
+    ),
+    Op(
+        "max",
+        _SIGNATURE,
+        "the largest element of all, or along dim",
+        "amax(x, dim=dim, keepdim=keepdim)",
+        torch="max",
+        kind=Kind.DEFINED,
+        statics=_REDUCED,
+        caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0",
+        example="max(x) at x=1,5,3",
+    ),
+    Op(
+        "min",
+        _SIGNATURE,
+        "the smallest element of all, or along dim",
+        "amin(x, dim=dim, keepdim=keepdim)",
+        torch="min",
+        kind=Kind.DEFINED,
+        statics=_REDUCED,
+        caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0",
+        example="min(x) at x=1,5,3",
+    ),
+    Op(
+        "var",
+        ("x", "dim", "correction", "keepdim"),
+        "the variance, the sum of squares divided by the count less the correction",
+        "sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)",
+        torch="var",
+        kind=Kind.DEFINED,
+        statics={"dim": None, "correction": 1, "keepdim": False},
+        domain="more elements than the correction",
+        caveat="as in torch, correction=1 by default; NumPy divides by the count, which is correction=0",
+        example="var(x) at x=1,2,4",
+    ),
+    Op(
+        "std",
+        ("x", "dim", "correction", "keepdim"),
+        "the standard deviation, the square root of var",
+        "sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))",
+        torch="std",
+        kind=Kind.DEFINED,
+        statics={"dim": None, "correction": 1, "keepdim": False},
+        domain="more elements than the correction, not all equal",
+        example="std(x) at x=1,2,4",
+    ),
+    Op(
+        "norm",
+        ("x", "p", "dim", "keepdim"),
+        "the p-norm of the elements, 2 by default; p may be inf",
+        "sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
+        aliases=("vector_norm",),
+        torch="linalg.vector_norm",
+        kind=Kind.DEFINED,
+        statics={"p": 2, "dim": None, "keepdim": False},
+        domain="not all elements 0",
+        caveat="the meaning is that of p=2; for other p it is sum(abs(x)**p)**(1/p). Matrix norms are not read",
+        example="norm(x) at x=3,4",
+    ),
+)
+
+SCANS = (
+    Op(
+        "cumsum",
+        ("x", "dim"),
+        "running sums along a dimension",
+        torch="cumsum",
+        numpy="cumsum",
+        kind=Kind.SCAN,
+        statics={"dim": None},
+        example="cumsum(x, dim=0) at x=1,2,3",
+    ),
+)
+
+NORMALIZED = (
+    Op(
+        "logsumexp",
+        _SIGNATURE,
+        "log(sum(exp(x))) without overflow",
+        "log(sum(exp(x), dim=dim, keepdim=keepdim))",
+        torch="logsumexp",
+        kind=Kind.DEFINED,
+        statics=_REDUCED,
+        example="logsumexp(x, dim=0) at x=1,2,3",
+    ),
+    Op(
+        "softmax",
+        ("x", "dim"),
+        "exponentials divided by their sum along dim",
+        "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
+        torch="softmax",
+        kind=Kind.DEFINED,
+        statics={"dim": None},
+        caveat="dim may be left out where x has one dimension",
+        example="softmax(x, dim=0) at x=1,2,3",
+    ),
+    Op(
+        "log_softmax",
+        ("x", "dim"),
+        "log(softmax(x)) without overflow",
+        "x - log(sum(exp(x), dim=dim, keepdim=True))",
+        torch="log_softmax",
+        kind=Kind.DEFINED,
+        statics={"dim": None},
+        caveat="dim may be left out where x has one dimension",
+        example="log_softmax(x, dim=0) at x=1,2,3",
+    ),
+)

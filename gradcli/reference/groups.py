@@ -1,0 +1,142 @@
+"""Products, extremes, determinants and inverses as lines of a Program: the elements that each result is made of.
+
+An operation of this kind has one partial derivative for each pair of a result and an element it is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flint import arb
+
+from gradcli.language.program import Line
+from gradcli.reference import aggregates
+from gradcli.reference.balls import Ball, exists
+from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import Outcome, Trouble
+
+if TYPE_CHECKING:
+    from gradcli.reference.running import Run
+
+AGGREGATES = frozenset(["prod", "amax", "amin", "det", "inv"])
+"""The operations that are read here."""
+
+MOST_MINORS = 12
+"""Rows of a singular matrix whose cofactors are still taken one by one."""
+
+
+class Groups:
+    """The results of one line at some elements, each with the elements of its operand that it is made of."""
+
+    def __init__(self, run: Run, line: Line, elements: Flat) -> None:
+        self.name, self.shown = line.call.op.name, run.reference.shown(line)
+        self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
+        position, source = run.reference.footprint.down(line, 0, elements)
+        members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
+        out = elements.tolist()
+        for p, s in zip(position.tolist(), source.tolist(), strict=True):
+            members[out[p]].append(s)
+        values = dict(zip(source.tolist(), run.at(line, 0, source), strict=True))
+        known: dict[tuple[int, ...], _Group] = {}
+        self.groups: dict[int, _Group] = {}
+        for e, inside in members.items():
+            key = tuple(inside)
+            if key not in known:
+                known[key] = _Group(self.name, self.shown, self.order, inside, [values[s] for s in inside])
+            self.groups[e] = known[key]
+
+    def value(self, out: int) -> Outcome:
+        """The result at an element."""
+        group = self.groups[out]
+        if group.trouble is not None:
+            return group.trouble
+        return group.inverse_at(out) if self.name == "inv" else group.total
+
+    def slope(self, out: int, element: int) -> Outcome:
+        """The partial derivative of a result by an element of the operand."""
+        group = self.groups[out]
+        if group.trouble is not None:
+            return group.trouble
+        n = group.place[element]
+        match self.name:
+            case "prod":
+                return group.others[n]
+            case "det":
+                return group.cofactor(n)
+            case "inv":
+                return group.inverse_slope(out, n)
+        return group.choice(n)
+
+    def size(self, out: int) -> int:
+        """How many elements a result is made of."""
+        return len(self.groups[out].values)
+
+
+class _Group:
+    """One product, extreme or matrix."""
+
+    def __init__(self, name: str, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:
+        self.name, self.shown, self.order = name, shown, order
+        self.place = {e: n for n, e in enumerate(elements)}
+        self.values: list[Ball] = list(values)
+        self.trouble = next((v for v in values if isinstance(v, Trouble)), None)
+
+    @cached_property
+    def total(self) -> Ball:
+        """The value, of an inverse its determinant."""
+        if self.name in ("det", "inv"):
+            return aggregates.determinant(self.values, self.order)
+        if self.name == "prod":
+            return aggregates.product(self.values)
+        return aggregates.extreme(self.values, largest=self.name == "amax")
+
+    @cached_property
+    def others(self) -> list[Ball]:
+        """For each element the product of the others."""
+        return aggregates.products_of_others(self.values)
+
+    @cached_property
+    def inverse(self) -> list[Ball]:
+        """The inverse matrix, row by row."""
+        return aggregates.inverse(self.values, self.order)
+
+    def inverse_at(self, out: int) -> Outcome:
+        """An element of the inverse."""
+        ball = self.inverse[out % (self.order * self.order)]
+        if exists(ball):
+            return ball
+        is_singular = bool(self.total == 0)
+        return Trouble("domain", f"{self.shown} has no value here: the matrix has no inverse", is_singular)
+
+    def inverse_slope(self, out: int, n: int) -> Outcome:
+        """-inv[i, p]*inv[q, j] for the element (i, j) by the element (p, q)."""
+        value = self.inverse_at(out)
+        if isinstance(value, Trouble):
+            return value
+        (i, j), (p, q) = divmod(out % (self.order * self.order), self.order), divmod(n, self.order)
+        return -self.inverse[i * self.order + p] * self.inverse[q * self.order + j]
+
+    def cofactor(self, n: int) -> Outcome:
+        """The derivative of a determinant: by the inverse, or for a singular matrix by its minors."""
+        row, column = divmod(n, self.order)
+        ball = self.total * self.inverse[column * self.order + row]
+        if exists(ball):
+            return ball
+        if self.order > MOST_MINORS:
+            return Trouble("slope", f"{self.shown} is of a matrix too close to a singular one", False)
+        return aggregates.cofactor(self.values, self.order, row, column)
+
+    def choice(self, n: int) -> Outcome:
+        """1 for the extreme, 0 for the others; a kink where they tie."""
+        chosen = aggregates.is_chosen(self.values, n, largest=self.name == "amax")
+        if chosen == 0:
+            return arb(0)
+        may_tie, ties = aggregates.ties(self.values, n)
+        if not may_tie:
+            return chosen
+        return Trouble("kink", f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie", ties)
+
+
+_NOUN = {"amax": "largest", "amin": "smallest"}
