@@ -24,7 +24,8 @@ ALLOWED = {
     "check": {"errors", "results", "language", "symbolic", "reference", "check"},
     "function": {"errors", "results", "language", "autodiff", "symbolic", "reference", "check"},
     "report": {"errors", "results", "report"},
-    "cli": {"", "errors", "results", "function", "report", "cli"},
+    "files": {"errors", "language", "files"},
+    "cli": {"", "errors", "results", "function", "files", "report", "cli"},
     "__init__": {"errors", "results", "function"},
     "__main__": {"cli"},
 }
@@ -55,6 +56,12 @@ def test_rooms_import_one_way(module: Path) -> None:
             assert room in ALLOWED[_room(module)], name
 
 
+def test_files_know_the_limits_of_the_language_alone() -> None:
+    """The room that reads bytes learns how large a tensor may be, and nothing else."""
+    names = {name for module in MODULES if _room(module) == "files" for name, _ in _imports(module)}
+    assert {name for name in names if name.startswith("gradcli.language")} == {"gradcli.language.shapes"}
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_torch_reading_imports_torch(module: Path) -> None:
     """And only the shell's rooms are free of SymPy."""
@@ -63,7 +70,7 @@ def test_only_the_torch_reading_imports_torch(module: Path) -> None:
             assert module.relative_to(PACKAGE) == Path("autodiff/_torch.py")
         if name.split(".")[0] == "sympy":
             assert (
-                _room(module) not in ("cli", "report", "results", "errors", "__init__", "autodiff")
+                _room(module) not in ("cli", "files", "report", "results", "errors", "__init__", "autodiff")
                 or module.name == "run.py"
             )
 

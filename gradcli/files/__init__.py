@@ -1,0 +1,11 @@
+"""Values and expressions from files and standard input: the text after `@` to a float64 array, or to text.
+
+Knows formats and paths, and nothing of the language or of functions.  What is read is hostile until it is parsed: no
+pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.
+"""
+
+from __future__ import annotations
+
+from gradcli.files.reader import Files
+
+__all__ = ["Files"]

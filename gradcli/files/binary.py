@@ -1,0 +1,191 @@
+"""NumPy's own files, .npy and .npz, to float64 arrays.
+
+The header is matched, not evaluated, and the bytes are taken as numbers: there is no path to a pickle.  The format:
+https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import zipfile
+import zlib
+from typing import IO, Any, BinaryIO, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import InputError, TooLargeError
+from gradcli.files.text import choice, shown
+
+Array = npt.NDArray[np.float64]
+
+MAGIC = b"\x93NUMPY"
+
+_HEADER_BYTES = 2**16
+"""Bytes in which a header must end; NumPy itself reads 10,000."""
+
+_DIRECTORY_BYTES = 2**22
+"""Bytes of an archive's table of contents: some tens of thousands of arrays."""
+
+_DESCR = re.compile(r"""['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|[\[(])""")
+_FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
+_TYPE = re.compile(r"[<>=|]?([a-zA-Z?])(\d{0,2})")
+
+_REFUSED = {
+    "O": ("Python objects, which are pickled and never loaded", "convert it with .astype(float)"),
+    "c": ("complex numbers, and complex numbers are not read", "save the real and the imaginary part on their own"),
+    "U": ("text", "convert it with .astype(float)"),
+    "S": ("text", "convert it with .astype(float)"),
+    "M": ("dates", "convert it with .astype(float)"),
+    "m": ("time differences", "convert it with .astype(float)"),
+}
+"""What the letters of types that are not real numbers stand for, and the fix."""
+
+
+def require_room(shape: tuple[int, ...], name: str) -> None:
+    """Refuse a shape before memory is taken for it.
+
+    Raises:
+        TooLargeError: More elements or dimensions than a tensor may have.
+    """
+    from gradcli.language.shapes import MAX_DIMENSIONS, MAX_ELEMENTS  # brings SymPy, which a missing file needs not
+
+    if len(shape) > MAX_DIMENSIONS:
+        message = f"{name} has an array of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held"
+        raise TooLargeError(message, hint="reshape it before it is saved")
+    elements = max(math.prod(shape), *shape, 0)
+    if elements > MAX_ELEMENTS:
+        count = f"{elements:,}" if elements < 10**15 else f"{min(elements, 10**300):.3g}"
+        message = f"{name} has an array of {count} elements; at most {MAX_ELEMENTS:,} are held"
+        raise TooLargeError(message, hint="save a part of it")
+
+
+def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes = b"") -> Array:
+    """The one array of an .npy file, `head` being what was already read of it.
+
+    Raises:
+        InputError: It is not such a file, is cut short, or holds other than real numbers.
+        TooLargeError: Its header claims more than is held.
+    """
+    if part is not None:
+        raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
+    head += stream.read(_HEADER_BYTES - len(head))
+    header, start = _header(head, name)
+    dtype, shape, order = _layout(header, name)
+    size = math.prod(shape) * dtype.itemsize
+    data = head[start : start + size]
+    data += stream.read(size - len(data))
+    if len(data) < size:
+        message = f"{name} is cut short: its header claims {size:,} bytes of numbers, and {len(data):,} are there"
+        raise InputError(message, hint="save or copy it again")
+    if len(head) > start + size or stream.read(1):
+        message = f"{name} goes on after its array, which has {math.prod(shape):,} elements"
+        raise InputError(message, hint="save one array a file, or several with numpy.savez")
+    return _as_float64(np.frombuffer(data, dtype), name).reshape(shape, order=order)
+
+
+def _header(head: bytes, name: str) -> tuple[str, int]:
+    """The header's text, and where it ends."""
+    if not head.startswith(MAGIC):
+        hint = "save it with numpy.save; a file of text is named .csv, .txt or .json"
+        raise InputError(f"{name} is not an .npy file: it does not begin as one", hint=hint)
+    try:
+        kind = "<H" if head[6] == 1 else "<I"
+        start = 8 + struct.calcsize(kind)
+        stop = start + int(struct.unpack_from(kind, head, 8)[0])
+    except (IndexError, struct.error):
+        stop = start = len(head) + 1
+    if stop > len(head):
+        raise InputError(f"{name} is cut short or damaged: its header has no end", hint="save or copy it again")
+    return head[start:stop].decode("latin-1"), stop
+
+
+def _layout(header: str, name: str) -> tuple[np.dtype[Any], tuple[int, ...], Literal["C", "F"]]:
+    """The element type, the shape and the order that a header claims, once they are known to be fit."""
+    descr, fortran, sizes = (pattern.search(header) for pattern in (_DESCR, _FORTRAN, _SHAPE))
+    if descr is None or fortran is None or sizes is None:
+        raise InputError(f"the header of {name} is damaged", hint="save or copy it again")
+    # Sixteen digits of a size are enough to refuse it, and int() of a million of them would take long.
+    shape = tuple(int(size[:16]) for size in re.findall(r"\d+", sizes[1]))
+    dtype = _element_type(descr[1], name)
+    require_room(shape, name)
+    return dtype, shape, "F" if fortran[1] == "True" else "C"
+
+
+def _element_type(descr: str | None, name: str) -> np.dtype[Any]:
+    match = _TYPE.fullmatch(descr or "")
+    letter = match[1] if match else (descr or "").lstrip("<>=|")[:1]
+    what, hint = _REFUSED.get(letter, ("records or raw bytes", "save one of their fields, as numbers"))
+    if match and letter in "?biuf":
+        try:
+            return np.dtype(match[0])
+        except TypeError:
+            what, hint = f"numbers of the type {shown(match[0])}, which is not known here", "save it as float64"
+    raise InputError(f"{name} holds {what}", hint=hint)
+
+
+def _as_float64(array: npt.NDArray[Any], name: str) -> Array:
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
+    with np.errstate(all="ignore"):
+        numbers: Array = array.astype(np.float64)
+    if array.dtype.itemsize > 8 and np.any(np.isinf(numbers) & np.isfinite(array)):
+        message = f"{name} holds a number that is beyond the range of float64"
+        raise InputError(message, hint="scale the numbers before they are saved")
+    return numbers
+
+
+def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
+    """The array of an .npz file that is named, or the only one.
+
+    Raises:
+        InputError: It is not such a file, has no such array or several to choose from; else as for `read_npy`.
+        TooLargeError: Its table of contents, or the array, is larger than is held.
+    """
+    damaged = f"{name} is not an .npz file, or is damaged"
+    try:
+        _require_small_directory(stream, name)
+        with zipfile.ZipFile(stream) as archive:
+            members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+            member = members[_chosen(list(members), name, part)]
+            # Deflate gives out no more than it is asked for; bzip2 and LZMA give out whatever a block unpacks to.
+            if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                message = f"the array {shown(member.filename)} of {name} is encrypted, or compressed in another way"
+                raise InputError(message, hint="save it with numpy.savez or numpy.savez_compressed")
+            with archive.open(member) as content:
+                return read_npy(content, f"{name[:-1]}:{member.filename.removesuffix('.npy')}'")
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
+        raise InputError(damaged, hint="save it again with numpy.savez") from error
+
+
+def _chosen(names: list[str], name: str, part: str | None) -> str:
+    if part in names:
+        return str(part)
+    if part is not None:
+        message = f"{name} has no array {shown(part)}"
+    elif len(names) != 1:
+        message = f"{name} has {len(names)} arrays, and none is named" if names else f"{name} has no arrays"
+    else:
+        return names[0]
+    raise InputError(message, hint=f"write @FILE.npz:NAME; {choice('arrays', part, names)}")
+
+
+def _require_small_directory(stream: BinaryIO, name: str) -> None:
+    """Refuse an archive whose table of contents would itself fill the memory: `zipfile` reads it whole.
+
+    It is described in the last record of the file: the signature, four numbers of two bytes, the table's size and place
+    of four bytes each.  Archives beyond 4 GiB have a second record before it, which is refused along with them.
+    """
+    stream.seek(max(0, stream.seek(0, 2) - 2**16 - 42))
+    tail = stream.read()
+    stream.seek(0)
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) < at + 22:
+        raise zipfile.BadZipFile
+    size = struct.unpack_from("<I", tail, at + 12)[0]
+    if size > _DIRECTORY_BYTES or b"PK\x06\x07" in tail[max(0, at - 20) : at]:
+        message = f"the archive {name} is too large: at most 4 GiB, with {_DIRECTORY_BYTES // 2**20} MiB of names"
+        raise TooLargeError(message, hint="save the array in a file of its own, with numpy.save")

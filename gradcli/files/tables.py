@@ -1,0 +1,220 @@
+"""Tables of text to float64 arrays: cells by the csv module, numbers by `float`.
+
+A row of names may come first.  What could be read in two ways is refused rather than guessed: a table that lost a row
+or a digit in silence would give a wrong gradient with a good verdict.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from gradcli.errors import InputError
+from gradcli.files.binary import Array
+from gradcli.files.text import choice, shown
+
+_MISSING = {"", "na", "n/a", "null", "none"}
+"""Cells that stand for a missing number, and are no names of columns."""
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
+
+_QUOTED = re.compile(r'"[^"]*"')
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
+
+
+class _Row(NamedTuple):
+    """The cells of a row, and the line of the file that it ends on, counted from 1."""
+
+    line: int
+    cells: list[str]
+
+
+def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
+    """The numbers of a table, or of the column that is named or counted from 0.
+
+    Shapes: a column (n,); a headerless row (m,); a headerless number (); else (n, m).  A column that is chosen is (n,).
+
+    Args:
+        text: With newlines alone as line endings.  `TEXT_BYTES` have room for fewer cells than a tensor for elements.
+        name: What a message calls the table.
+        suffix: `.csv` has commas, or semicolons where there is no comma; `.tsv` has tabs; others have comments and any
+            one of commas, semicolons, tabs and blanks.
+        part: The column.
+
+    Raises:
+        InputError: A cell is not a number, rows differ in length, or there is no such column.
+
+    >>> read_table("a,b\\n1,2\\n3,4\\n", "'t.csv'", ".csv", "b")
+    array([2., 4.])
+    """
+    has_comments = suffix not in (".csv", ".tsv")
+    separator = _separator(text, suffix, has_comments)
+    rows = _rows(text, name, separator, has_comments)
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{name} holds no numbers", hint="a table has a row of numbers a line")
+    header = [cell.strip() for cell in first.cells] if any(map(_is_name, first.cells)) else None
+    column = None if part is None else _column(part, header, first, name)
+    table = _Table(name, separator, first, header, column)
+    numbers = np.array(table.numbers(rows if header else itertools.chain([first], rows)))
+    width = len(first.cells) if column is None else 1
+    if not numbers.size:
+        raise InputError(f"{name} has a row of names and no row of numbers", hint="a table has a row of numbers a line")
+    if column is None and not header and numbers.size == width:
+        return numbers if width > 1 else numbers.reshape(())
+    return numbers if width == 1 else numbers.reshape(-1, width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the rows of one table have in common, for reading them and for saying what is wrong with one."""
+
+    name: str
+    separator: str
+    first: _Row
+    header: list[str] | None
+    column: int | None
+
+    def numbers(self, rows: Iterable[_Row]) -> array[float]:
+        """The numbers of the rows, or of the chosen column, in one run."""
+        found = array("d")
+        chosen = slice(None) if self.column is None else slice(self.column, self.column + 1)
+        for row in rows:
+            if len(row.cells) != len(self.first.cells):
+                self._refuse_length(row)
+            try:
+                found.extend(map(_number, row.cells[chosen]))
+            except ValueError:
+                self._refuse_cell(row)
+        return found
+
+    def _refuse_length(self, row: _Row) -> NoReturn:
+        here = f"row {row.line} of {self.name} has {len(row.cells)} cell{'s' * (len(row.cells) != 1)}"
+        raise InputError(
+            f"{here}, and row {self.first.line} has {len(self.first.cells)}",
+            hint=f"the cells are separated by {_SEPARATORS[self.separator]}, and every row must have as many",
+        )
+
+    def _refuse_cell(self, row: _Row) -> NoReturn:
+        columns = range(len(row.cells)) if self.column is None else [self.column]
+        index = next(index for index in columns if not _is_number(row.cells[index]))
+        cell = row.cells[index].strip()
+        named = self.header is not None and self.header[index]
+        column = shown(self.header[index]) if self.header and named else f"{index}, counted from 0"
+        what = f"{shown(cell)} is not a number" if cell else "the cell is empty"
+        hint = "a number is such as 1, -2.5e3, nan or inf"
+        if cell.lower() in _MISSING:
+            hint = "write nan where a number is missing"
+        elif _DECIMAL_COMMA.fullmatch(cell):
+            hint = "write decimals with a point"
+        elif re.search(r"[;\t ]", cell) and self.separator in (",", "\t"):
+            hint = f"the cells are separated by {_SEPARATORS[self.separator]}"
+        elif _is_float(cell) and cell.isascii() and "_" not in cell:
+            what, hint = f"{shown(cell)} is beyond the range of float64", "write inf if infinity is meant"
+        elif len(columns) > 1:
+            hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(index + 1) % len(columns)}"
+        raise InputError(f"row {row.line} of {self.name}, column {column}: {what}", hint=hint)
+
+
+def _separator(text: str, suffix: str, has_comments: bool) -> str:
+    """What stands between the cells.
+
+    The whole text decides, not its first row: if any of it holds a separator that others lack, the rows differ in
+    length, which is an error, while a row taken for a single cell could pass as a name.
+    """
+    if suffix == ".tsv":
+        return "\t"
+    bare = _COMMENT.sub("", text) if has_comments else text
+    bare = _QUOTED.sub("", bare) if '"' in bare else bare
+    if suffix == ".csv":
+        # Sound: without any comma, a comma table is one column, and a cell with a semicolon is not a number.
+        return ";" if ";" in bare and "," not in bare else ","
+    return next((mark for mark in ";,\t" if mark in bare), " ")
+
+
+def _rows(text: str, name: str, separator: str, has_comments: bool) -> Iterator[_Row]:
+    """The rows that are not blank; blank ones are passed over before the first and after the last."""
+    line = 0
+
+    def kept() -> Iterator[str]:
+        nonlocal line
+        for line, content in enumerate(io.StringIO(text), 1):  # noqa: B007 (the reader's rows end on this line)
+            if not (has_comments and content.lstrip().startswith("#")):
+                yield content.strip() + "\n" if separator == " " else content
+
+    blank = 0
+    seen = False
+    try:
+        for cells in csv.reader(kept(), delimiter=separator, skipinitialspace=True, strict=True):
+            if not any(map(str.strip, cells)):
+                blank = blank or line * seen
+                continue
+            if blank:
+                message = f"row {blank} of {name} is empty, and rows follow"
+                raise InputError(message, hint="write nan where a number is missing, or remove the row")
+            seen = True
+            yield _Row(line, cells)
+    except csv.Error as error:
+        message = f"row {line} of {name} is not a row of cells: {error}"
+        raise InputError(message, hint="a cell that begins with a quote must end with one") from error
+
+
+def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:
+    """The index of a column by its name, or by its number from 0."""
+    count = len(first.cells)
+    named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
+    if len(named) > 1:
+        hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}"
+        raise InputError(f"{name} has {len(named)} columns {shown(part)}", hint=hint)
+    if named:
+        return named[0]
+    index = int(part) if part.isascii() and part.isdecimal() and len(part) < 10 else count
+    if index >= count:
+        hint = choice("columns", part.strip(), header) if header else f"the columns are 0 to {count - 1}, without names"
+        raise InputError(f"{name} has no column {shown(part)}", hint=hint if count > 1 or header else "leave it out")
+    if header and _is_number(header[index]):
+        # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
+        message = f"row {first.line} of {name} may be names or numbers: {shown(header[index])} is in column {index}"
+        raise InputError(
+            message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
+        )
+    return index
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell can only be a name: it has a letter, and is neither a number nor the want of one."""
+    return any(map(str.isalpha, cell)) and cell.strip().lower() not in _MISSING and not _is_float(cell)
+
+
+def _is_float(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        _number(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str) -> float:
+    """The number of a cell: what `float` takes, except digits that are not ASCII, `1_000`, and `1e400`."""
+    number = float(cell)
+    if "_" in cell or not cell.isascii() or (math.isinf(number) and any(map(str.isdecimal, cell))):
+        raise ValueError(cell)
+    return number
