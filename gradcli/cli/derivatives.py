@@ -20,10 +20,13 @@ from gradcli.cli.options import (
     Wrt,
     inputs,
     names,
+    read,
+    read_expression,
 )
 from gradcli.cli.output import Output, output
 
 if TYPE_CHECKING:
+    from gradcli.files import Files
     from gradcli.function import Function
 
 
@@ -54,8 +57,10 @@ def vjp(
       gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0
       gradcli vjp "-x**2" --at -1,2 --v ones --format plain
     """
-    function = _function(expression)
-    answer = function.vjp(inputs(function.variables, at), v, wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    function, files = _function(expression)
+    given = inputs(function.variables, at, files)
+    vector = None if v is None else read(v, "--v", files)
+    answer = function.vjp(given, vector, wrt=names(wrt), dtype=dtype.value, check=not no_check)
     return output(answer, format, json=json)
 
 
@@ -77,8 +82,9 @@ def jacobian(
       gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
       gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
     """
-    function = _function(expression)
-    answer = function.jacobian(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    function, files = _function(expression)
+    given = inputs(function.variables, at, files)
+    answer = function.jacobian(given, wrt=names(wrt), dtype=dtype.value, check=not no_check)
     return output(answer, format, json=json)
 
 
@@ -98,8 +104,9 @@ def grad(
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli grad "log(x)" --at -1
     """
-    function = _function(expression)
-    answer = function.grad(inputs(function.variables, at), wrt=names(wrt), dtype=dtype.value, check=not no_check)
+    function, files = _function(expression)
+    given = inputs(function.variables, at, files)
+    answer = function.grad(given, wrt=names(wrt), dtype=dtype.value, check=not no_check)
     return output(answer, format, json=json)
 
 
@@ -117,11 +124,16 @@ def eval_(
       gradcli eval "y = x**2; sum(y)" --at 1,2
       gradcli eval "sin(pi/6)" --format plain
     """
-    function = _function(expression)
-    return output(function.eval(inputs(function.variables, at), dtype=dtype.value), format, json=json)
+    function, files = _function(expression)
+    return output(function.eval(inputs(function.variables, at, files), dtype=dtype.value), format, json=json)
 
 
-def _function(expression: str) -> Function:
+def _function(expression: str) -> tuple[Function, Files]:
+    """The function of a command line, and the files that its values may be in."""
+    from gradcli.files import Files
+
+    files = Files()
+    text = read_expression(expression, files)
     from gradcli.function import Function
 
-    return Function(expression)
+    return Function(text), files

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gradcli.errors import InputError
+
+if TYPE_CHECKING:
+    from gradcli.files import Files
+    from gradcli.results import Array
 
 
 class Format(StrEnum):
@@ -30,7 +34,10 @@ class Dtype(StrEnum):
 Expression = Annotated[
     str,
     typer.Argument(
-        metavar="EXPR", show_default=False, help='The function, such as "x**2"; variables are its free names.'
+        metavar="EXPR",
+        show_default=False,
+        help='The function, such as "x**2"; variables are its free names. '
+        "@FILE reads it from a file, @- from standard input.",
     ),
 ]
 At = Annotated[
@@ -40,7 +47,9 @@ At = Annotated[
         metavar="[NAME=]VALUE",
         show_default=False,
         help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
-        "The name may be left out where there is one variable. Repeat for more.",
+        "The name may be left out where there is one variable. Repeat for more. "
+        "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
+        "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
     ),
 ]
 Vector = Annotated[
@@ -50,7 +59,7 @@ Vector = Annotated[
         metavar="VALUE",
         show_default=False,
         help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
-        "or e0_1 (the element y[0,1] alone). "
+        "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at. "
         "Default: 1, if y has one element.",
     ),
 ]
@@ -71,11 +80,12 @@ NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not compare the nu
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 
-def inputs(variables: Sequence[str], at: Sequence[str] | None) -> dict[str, str]:
-    """The value of each variable from the words of `--at`, still as text.
+def inputs(variables: Sequence[str], at: Sequence[str] | None, files: Files) -> dict[str, str | Array]:
+    """The value of each variable from the words of `--at`: an array where it is in a file, else still as text.
 
     Raises:
-        InputError: A bare value where there is not exactly one variable, or two values for one.
+        InputError: A bare value where there is not exactly one variable, or two values for one; or a file that
+            cannot be read.
     """
     given: dict[str, str] = {}
     for word in at or []:
@@ -84,7 +94,31 @@ def inputs(variables: Sequence[str], at: Sequence[str] | None) -> dict[str, str]
         if name in given:
             raise InputError(f"--at gives '{name}' two values: {given[name]} and {value}", hint="write a vector as 1,2")
         given[name] = value
-    return given
+    return {name: read(value, f"--at {name}", files) for name, value in given.items()}
+
+
+def read(word: str, source: str, files: Files) -> str | Array:
+    """The array behind `@`, or the text: behind `@@` what follows with one `@`, else the word as it is.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    text = word.lstrip()
+    if text.startswith("@@"):
+        return text[1:]
+    return files.array(text[1:], source) if text.startswith("@") else word
+
+
+def read_expression(word: str, files: Files) -> str:
+    """The text of EXPR, which is read from a file behind `@`; `@@` as in values.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    text = word.lstrip()
+    if text.startswith("@@"):
+        return text[1:]
+    return files.text(text[1:], "EXPR") if text.startswith("@") else word
 
 
 def _only(variables: Sequence[str], word: str) -> str:
