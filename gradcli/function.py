@@ -7,39 +7,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
-import numpy.typing as npt
-import sympy
 
 from gradcli.errors import InputError, TooLargeError, did_you_mean
-from gradcli.language.grammar import parse
-from gradcli.language.indexing import Shape, show
-from gradcli.language.program import CONSTANTS, Atom, Program
+from gradcli.language.grammar import PREFIXES
+from gradcli.language.indexing import show
+from gradcli.language.program import CONSTANTS, Program
 from gradcli.language.shapes import infer
-from gradcli.language.values import Array, Value, read_cotangent, read_value
-from gradcli.results import VJP, Check, Evaluation, Formula, Gradient, Jacobian
-
-if TYPE_CHECKING:
-    from gradcli.autodiff.run import Forward
-    from gradcli.check.judge import Evidence
-    from gradcli.check.point import Point
-
-Dtype = Literal["float64", "float32"]
-
-JACOBIAN_ENTRIES = 10_000
-"""Entries up to which `vjp` and `grad` show the Jacobian beside their answer."""
+from gradcli.language.snippets import read
+from gradcli.language.values import Array, Value, read_value
+from gradcli.question import Dtype, Question, rounded
+from gradcli.results import VJP, Evaluation, Gradient, Jacobian
 
 JACOBIAN_BYTES = 2**30
 """Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
 
-MAX_FORMULAS = 30
-"""Variables for which a formula is derived; each takes a walk over the whole Program."""
-
 Inputs = Mapping[str, Value]
+
+SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
+"""Names that mean something else unless they are given a value."""
 
 
 class Function:
@@ -64,7 +51,7 @@ class Function:
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
-        self._program = parse(expression)
+        self._snippet = read(expression)
 
     def __repr__(self) -> str:
         return f"Function({self.expression!r})"
@@ -72,7 +59,7 @@ class Function:
     @property
     def variables(self) -> tuple[str, ...]:
         """The free names in order of appearance."""
-        return self._program.names
+        return self._snippet.program.names
 
     def eval(self, at: Inputs | None = None, *, dtype: Dtype = "float64") -> Evaluation:
         """The value y.
@@ -87,10 +74,8 @@ class Function:
         >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
         array(11.)
         """
-        call = self._call(at, (), dtype)
-        from gradcli.autodiff.derivatives import value
-
-        return Evaluation(command="eval", value=value(call.forward), **call.common)
+        question = self._question(at, (), dtype)
+        return Evaluation(command="eval", value=question.value, **question.common)
 
     def vjp(
         self,
@@ -105,7 +90,8 @@ class Function:
 
         Args:
             at: A value per variable.
-            v: Of y's shape; 1 if y has one element. `"ones"`, `"e0"` and `"e0_1"` are known.
+            v: Of y's shape; 1 if y has one element. `"ones"`, `"e0"`, `"e0_1"` and expressions in y and the
+                variables, `"2*y"`, are known.
             wrt: The variables to differentiate by; all by default.
             dtype: Of the computation.
             check: Whether to compare with the reference.
@@ -121,9 +107,9 @@ class Function:
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
-        call = self._call(at, wrt, dtype)
-        weights = _rounded(_cotangent(v, call.shape), dtype)
-        product, shared = call.product(weights, check=check)
+        question = self._question(at, wrt, dtype)
+        weights = question.weights(question.cotangent(v, self._snippet.v))
+        product, shared = question.product(weights, check=check)
         return VJP(command="vjp", v=weights, vjp=product, **shared)
 
     def grad(
@@ -148,13 +134,13 @@ class Function:
         >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
         array([ 3., 12.])
         """
-        call = self._call(at, wrt, dtype)
-        if math.prod(call.shape) != 1:
+        question = self._question(at, wrt, dtype)
+        if math.prod(question.shape) != 1:
             raise InputError(
-                f"a gradient needs a y of one element, and y has shape {show(call.shape)}",
+                f"a gradient needs a y of one element, and y has shape {show(question.shape)}",
                 hint="use sum(...), or vjp with --v, or jacobian",
             )
-        gradient, shared = call.product(np.ones(call.shape, dtype=dtype), check=check)
+        gradient, shared = question.product(np.ones(question.shape, dtype=dtype), check=check)
         return Gradient(command="grad", grad=gradient, **shared)
 
     def jacobian(
@@ -180,170 +166,46 @@ class Function:
         >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
         array([[1., 2.]])
         """
-        call = self._call(at, wrt, dtype)
-        size = call.jacobian_entries * np.dtype(dtype).itemsize
+        question = self._question(at, wrt, dtype)
+        size = question.jacobian_entries * np.dtype(dtype).itemsize
         if size > JACOBIAN_BYTES:
             raise TooLargeError(
-                f"the Jacobian has {call.jacobian_entries:,} entries and takes {_bytes(size)}; "
+                f"the Jacobian has {question.jacobian_entries:,} entries and takes {_bytes(size)}; "
                 f"the limit is {_bytes(JACOBIAN_BYTES)}",
                 hint="use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables",
             )
-        from gradcli.autodiff.derivatives import value
-
-        blocks, _ = call.jacobian(call.jacobian_entries)
+        blocks, _ = question.jacobian(question.jacobian_entries)
         return Jacobian(
             command="jacobian",
-            value=value(call.forward),
+            value=question.value,
             jacobian=blocks,
-            **call.common,
-            **call.checked(blocks, None, None, check=check),
+            **question.common,
+            **question.checked(blocks, None, None, check=check),
         )
 
-    def _call(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> _Call:
+    def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
         """Everything that can be known without torch."""
         if dtype not in ("float64", "float32"):
             raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
         given = dict(at or {})
-        program = self._program
-        if shadowed := frozenset(given) & frozenset(CONSTANTS):
-            program = parse(self.expression, given=shadowed)
-        _require_names(program, given)
-        arrays = {name: _rounded(read_value(given[name], f"--at {name}"), dtype) for name in program.names}
+        snippet = self._snippet
+        if shadowed := frozenset(given) & SHADOWABLE:
+            snippet = read(self.expression, given=shadowed)
+        program = snippet.program
+        named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
+        for name, value in given.items():
+            if name in program.names or name in named:
+                named[name] = rounded(read_value(value, f"--at {name}"), dtype)
+        _require_names(program, given, named)
+        arrays = {name: named.pop(name) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-        return _Call(program, shapes, arrays, _require_wrt(program, wrt), dtype)
+        chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
+        return Question(program, shapes, arrays, program.names if chosen is None else chosen, dtype, named)
 
 
-class _Checked(TypedDict):
-    """The part of an answer that the formulas and the check fill."""
-
-    symbolic: dict[str, Formula]
-    symbolic_omitted: dict[str, str]
-    check: Check | None
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One question: the Program with shapes and values, before and after torch has run it."""
-
-    program: Program
-    shapes: Mapping[Atom, Shape]
-    arrays: Mapping[str, Array]
-    wrt: tuple[str, ...]
-    dtype: Dtype
-
-    @property
-    def shape(self) -> Shape:
-        return self.shapes.get(self.program.output, ())
-
-    @property
-    def jacobian_entries(self) -> int:
-        return math.prod(self.shape) * sum(self.arrays[name].size for name in self.wrt)
-
-    @property
-    def common(self) -> dict[str, Any]:
-        return {
-            "expression": self.program.text,
-            "dtype": self.dtype,
-            "inputs": self.arrays,
-            "wrt": self.wrt,
-            "output": self.program.output_name,
-            "warnings": self.program.warnings,
-        }
-
-    @cached_property
-    def forward(self) -> Forward:
-        """The Program run by torch."""
-        from gradcli.autodiff.run import run
-
-        return run(self.program, self.arrays, self.wrt, self.dtype)
-
-    def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
-        """The Jacobian blocks, or None and why: they would have more than `most` entries."""
-        from gradcli.autodiff.derivatives import jacobian
-
-        if self.jacobian_entries > most:
-            return (
-                None,
-                f"{self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit",
-            )
-        return jacobian(self.forward, self.wrt), ""
-
-    def product(self, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
-        """The vector-Jacobian product, and the rest of an answer that gives one."""
-        from gradcli.autodiff.derivatives import value, vjp
-
-        found = vjp(self.forward, v, self.wrt)
-        jacobian, omitted = self.jacobian(JACOBIAN_ENTRIES)
-        shared = {"value": value(self.forward), "jacobian": jacobian, "jacobian_omitted": omitted}
-        return found, {**shared, **self.common, **self.checked(jacobian, v, found, check=check)}
-
-    def checked(
-        self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
-    ) -> _Checked:
-        """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-        from gradcli.autodiff.derivatives import value
-        from gradcli.check.judge import judge
-        from gradcli.check.point import Point, Torch
-
-        point = Point.of(self.program, self.shapes, self.arrays)
-        torch = Torch(self.dtype, value(self.forward), jacobian, v, vjp)
-        verdict, evidence = judge(point, torch, self.wrt) if check else (None, None)
-        return self._formulas(point, evidence, verdict)
-
-    def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> _Checked:
-        from gradcli.check.formulas import confirm, with_refuted
-        from gradcli.symbolic.derivative import differentiate
-        from gradcli.symbolic.movement import NoFormulaError
-        from gradcli.symbolic.printing import formula
-
-        shown: dict[str, Formula] = {}
-        omitted: dict[str, str] = {}
-        for name in self.wrt[MAX_FORMULAS:]:
-            omitted[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(self.wrt)}"
-        for name in self.wrt[:MAX_FORMULAS]:
-            try:
-                derivative = differentiate(point.program, point.shapes, sympy.Symbol(name, real=True))
-            except NoFormulaError as error:
-                omitted[name] = str(error)
-                continue
-            confirmation = confirm(point, derivative, evidence)
-            if confirmation.holds:
-                shown[name] = formula(derivative, self.program, confirmation.note)
-            elif confirmation.refuted:
-                omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"
-                verdict = verdict and with_refuted(verdict, name, confirmation.refuted)
-            else:
-                omitted[name] = "the reference could not confirm it"
-        return {"symbolic": shown, "symbolic_omitted": omitted, "check": verdict}
-
-
-def _rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
-    """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
-    with np.errstate(over="ignore"):
-        return array.astype(dtype)
-
-
-def _cotangent(v: Value | None, shape: Shape) -> npt.NDArray[np.floating]:
-    """The gradient vector given, or the implicit 1 of a y of one element.
-
-    Raises:
-        InputError: It is needed and not given, or has not y's shape.
-    """
-    if v is not None:
-        return read_cotangent(v, shape)
-    if math.prod(shape) != 1:
-        example = ",".join(["1"] * shape[0]) if len(shape) == 1 and shape[0] <= 4 else "ones"
-        raise InputError(
-            f"y has shape {show(shape)}, and only a y of one element has an implicit gradient: "
-            "vjp needs a vector v of y's shape",
-            hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
-        )
-    return np.ones(shape)
-
-
-def _require_names(program: Program, given: Mapping[str, Value]) -> None:
-    missing = [name for name in program.names if name not in given]
-    surplus = [name for name in given if name not in program.names]
+def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
+    missing = [name for name in program.names if name not in named]
+    surplus = [name for name in given if name not in named]
     if surplus:
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
@@ -358,9 +220,7 @@ def _require_names(program: Program, given: Mapping[str, Value]) -> None:
         )
 
 
-def _require_wrt(program: Program, wrt: Sequence[str] | None) -> tuple[str, ...]:
-    if wrt is None:
-        return program.names
+def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
     for name in wrt:
         if name not in program.names:
             hint = did_you_mean(name, program.names) or f"the variables are: {', '.join(program.names) or 'none'}"

@@ -139,10 +139,7 @@ class Calls(Constants):
     def _called(self, name: Token, span: Span, operand: Operand) -> Operand:
         """A method with its parentheses."""
         if name.text in UNCHANGED:
-            opening = self.advance()
-            while self.token.text != ")" and not self.at_end:
-                _ = self.advance() if not self._ignored() else None
-            return operand[0], span.to(self.expect(")", opening).span)
+            return operand[0], span.to(self.skip(self.advance()).span)
         if name.text.endswith("_"):
             raise self.error(
                 LanguageError,
@@ -302,11 +299,16 @@ class Calls(Constants):
         if token.kind != "name" or token.text not in IGNORED or self.tokens[self.position + 1].text != "=":
             return False
         self.position += 2
-        while self.token.text not in (",", ")", "") and self.token.text != "\n":
+        word = token
+        while self.token.text not in (",", ")", "", "\n"):
             word = self.advance()
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
                 raise self.error(LanguageError, "complex numbers are not read", word.span)
+        self.held(token, word.text)
         return True
+
+    def held(self, keyword: Token, value: str) -> None:
+        """A keyword that says how a tensor is held; a snippet listens."""
 
     # -- what has no row
 

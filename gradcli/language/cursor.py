@@ -57,6 +57,16 @@ class Cursor:
             raise self.error(LanguageError, f"'{opening.text}' is never closed", opening.span, hint=f"add '{text}'")
         raise self.unexpected(f" where '{text}' was expected")
 
+    def skip(self, opening: Token) -> Token:
+        """Pass over everything up to the bracket that closes `opening`, and take that."""
+        depth = 1
+        while not self.at_end:
+            token = self.advance()
+            depth += (token.text in ("(", "[")) - (token.text in (")", "]")) if token.kind == "operator" else 0
+            if depth == 0:
+                return token
+        return self.expect(")", opening)
+
     def nested(self, token: Token) -> Nesting:
         """One more level of nesting for the length of a block."""
         if self.depth >= MAX_DEPTH:

@@ -106,6 +106,11 @@ def parse_value(text: str, source: str) -> Program:
     return Parser(text, source, frozenset(), is_value=True).value()
 
 
+def parse_cotangent(text: str, source: str, names: frozenset[str]) -> Program:
+    """The Program of a gradient vector: a value that may name y and the variables."""
+    return Parser(text, source, names).value()
+
+
 def parse_meaning(text: str, operands: tuple[str, ...], constants: Mapping[str, Any]) -> Program:
     """The Program of a meaning of the op table, its operands being the variables in this order.
 
@@ -359,7 +364,7 @@ class Parser(Loops):
                 span,
                 hint=f"write {name.text}*(...) for a product",
             )
-        if name.text in CONSTANTS and name.text not in self.given:
+        if name.text in CONSTANTS and name.text not in self.given and name.text not in self.variables:
             return CONSTANTS[name.text], span
         if name is not token:
             raise self.error(LanguageError, f"'{self.text[span.start : span.stop]}' is not part of the language", span)

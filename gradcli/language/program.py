@@ -102,8 +102,10 @@ class Program:
         variables: Free names in order of appearance.
         lines: The Wengert list.
         output: The Symbol or number whose value is y.
+        source: What the text is, for messages: EXPR, or an option.
         assigned: The names of the statements, in order.
         warnings: Remarks for the user, such as an unused name.
+        shown: The statements of the function alone, where the text is a whole snippet.
     """
 
     text: str
@@ -113,6 +115,12 @@ class Program:
     source: str = "EXPR"
     assigned: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    shown: str = ""
+
+    @property
+    def expression(self) -> str:
+        """The function as text."""
+        return self.shown or self.text
 
     @property
     def output_name(self) -> str:

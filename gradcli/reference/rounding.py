@@ -20,7 +20,8 @@ class Rounding:
 
     def constant(self, exact: Ball, nearest: float) -> Ball:
         """A constant and what the format makes of it."""
-        rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
         return exact.union(arb(rounded)) if math.isfinite(rounded) else exact
 
     def slope(self, ball: Ball, spread: Ball) -> Ball:

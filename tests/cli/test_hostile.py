@@ -37,7 +37,7 @@ HOSTILE = [
     "sympy.sympify('1')",
     "os.system",
     "x.data.numpy().tofile('{mark}')",
-    "x.backward()",
+    "x.backward().data",
     "`touch {mark}`",
     "$(touch {mark})",
     "@/etc/passwd",

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.language.values import read_cotangent, read_value
+from gradcli.language.cotangents import Outputs, read_cotangent
+from gradcli.language.values import read_value
 
 VALUES = [
     ("1", 1.0),
@@ -62,7 +63,7 @@ COTANGENTS = [
 @pytest.mark.parametrize(("text", "shape", "expected"), COTANGENTS)
 def test_cotangents(text: str, shape: tuple[int, ...], expected: object) -> None:
     """Ones, components at all their points, single elements, values."""
-    np.testing.assert_array_equal(read_cotangent(text, shape), np.asarray(expected, dtype=float))
+    np.testing.assert_array_equal(read_cotangent(text, Outputs("y", shape, {})), np.asarray(expected, dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -71,4 +72,4 @@ def test_cotangents(text: str, shape: tuple[int, ...], expected: object) -> None
 def test_cotangents_of_the_wrong_shape(text: str, shape: tuple[int, ...]) -> None:
     """V has y's shape, as in torch."""
     with pytest.raises(GradcliError):
-        read_cotangent(text, shape)
+        read_cotangent(text, Outputs("y", shape, {}))

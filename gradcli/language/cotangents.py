@@ -1,0 +1,105 @@
+"""The gradient vector v: a value of y's shape, one component of y, or an expression in y and the variables."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.errors import InputError, Place, Span, did_you_mean
+from gradcli.language.grammar import parse_cotangent
+from gradcli.language.indexing import Shape, show
+from gradcli.language.program import Program
+from gradcli.language.shapes import infer
+from gradcli.language.values import Array, Value, read_value
+
+_COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What v may name: y by the name of the output, and the variables, each with its shape."""
+
+    name: str
+    shape: Shape
+    variables: Mapping[str, Shape]
+
+
+def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Program:
+    """The gradient vector v for this y: an array, or a Program if it names y or a variable.
+
+    `ones` is ones of y's shape, `e0` is ones over `y[0]`, at all its points; `e0_1` is the single element `y[0, 1]` of
+    a y of two dimensions; `2*y` and `x` are expressions.
+
+    Raises:
+        InputError: v has not y's shape, or the component or the name does not exist.
+
+    >>> read_cotangent("e1", Outputs("y", (2,), {"x": (2,)}))
+    array([0., 1.])
+    """
+    if isinstance(value, str):
+        if value.strip() == "ones":
+            return np.ones(y.shape)
+        if match := _COMPONENT.fullmatch(value):
+            return _component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source)
+        program = parse_cotangent(value, source, frozenset((y.name, *y.variables)))
+        if program.variables:
+            require_shape(program, y, value, source)
+            return program
+    v = read_value(value, source)
+    if v.shape != y.shape:
+        raise _misshapen(value, v.shape, y.shape, source)
+    return v
+
+
+def require_shape(program: Program, y: Outputs, value: Value, source: str = "--v") -> None:
+    """Refuse an expression for v that names something unknown, or has not y's shape.
+
+    Raises:
+        InputError: So it is.
+    """
+    known = {y.name: y.shape, **y.variables}
+    for name in program.names:
+        if name not in known:
+            start = program.text.find(name)
+            hint = did_you_mean(name, known) or f"v may name {', '.join(known)}"
+            place = Place(program.text, Span(start, start + len(name)), program.source)
+            raise InputError(f"v names '{name}', which is neither y nor a variable", place=place, hint=hint)
+    shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
+    if shape != y.shape:
+        raise _misshapen(value, shape, y.shape, source)
+
+
+def _misshapen(value: Value, given: Shape, wanted: Shape, source: str) -> InputError:
+    place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+    return InputError(
+        f"v has shape {show(given)}, and y has shape {show(wanted)}",
+        place=place,
+        hint=_shape_hint(value, given, wanted),
+    )
+
+
+def _shape_hint(value: Value, given: Shape, wanted: Shape) -> str:
+    if math.prod(given) == math.prod(wanted) == 1:
+        missing = len(wanted) - len(given)
+        brackets = "[" * missing, "]" * missing
+        example = str(value).strip().join(brackets) if missing > 0 else f"it with {len(wanted)} pairs of brackets"
+        return f"write {example}: as in torch, v must have y's shape"
+    return "v weights the elements of y, so it must have y's shape" + (", here a plain number" if not wanted else "")
+
+
+def _component(text: str, index: tuple[int, ...], shape: Shape, source: str) -> Array:
+    if not shape:
+        place = Place(text, Span(0, len(text)), source)
+        raise InputError("y is one number and has no components", place=place, hint="leave out --v")
+    if len(index) > len(shape) or any(n >= size for n, size in zip(index, shape, strict=False)):
+        place = Place(text, Span(0, len(text)), source)
+        raise InputError(
+            f"y has shape {show(shape)} and no component {list(index)}", place=place, hint="indices count from 0"
+        )
+    v = np.zeros(shape)
+    v[index] = 1.0
+    return v

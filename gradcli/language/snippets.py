@@ -1,0 +1,401 @@
+"""A whole PyTorch snippet as a function, its values, what to differentiate by, and v.
+
+    x = torch.tensor([1., 2.], requires_grad=True)     a variable and its value; requires_grad names it
+    y = x**2                                           a statement of the function
+    y.backward(torch.tensor([1., 1.]))                 the output, and v
+    print(x.grad)                                      what gradcli prints anyway
+
+A definition is an assignment of a tensor made of numbers.  Several backward passes add up in `.grad`, so their v's do,
+until it is set to zero.  Imports, prints and seeds say nothing about the function; what else stands there is refused at
+its place.  A text without any of this is a Program as it always was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli import collector
+from gradcli.errors import GradcliError, LanguageError, Span
+from gradcli.language import ops
+from gradcli.language.grammar import Parser, parse
+from gradcli.language.lines import Operand
+from gradcli.language.numeric import run
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Line, Program
+from gradcli.language.tokens import Token
+
+_SIGNS = re.compile(
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|^\s*print\s*\(|"
+    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
+    re.MULTILINE,
+)
+"""What no expression has, and a snippet does."""
+
+_QUIET = frozenset(
+    [
+        "manual_seed",
+        "seed",
+        "set_default_dtype",
+        "set_printoptions",
+        "set_num_threads",
+        "retain_grad",
+        "zero_grad",
+        "train",
+        "eval",
+    ]
+)
+"""Calls that say nothing about the function."""
+
+_BLOCKS = frozenset(
+    ["for", "while", "if", "def", "class", "with", "try", "return", "assert", "del", "lambda", "global"]
+)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """What a text says.
+
+    Attributes:
+        program: The function.
+        values: Values of the variables that the text defines.
+        wrt: The variables that require a gradient; None if the text does not say.
+        v: The gradient vector as a function of the variables, if the text has a backward pass with one.
+    """
+
+    program: Program
+    values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    wrt: tuple[str, ...] | None = None
+    v: Program | None = None
+
+
+def read(text: str, *, given: frozenset[str] = frozenset()) -> Snippet:
+    """The function of a text: a Program, or a snippet of PyTorch.
+
+    Args:
+        text: As typed or pasted.
+        given: Names that are variables although they are also constants.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is not read.
+
+    >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
+    >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
+    (('x',), [1.0, 2.0], ('x',))
+    """
+    if not _SIGNS.search(text):
+        return Snippet(parse(text, given=given))
+    text = _without_prompts(text)
+    with collector.paused():
+        return _Reader(text, "EXPR", given).snippet()
+
+
+def _without_prompts(text: str) -> str:
+    """What was typed at Python's prompt, blanks standing for the prompts and for what was printed."""
+    lines = text.split("\n")
+    if not any(line.lstrip().startswith(">>> ") for line in lines):
+        return text
+    prompts = re.compile(r"\s*(>>> |\.\.\. )")
+    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
+    return "\n".join(shown)
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """`y.backward(v)`: the output, v if there is one, and where it stands."""
+
+    output: Atom
+    v: Atom | None
+    span: Span
+
+
+class _Reader(Parser):
+    """Reads statements of Python that belong to a snippet; the rest is the language."""
+
+    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
+        super().__init__(text, source, given)
+        self.values: dict[str, npt.NDArray[np.float64]] = {}
+        self.requires: dict[str, None] = {}
+        self.passes: list[_Pass] = []
+        self.statements: list[tuple[Span, Atom]] = []
+        self.is_made = self.is_required = False
+
+    def snippet(self) -> Snippet:
+        """The whole text."""
+        output: Operand | None = None
+        while True:
+            while self.accept(";") or self.accept("\n"):
+                pass
+            if self.at_end:
+                break
+            found = self.line()
+            output = found or output
+            if self.token.text not in (";", "\n", ""):
+                raise self.unexpected()
+        if self.passes:
+            output = self.passes[0].output, self.passes[0].span
+        if output is None:
+            hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
+            raise self.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
+        return self.finished(output)
+
+    # -- statements
+
+    def line(self) -> Operand | None:
+        """One statement; its value if it is one of the function's."""
+        first, second = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if first.kind == "keyword" and first.text in ("import", "from"):
+            self.skip_line()
+            return None
+        if first.kind == "keyword" and first.text in _BLOCKS:
+            hint = "a snippet is a list of assignments, backward() and print()"
+            raise self.error(LanguageError, f"a '{first.text}' statement is not read", first.span, hint=hint)
+        names = self.dotted()
+        is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
+        if names == ["print"] or names[-1] in _QUIET or is_zeroed:
+            self.passes = [] if is_zeroed else self.passes
+            self.skip_line()
+            return None
+        if names[-2:] in (["autograd", "grad"], ["autograd", "backward"]):
+            self.differentiated(first)
+            return None
+        if len(names) > 1 and names[-1] in ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype"):
+            self.attribute(names)
+            return None
+        if second.text == "," and first.kind == "name":
+            hint = "write one assignment a line"
+            raise self.error(LanguageError, "several names on a line are not read", first.span, hint=hint)
+        if first.kind == "name" and second.text == "=":
+            return self.assigned(first)
+        start = len(self.passes)
+        operand = self.statement()
+        return None if len(self.passes) > start else self.noted(first, operand)
+
+    def targets(self) -> int:
+        """Where a statement begins behind `g =` or `g, h =`; where it begins if there is neither."""
+        position = self.position
+        while self.tokens[position].kind == "name" and self.tokens[position + 1].text in (",", "="):
+            position += 2
+            if self.tokens[position - 1].text == "=" or self.tokens[position].text == "=":
+                return position + (self.tokens[position].text == "=")
+        return self.position
+
+    def dotted(self) -> list[str]:
+        """The names joined by dots at the start of a statement, behind its targets."""
+        position = self.targets()
+        names = [self.tokens[position].text]
+        while self.tokens[position + 1].text == "." and self.tokens[position + 2].kind == "name":
+            position += 2
+            names.append(self.tokens[position].text)
+        return names
+
+    def skip_line(self) -> None:
+        """Pass over a statement that says nothing about the function."""
+        while self.token.text not in (";", "\n") and not self.at_end:
+            self.advance()
+
+    def attribute(self, names: list[str]) -> None:
+        """`x.requires_grad = True`, `x.grad = None`, or an attribute that a notebook shows."""
+        word = self.tokens[self.position + 2 * (len(names) - 1)]
+        start = self.token
+        self.position += 2 * len(names) - 1
+        if self.accept("="):
+            value = self.advance()
+            if names[-1] == "requires_grad" and names[0] in self.values and value.text in ("True", "False"):
+                self.requires.pop(names[0], None)
+                if value.text == "True":
+                    self.require(names[0])
+            elif names[-1] == "grad" and value.text == "None":
+                self.passes = []
+            else:
+                raise self.error(LanguageError, f"'.{names[-1]}' cannot be set here", start.span.to(value.span))
+        elif self.token.text not in ("\n", ";", ""):
+            raise self.error(LanguageError, f"'.{names[-1]}' is not part of the language", word.span)
+
+    def require(self, name: str) -> None:
+        """Note that a variable requires a gradient."""
+        self.requires[name] = None
+
+    def assigned(self, name: Token) -> Operand | None:
+        """A definition of a variable, or an assignment of the function."""
+        mark = len(self.builder.lines)
+        self.is_made = self.is_required = False
+        self.require_assignable(name)
+        self.position += 2
+        self.is_pair = False
+        value, span = self.expression()
+        lines, used = self.closure(value)
+        if not self.is_made or used:
+            self.assign(name.text, value)
+            return self.noted(name, (value, name.span.to(span)))
+        self.values[name.text] = run(Program(self.text, (), lines, value, self.source))
+        self.builder.forget(mark)
+        self.variables[name.text] = sympy.Symbol(name.text, real=True)
+        if self.is_required:
+            self.require(name.text)
+        return None
+
+    def noted(self, first: Token, operand: Operand) -> Operand:
+        """A statement of the function, remembered with its range."""
+        self.statements.append((Span(first.span.start, self.tokens[self.position - 1].span.stop), operand[0]))
+        return operand
+
+    # -- what makes a definition
+
+    def _tensor(self, span: Span) -> Operand:
+        self.is_made = True
+        return super()._tensor(span)
+
+    def made(self, op: ops.Op, operands: list[Operand], statics: tuple[ops.Default, ...], span: Span) -> Operand:
+        """As in the language; a constant tensor makes a definition."""
+        self.is_made |= op.kind is Kind.SOURCE
+        if op.name in ("rand", "randn"):
+            self.warnings.append(f"{op.name} is NumPy's generator here; torch's numbers differ for the same seed")
+        return super().made(op, operands, statics, span)
+
+    def held(self, keyword: Token, value: str) -> None:
+        """`requires_grad=True` among the arguments of a constructor."""
+        self.is_required |= keyword.text == "requires_grad" and value == "True"
+
+    # -- backward passes
+
+    def method(self, operand: Operand) -> Operand:
+        """As in the language, and `.backward(v)`, `.requires_grad_()`."""
+        name = self.tokens[self.position + 1]
+        if name.text == "requires_grad_":
+            self.is_required = True
+            if str(operand[0]) in self.values:
+                self.require(str(operand[0]))
+        if name.text != "backward" or self.tokens[self.position + 2].text != "(":
+            return super().method(operand)
+        self.position += 2
+        opening = self.advance()
+        v = self.backward_arguments(("gradient", "grad_tensors"))
+        span = operand[1].to(self.expect(")", opening).span)
+        if self.token.text not in ("\n", ";", ""):
+            raise self.unexpected(" behind backward()")
+        self.passes.append(_Pass(operand[0], v, span))
+        return operand[0], span
+
+    def differentiated(self, first: Token) -> None:
+        """`torch.autograd.grad(y, x, v)` or `torch.autograd.backward(y, v)`, the result given a name or not."""
+        self.position = self.targets()
+        while self.token.text != "(":
+            word = self.advance()
+        opening = self.advance()
+        if self.token.text == "outputs" and self.tokens[self.position + 1].text == "=":
+            self.position += 2
+        output, span = self.expression()
+        self.accept(",")
+        if word.text == "grad" and self.token.text != ")":
+            self.inputs()
+            self.accept(",")
+        v = self.backward_arguments(("grad_outputs", "grad_tensors"))
+        span = first.span.to(self.expect(")", opening).span)
+        self.passes.append(_Pass(output, v, span))
+        if self.token.text in ("[", "."):
+            self.skip_line()
+
+    def inputs(self) -> None:
+        """The variables of `torch.autograd.grad`: they are what is differentiated by."""
+        if self.token.text == "inputs" and self.tokens[self.position + 1].text == "=":
+            self.position += 2
+        bracket = self.advance() if self.token.text in ("[", "(") else None
+        while self.token.kind == "name":
+            name = self.advance()
+            if name.text not in self.values:
+                raise self.error(LanguageError, f"'{name.text}' is not a tensor of this snippet", name.span)
+            self.require(name.text)
+            if bracket is None or not self.accept(","):
+                break
+        if bracket is not None:
+            self.expect({"[": "]", "(": ")"}[bracket.text], bracket)
+
+    def backward_arguments(self, names: tuple[str, ...]) -> Atom | None:
+        """The v among the arguments of a backward pass; whether the graph is kept does not matter here."""
+        v: Atom | None = None
+        while self.token.text != ")" and not self.at_end:
+            is_keyword = self.token.kind == "name" and self.tokens[self.position + 1].text == "="
+            if is_keyword and self.token.text not in names:
+                self.position += 2
+                self.advance()
+            elif self.token.text == "None":
+                self.advance()
+            else:
+                self.position += 2 * is_keyword
+                v = self.as_number(*self.expression())
+            if not self.accept(","):
+                break
+        return v
+
+    # -- the whole
+
+    def closure(self, *atoms: Atom) -> tuple[tuple[Line, ...], set[Atom]]:
+        """The lines that some values are made of, and the variables among them."""
+        needed = set(atoms)
+        for line in reversed(self.builder.lines):
+            if line.symbol in needed:
+                needed.update(line.call.operands)
+        lines = tuple(line for line in self.builder.lines if line.symbol in needed)
+        return lines, needed & set(self.variables.values())
+
+    def finished(self, output: Operand) -> Snippet:
+        """The function of the output, and v as a function of the same variables."""
+        v = self.accumulated()
+        self.unused.clear()  # a snippet may compute more than the function
+        self.last_name = next((n for n, atom in self.names.items() if atom == output[0]), "")
+        _, used = self.closure(output[0])
+        whole = self.finish(output)
+        wanted = self.closure(whole.output)[0]
+        statements = [self.text[s.start : s.stop] for s, atom in self.statements if self._serves(atom, whole.output)]
+        program = replace(
+            whole,
+            variables=tuple(s for s in whole.variables if s in used),
+            lines=tuple(line for line in whole.lines if line.symbol in {w.symbol for w in wanted}),
+            shown="; ".join(statements),
+        )
+        wrt = tuple(name for name in program.names if name in self.requires) if self.requires else None
+        if self.passes and wrt is None and self.values:
+            warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
+            program = replace(program, warnings=(*program.warnings, warning))
+        gradient = None
+        if v is not None:
+            lines, of_v = self.closure(v)
+            variables = tuple(s for s in self.variables.values() if s in of_v)
+            gradient = Program(self.text, variables, lines, v, self.source)
+        return Snippet(program, self.values, wrt, gradient)
+
+    def _serves(self, atom: Atom, output: Atom) -> bool:
+        """Whether a statement's value is the output, or goes into it."""
+        lines, used = self.closure(output)
+        return atom == output or atom in used or any(atom == line.symbol for line in lines)
+
+    def accumulated(self) -> Atom | None:
+        """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
+        if not self.passes:
+            return None
+        first, *others = self.passes
+        for other in others:
+            if other.output != first.output:
+                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
+                raise self.error(LanguageError, "a second output is not read", other.span, hint=hint)
+        if others:
+            self.warnings.append(f"{len(self.passes)} backward passes add up in .grad, as torch has it; v is their sum")
+        elif first.v is None:
+            return None
+        vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]
+        total = vs[0]
+        for v in vs[1:]:
+            total = self.emit("add", [total, v], first.span)[0]
+        return total
+
+    def unexpected(self, where: str = "") -> GradcliError:
+        """The error that a token cannot stand here, with what a snippet may have."""
+        error = super().unexpected(where)
+        error.hint = error.hint or "a snippet is tensor definitions, statements, backward() and print()"
+        return error

@@ -1,0 +1,197 @@
+"""One question about a function, its values in place: before torch has run it, and after.
+
+Everything that can be wrong with the input is found before torch is imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.errors import InputError
+from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
+from gradcli.language.indexing import Shape, show
+from gradcli.language.program import Atom, Program
+from gradcli.language.values import Array, Value
+from gradcli.results import Check, Formula
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward
+    from gradcli.check.judge import Evidence
+    from gradcli.check.point import Point
+
+JACOBIAN_ENTRIES = 10_000
+"""Entries up to which `vjp` and `grad` show the Jacobian beside their answer."""
+
+Dtype = Literal["float64", "float32"]
+
+MAX_FORMULAS = 30
+"""Variables for which a formula is derived; each takes a walk over the whole Program."""
+
+
+class Checked(TypedDict):
+    """The part of an answer that the formulas and the check fill."""
+
+    symbolic: dict[str, Formula]
+    symbolic_omitted: dict[str, str]
+    check: Check | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A Program with shapes and values, before and after torch has run it.
+
+    Attributes:
+        program: The function.
+        shapes: Of every symbol.
+        arrays: The value of every variable.
+        wrt: The variables to differentiate by.
+        dtype: Of the computation.
+        named: Values that only v names, as a snippet may define them.
+    """
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    arrays: Mapping[str, Array]
+    wrt: tuple[str, ...]
+    dtype: Dtype
+    named: Mapping[str, Array]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of y."""
+        return self.shapes.get(self.program.output, ())
+
+    @property
+    def jacobian_entries(self) -> int:
+        """The number of entries of all blocks."""
+        return math.prod(self.shape) * sum(self.arrays[name].size for name in self.wrt)
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What every answer says."""
+        return {
+            "expression": self.program.expression,
+            "dtype": self.dtype,
+            "inputs": self.arrays,
+            "wrt": self.wrt,
+            "output": self.program.output_name,
+            "warnings": self.program.warnings,
+        }
+
+    @cached_property
+    def forward(self) -> Forward:
+        """The Program run by torch."""
+        from gradcli.autodiff.run import run
+
+        return run(self.program, self.arrays, self.wrt, self.dtype)
+
+    @cached_property
+    def value(self) -> Array:
+        """The output y, by torch."""
+        from gradcli.autodiff.derivatives import value
+
+        return value(self.forward)
+
+    def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
+        """The Jacobian blocks, or None and why: they would have more than `most` entries."""
+        from gradcli.autodiff.derivatives import jacobian
+
+        if self.jacobian_entries > most:
+            return (
+                None,
+                f"{self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit",
+            )
+        return jacobian(self.forward, self.wrt), ""
+
+    def cotangent(self, v: Value | None, of_snippet: Program | None) -> Array | Program:
+        """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.
+
+        Raises:
+            InputError: It is needed and not given, or has not y's shape.
+        """
+        shapes = {name: array.shape for name, array in {**self.named, **self.arrays}.items()}
+        y = Outputs(self.program.output_name, self.shape, shapes)
+        if v is not None:
+            return read_cotangent(v, y)
+        if of_snippet is not None:
+            require_shape(of_snippet, y, "backward", "EXPR")
+            return of_snippet
+        if math.prod(self.shape) != 1:
+            example = ",".join(["1"] * self.shape[0]) if len(self.shape) == 1 and self.shape[0] <= 4 else "ones"
+            raise InputError(
+                f"y has shape {show(self.shape)}, and only a y of one element has an implicit gradient: "
+                "vjp needs a vector v of y's shape",
+                hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
+            )
+        return np.ones(self.shape)
+
+    def weights(self, v: Array | Program) -> Array:
+        """The numbers of the gradient vector; an expression in y is evaluated by torch, as a constant."""
+        if not isinstance(v, Program):
+            return rounded(v, self.dtype)
+        from gradcli.autodiff.derivatives import value
+        from gradcli.autodiff.run import run
+
+        y = {self.program.output_name: self.value}
+        return value(run(v, {**self.named, **y, **self.arrays}, (), self.dtype))
+
+    def product(self, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The vector-Jacobian product, and the rest of an answer that gives one."""
+        from gradcli.autodiff.derivatives import vjp
+
+        found = vjp(self.forward, v, self.wrt)
+        jacobian, omitted = self.jacobian(JACOBIAN_ENTRIES)
+        shared = {"value": self.value, "jacobian": jacobian, "jacobian_omitted": omitted}
+        return found, {**shared, **self.common, **self.checked(jacobian, v, found, check=check)}
+
+    def checked(
+        self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
+    ) -> Checked:
+        """The formulas that the reference confirms, and the verdict unless it is not asked for."""
+        from gradcli.check.judge import judge
+        from gradcli.check.point import Point, Torch
+
+        point = Point.of(self.program, self.shapes, self.arrays)
+        torch = Torch(self.dtype, self.value, jacobian, v, vjp)
+        verdict, evidence = judge(point, torch, self.wrt) if check else (None, None)
+        return self._formulas(point, evidence, verdict)
+
+    def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> Checked:
+        from gradcli.check.formulas import confirm, with_refuted
+        from gradcli.symbolic.derivative import differentiate
+        from gradcli.symbolic.movement import NoFormulaError
+        from gradcli.symbolic.printing import formula
+
+        shown: dict[str, Formula] = {}
+        omitted: dict[str, str] = {}
+        for name in self.wrt[MAX_FORMULAS:]:
+            omitted[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(self.wrt)}"
+        for name in self.wrt[:MAX_FORMULAS]:
+            try:
+                derivative = differentiate(point.program, point.shapes, sympy.Symbol(name, real=True))
+            except NoFormulaError as error:
+                omitted[name] = str(error)
+                continue
+            confirmation = confirm(point, derivative, evidence)
+            if confirmation.holds:
+                shown[name] = formula(derivative, self.program, confirmation.note)
+            elif confirmation.refuted:
+                omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"
+                verdict = verdict and with_refuted(verdict, name, confirmation.refuted)
+            else:
+                omitted[name] = "the reference could not confirm it"
+        return {"symbolic": shown, "symbolic_omitted": omitted, "check": verdict}
+
+
+def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
+    """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)

@@ -1,0 +1,175 @@
+"""Whole PyTorch snippets: definitions, statements, backward passes, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language.snippets import read
+
+FIRST = """
+import torch
+
+x = torch.tensor([1., 2.], requires_grad=True)   # a leaf
+y = x**2
+y.backward(torch.tensor([1., 1.]))
+print(x.grad)
+"""
+
+THREE = """
+import torch
+from torch.autograd import Variable
+a = Variable(torch.FloatTensor([1, 2, 3]), requires_grad=True)
+b = torch.tensor([3., 4., 5.], requires_grad=True)
+c = torch.tensor(
+    [6., 7., 8.],
+    requires_grad=True,
+    dtype=torch.float64,
+)
+y = 3*a + 2*b*b + torch.log(c)
+gradients = torch.FloatTensor([0.1, 1.0, 0.0001])
+y.backward(gradients)
+print(f"a.grad: {a.grad}\\n", b.grad, 'done')
+"""
+
+GRADIENTS: list[tuple[str, dict[str, object]]] = [
+    (FIRST, {"x": [2, 4]}),
+    (THREE, {"a": [0.3, 3, 0.0003], "b": [1.2, 16, 0.002], "c": [0.1 / 6, 1 / 7, 0.0001 / 8]}),
+    ("x = torch.tensor(3., requires_grad=True); y = x**3; y.backward(); x.grad", {"x": 27}),
+    ("x = torch.tensor([1., 2.]); x.requires_grad_(True); (x**2).sum().backward()", {"x": [2, 4]}),
+    ("x = torch.tensor([1., 2.])\nx.requires_grad = True\ny = x.prod()\ny.backward(retain_graph=True)", {"x": [2, 1]}),
+    (
+        "x = torch.ones(2, 2, requires_grad=True)\ny = x*3\ny.backward(gradient=torch.full((2, 2), 0.5))",
+        {"x": [[1.5] * 2] * 2},
+    ),
+    (
+        "x = torch.arange(6.).view(3, 2).requires_grad_()\nw = torch.tensor([-1., 1.])\n"
+        "(x*x*w).sum(1).backward(torch.ones(3))",
+        {"x": [[0, 2], [-4, 6], [-8, 10]]},
+    ),
+    ("x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones_like(y))", {"x": [2, 4]}),
+    ("x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(x)", {"x": [2, 8]}),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\nv = 2*y.detach()\ntorch.autograd.backward(y, v)",
+        {"x": [4, 32]},
+    ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n"
+        "g, = torch.autograd.grad(y, x, torch.tensor([1., 1.]))\nprint(g)",
+        {"x": [2, 4]},
+    ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nb = torch.tensor(1., requires_grad=True)\ny = (b*x).sum()\n"
+        "gx, gb = torch.autograd.grad(outputs=y, inputs=[x, b], create_graph=True)",
+        {"x": [1, 1], "b": 3},
+    ),
+    (
+        ">>> import torch\n>>> x = torch.tensor([1., 2.], requires_grad=True)\n>>> y = (x\n...      **2)\n"
+        ">>> y.backward(torch.ones(2))\n>>> x.grad\ntensor([2., 4.])",
+        {"x": [2, 4]},
+    ),
+    # two passes add up, as .grad does; zeroing forgets the first
+    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\ny.backward(retain_graph=True)\ny.backward()", {"x": 8}),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nz = 2*x\n"
+        "z.backward(torch.tensor([1., 0.]), retain_graph=True)\nx.grad.data.zero_()\n"
+        "z.backward(torch.tensor([0., 1.]))",
+        {"x": [0, 2]},
+    ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nz = 2*x\nz.backward(torch.tensor([1., 0.]))\nx.grad = None\n"
+        "z.backward(torch.tensor([0., 1.]))",
+        {"x": [0, 2]},
+    ),
+    # a constant tensor is not differentiated by; constants of Python stay in the function
+    ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
+    ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), GRADIENTS, ids=range(len(GRADIENTS)))
+def test_a_snippet_gives_what_its_grad_holds(text: str, expected: dict[str, object]) -> None:
+    """The variables, their values, what requires a gradient, the output and v come from the text."""
+    answer = Function(text).vjp()
+    assert set(answer.vjp) == set(expected)
+    for name, gradient in expected.items():
+        np.testing.assert_allclose(answer.vjp[name], np.asarray(gradient, dtype=float), rtol=1e-14)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+@pytest.mark.parametrize(("text", "expected"), GRADIENTS[:10], ids=range(10))
+def test_python_itself_agrees(text: str, expected: dict[str, object]) -> None:
+    """The snippets of this file are PyTorch: run as they stand, they leave the same numbers in `.grad`."""
+    import torch
+
+    space: dict[str, object] = {"torch": torch, "print": lambda *shown: None}
+    exec(compile(text, "snippet", "exec"), space)
+    for name, gradient in expected.items():
+        found = space[name].grad.numpy()  # type: ignore[attr-defined]
+        np.testing.assert_allclose(found, np.asarray(gradient, dtype=float), rtol=1e-6)
+
+
+def test_values_and_v_may_be_given_again() -> None:
+    """What is typed beside the snippet counts."""
+    f = Function(FIRST)
+    assert f.variables == ("x",)
+    np.testing.assert_array_equal(f.vjp({"x": [3, 4]}).vjp["x"], [6, 8])
+    np.testing.assert_array_equal(f.vjp(v="e1").vjp["x"], [0, 4])
+    np.testing.assert_array_equal(Function(THREE).vjp(wrt=["b"]).wrt, ("b",))
+
+
+def test_the_answer_shows_the_function_alone() -> None:
+    """Not the whole text."""
+    answer = Function(THREE).vjp()
+    assert answer.expression == "y = 3*a + 2*b*b + torch.log(c)"
+    assert answer.output == "y"
+    assert answer.warnings == ()
+
+
+def test_other_commands_read_snippets_too() -> None:
+    """The value, the Jacobian; without a backward pass the last statement is the output."""
+    np.testing.assert_array_equal(Function(FIRST).eval().value, [1, 4])
+    jacobian = Function("import torch\nx = torch.tensor([1., 2.])\ny = x*x.sum()\ny").jacobian().jacobian
+    assert jacobian is not None
+    np.testing.assert_array_equal(jacobian["x"], [[4, 1], [2, 5]])
+
+
+def test_several_passes_and_missing_gradients_are_remarked() -> None:
+    """What torch would do, in words."""
+    twice = "x = torch.tensor(1., requires_grad=True); y = x**2; y.backward(); y.backward()"
+    assert "2 backward passes add up" in read(twice).program.warnings[0]
+    none = "x = torch.tensor([1.]); y = x**2; y.backward()"
+    assert "no tensor has requires_grad=True" in read(none).program.warnings[0]
+    random = read("x = torch.randn(3, requires_grad=True); y = x.sum(); y.backward()")
+    assert "NumPy's generator" in random.program.warnings[0]
+
+
+REFUSED = [
+    ("import torch\nfor i in range(3):\n    y = x", "a 'for' statement is not read", 13),
+    ("x = torch.tensor([1.], requires_grad=True)\ny = x.add_(1)", "in place", 49),
+    ("x = torch.tensor([1.], requires_grad=True)\nx += 1\nx.backward()", "in place", 43),
+    ("import torch\nopt = torch.optim.SGD([x], lr=0.1)", "unknown function|not part of", None),
+    ("x = torch.tensor([1.], requires_grad=True); y = x; y.backward(); z = 2*x; z.backward()", "a second output", None),
+    ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward()", "y has shape", None),
+    ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward(torch.ones(3))", "v has shape", None),
+    ("x = torch.tensor([1.], requires_grad=True); x = torch.tensor([2.])", "before it is assigned", None),
+    ("x = torch.tensor([1j], requires_grad=True)", "complex", None),
+    ("x = torch.zeros(2, dtype=torch.complex64, requires_grad=True)", "complex", None),
+    ("import torch", "there is no function", None),
+    ("x = torch.tensor([1.], requires_grad=True); a, b = x, x", "several names", None),
+    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "different shapes", None),
+    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "unknown function", None),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "start"), REFUSED, ids=range(len(REFUSED)))
+def test_the_rest_is_refused_at_its_place(text: str, words: str, start: int | None) -> None:
+    """By line, with a caret."""
+    with pytest.raises(GradcliError, match=words) as caught:
+        Function(text).vjp()
+    if start is not None:
+        assert caught.value.place is not None
+        assert caught.value.place.span.start == start
