@@ -80,7 +80,7 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
         dtype: `float64` or `float32`, of every tensor.
 
     Raises:
-        InputError: A matrix without an inverse.
+        InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
     """
     kind = getattr(torch, dtype)
     leaves = {
@@ -96,6 +96,11 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
+            except (RuntimeError, ValueError) as error:
+                if "allocate memory" in str(error):
+                    raise
+                reason = " ".join(str(error).split())
+                raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
     output = values.get(program.output)
     return Forward(leaves, torch.tensor(_plain(program.output), dtype=kind) if output is None else output)
 

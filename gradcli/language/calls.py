@@ -158,6 +158,9 @@ class Calls(Constants):
         op = ops.find(name.text, after_dot=after_dot)
         if op is None or op.name == "index":
             raise self.unknown(name)
+        if given and op.kind in (Kind.SOURCE, Kind.LIST):
+            hint = f"write {op.name}([a, b])" if op.kind is Kind.LIST else f"write {op.name}(...)"
+            raise self.error(UnknownFunctionError, f"'{name.text}' is not a method of a tensor", name.span, hint=hint)
         opening = self.advance()
         with self.nested(opening):
             if self.is_generator(opening):
@@ -189,8 +192,9 @@ class Calls(Constants):
         extra: list[Operand] = []
         waiting = list(op.signature)
         if given:
-            bound[op.operands[0]] = given[0]
-            waiting.remove(op.operands[0])
+            receiver = "input" if op.name == "where" else op.operands[0]
+            bound[receiver] = given[0]
+            waiting.remove(receiver)
         while self.token.text != ")":
             start = self.token
             if self._ignored():

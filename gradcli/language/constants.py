@@ -28,6 +28,9 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """Parameters that take a word in quotes, with the words they take."""
 
+SEVERAL = frozenset(["dim", "dims", "shape", "pad", "shifts"])
+"""Parameters that may take several numbers in parentheses."""
+
 GATHERED = frozenset(["shape", "dims"])
 """Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
 
@@ -46,7 +49,27 @@ class Constants(Lines):
         raise NotImplementedError
 
     def static(self, op: Op, parameter: str) -> Default:
-        """The constant of a parameter."""
+        """The constant of a parameter.
+
+        Raises:
+            LanguageError: it is not of the kind that the parameter takes.
+        """
+        start = self.token
+        value = self._static(op, parameter)
+        span = start.span.to(self.tokens[self.position - 1].span)
+        if parameter == "keepdim" and value in (0, 1):
+            return bool(value)
+        takes = "true or false" if parameter == "keepdim" else "a whole number"
+        takes = "a number" if parameter in NUMBERS else takes
+        takes = "whole numbers" if parameter in SEVERAL else takes
+        is_fit = not isinstance(value, bool) or parameter in ("keepdim", "correction")
+        is_fit &= not isinstance(value, tuple) or parameter in SEVERAL
+        is_fit &= parameter != "keepdim" or isinstance(value, bool)
+        if (value is None and op.statics[parameter] is not None) or not is_fit:
+            raise self.error(LanguageError, f"{op.name} takes {takes} for {parameter}", span)
+        return value
+
+    def _static(self, op: Op, parameter: str) -> Default:
         token = self.token
         if token.text in self.constants and token.kind == "name":
             self.position += 1

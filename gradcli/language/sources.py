@@ -40,6 +40,8 @@ def shape_of(call: Call) -> Shape:
             return (_size(call, length),)
         case "eye":
             return _size(call, a[0]), _size(call, a[0] if a[1] is None else a[1])
+        case "rand" | "randn" if a[1] < 0:
+            raise _refused(call, "a seed is a whole number from 0 on")
         case _:
             sizes = a[0] if isinstance(a[0], tuple) else (a[0],)
             return tuple(_size(call, n) for n in sizes)

@@ -1,0 +1,224 @@
+"""Random command lines: from the op table, from snippets, and both with tokens lost, doubled and put in.
+
+Every one must be answered (exit 0) or refused (exit 2) in bounded time.  A few run with the tests; by hand, for as long
+as asked:
+
+    python -m tests.fuzz 20            minutes, from a random seed
+    python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+
+from gradcli.cli import main
+from gradcli.language import ops
+from gradcli.language.ops import Default
+
+SECONDS = 60
+"""No command line takes longer, on a busy machine."""
+
+ATOMS = """
+x A a 2 0.5 -1 pi inf nan 1e300 0 x[0] x[-1] A[0] A.T x[1:] x[5:] [x,2*x] eye(2) arange(3) linspace(0,1,2) ones(2,1)
+randn(2,seed=1) zeros(0) x.shape[0] len(A) x.numel() True A[:,0] A[...,None] F.relu(x) torch.pi 1/3 10**20
+""".split()
+
+SHAPES = """
+({0} + {1});({0} - {1});({0} * {1});({0} / {1});({0} ** {1});({0} @ {1});({0} // {1});({0} % {1});{0} {1};-{0};~{0}
+({0} > {1});({0} <= {1});({0} == {1});(({0} > 0) & ({1} < 1));(({0} > 0) | ({1} < 1));({0} if {1} > 0 else {2})
+where({0} > {1}, {1}, {2});Piecewise(({0}, {1} > 0), ({2}, True));[{0}, {1}];[{0}*i for i in range(3)]
+sum({0}**i for i in range(1, 4));y = {0}\\n{1}*y;y = {0}\\nz = y + {1}\\nz*y;({0})[0];({0})[None];({0})[1:, None]
+({0}).sum(0);({0}).max(1)[0];max({0}, {1});max({0}, 0);({0}).T;({0}).view(-1);({0}).clamp(min={1});log({0}, {1})
+stack([{0}, {1}], dim=1);cat([{0}, {1}], dim=-1);einsum('ij,j->i', {0}, {1});einsum('ii', {0});({0}).pow({1})
+norm({0}, p=3);0 < {0} < {1};not {0};{0} and {1};torch.tensor([1., 2.])*{0};lambda: {0};{0}.grad;{0}!
+"""
+FORMS = [shape.replace("\\n", "\n") for line in SHAPES.split("\n") for shape in line.split(";") if shape]
+
+SNIPPETS = (
+    "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = {0}\ny.backward({1})\nprint(x.grad)",
+    "x = torch.tensor(2., requires_grad=True)\ny = {0}\ny.sum().backward()\nx.grad.zero_()\ny.sum().backward()",
+    "x = torch.ones(2, 2, requires_grad=True)\nw = torch.tensor([3., 5.])\nv = {1}\nz = {0}\nz.backward(v)",
+    "x = torch.arange(3.)\nx.requires_grad = True\n(g,) = torch.autograd.grad({0}, x, {1})",
+)
+
+VALUES = """
+1,2 0.3 -1,0 [[1,2],[3,4]] [1] nan,1 1e300,1e-300 arange(0) linspace(0,1,2) inf 0 [[[1],[2]]] ones(2,2) 1,2,3 -0.0
+randn(2) [1,[2]] @nowhere.csv @@1 1e-320 [True,False] sqrt(-1) zeros(2,0) x 1,,2 'a' eye(3)[0] 2j
+""".split()
+
+VECTORS = [*"ones e0 e1 e0_1 y 2*y x 1 1,1 ones_like(y) y.sum() z [1,2] y>0 -y".split(), ""]
+
+WORDS = """
+( ) [ ] , ; : . + - * / ** // % @ ^ = == != < > <= >= & | ~ if else for in not and or lambda True None x A a y 0 1 -1
+2.5 1e9 9999999999 'mean' 'ij->i' sum where softmax dim= keepdim=True range(3) ... # \\ é ∂ ² _ __ $ ! ? " { }
+""".split()
+
+COMMANDS = ("vjp", "jacobian", "grad", "eval")
+
+
+class Fuzz:
+    """The command lines of one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def words(self) -> list[str]:
+        """One command line."""
+        pick = self.random.choice
+        text = self.text()
+        words = [
+            pick(COMMANDS),
+            text,
+            "--format",
+            pick(["table", "json", "plain"]),
+            "--dtype",
+            pick(["float64", "float32"]),
+        ]
+        if "requires_grad" not in text or self.random.random() < 0.1:
+            for name in ("x", "A", "a"):
+                if name in text and self.random.random() < 0.95:
+                    words += ["--at", f"{name}={self.value(name)}"]
+        if words[0] == "vjp" and self.random.random() < 0.9:
+            words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
+        if self.random.random() < 0.1:
+            words += [pick(["--wrt", "--no-check", "--v", "--json", "--jsn", "-x"]), pick(["x", "q", ""])]
+        return words
+
+    def value(self, name: str) -> str:
+        """A value, mostly one that fits."""
+        if self.random.random() < 0.6:
+            return {"x": "1,2", "A": "[[1,2],[3,4]]", "a": "0.7"}[name]
+        return self.random.choice(VALUES)
+
+    def text(self) -> str:
+        """An expression or a snippet, one in three of them damaged."""
+        if self.random.random() < 0.15:
+            text = self.random.choice(SNIPPETS).format(self.expression(2), self.expression(1))
+        else:
+            text = self.expression(self.random.randint(1, 4))
+        for _ in range(self.random.choice([0, 0, 0, 0, 1, 1, 3])):
+            text = self.damaged(text)
+        return text
+
+    def expression(self, depth: int) -> str:
+        """An expression of at most this depth."""
+        if depth == 0 or self.random.random() < 0.15:
+            return self.random.choice(ATOMS)
+        inner = [self.expression(depth - 1) for _ in range(3)]
+        if self.random.random() < 0.5:
+            return self.random.choice(FORMS).format(*inner)
+        return self.call(self.random.choice(list(ops.TABLE.values())), inner)
+
+    def call(self, op: ops.Op, inner: list[str]) -> str:
+        """A call of an operation of the table, as a function or a method, with some of its constants."""
+        name = self.random.choice((op.name, op.name, *op.aliases))
+        operands = [self.random.choice(inner) for _ in op.operands]
+        if op.operands[:1] == ("tensors",):
+            operands = [f"[{', '.join(inner[:2])}]"]
+        statics = [
+            f"{parameter}={self.constant(parameter, default)}"
+            for parameter, default in op.statics.items()
+            if default is ops.REQUIRED or self.random.random() < 0.4
+        ]
+        if op.operands and self.random.random() < 0.3:
+            return f"({operands[0]}).{name}({', '.join((*operands[1:], *statics))})"
+        return f"{name}({', '.join((*operands, *statics))})"
+
+    def constant(self, parameter: str, default: Default) -> str:
+        """A constant argument, mostly of the right kind."""
+        kinds = {
+            "equation": ["'ij,j->i'", "'i,i'", "'ij->ji'", "'ii->i'", "'i->'", "'...'", "'ab,bc,cd'"],
+            "reduction": ["'sum'", "'none'", "'mean'", "'max'"],
+            "mode": ["'constant'", "'reflect'"],
+            "shape": ["(2, 1)", "-1", "(-1, 1)", "(1, 2)", "(4,)", "()", "(99999999, 99999999)"],
+            "pad": ["(1, 2)", "(0, 1, 1, 0)", "(-1, 1)", "(1,)", "3"],
+        }
+        general = ["0", "1", "-1", "2", "(0, 1)", "None", "True", "0.5", "inf", "x", "99999999999", repr(default)]
+        return self.random.choice(kinds.get(parameter, general) if self.random.random() < 0.9 else general)
+
+    def damaged(self, text: str) -> str:
+        """The text with a piece lost, doubled, moved or put in."""
+        at, end = sorted(self.random.randrange(len(text) + 1) for _ in range(2))
+        end = min(end, at + 6)
+        piece, word = text[at:end], self.random.choice(WORDS)
+        changed = [text[:at] + text[end:], text[:end] + piece + text[end:], text[:at] + word + text[at:]]
+        return self.random.choice([*changed, text[:at] + word + text[end:]])
+
+
+@contextlib.contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Raise `TimeoutError` in a block that takes longer."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def complaint(words: list[str]) -> str:
+    """What is wrong with how a command line was answered; empty if nothing is."""
+    out, err = io.StringIO(), io.StringIO()
+    hook = sys.excepthook
+    try:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            limited(SECONDS),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("error")
+            code = main(words)
+    except BaseException:
+        return traceback.format_exc()
+    finally:
+        sys.excepthook = hook
+    if code not in (0, 2):
+        return f"exit {code}: {err.getvalue()}"
+    if code == 2:
+        is_clear = err.getvalue().startswith(("error: ", '{"schema"')) and not out.getvalue()
+        return "" if is_clear and len(err.getvalue()) < 3_000 else f"unclear: {out.getvalue()}{err.getvalue()}"
+    if "--format" in words and words[words.index("--format") + 1] == "json":
+        try:
+            json.loads(out.getvalue(), parse_constant=_refused)
+        except ValueError as error:
+            return f"not strict JSON: {error}"
+    return ""
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def run(minutes: float, seed: int | None = None) -> int:
+    """Try command lines for so long, or the one of a seed; the number of complaints."""
+    first = random.SystemRandom().randrange(10**9) if seed is None else seed
+    start, tried, found, slowest = time.monotonic(), 0, 0, (0.0, 0)
+    while tried == 0 or time.monotonic() - start < 60 * minutes:
+        words = Fuzz(first + tried).words()
+        before = time.monotonic()
+        if reason := complaint(words):
+            found += 1
+            print(f"seed {first + tried}: {words}\n{reason[-1500:]}", flush=True)
+        slowest = max(slowest, (time.monotonic() - before, first + tried))
+        tried += 1
+    print(f"{tried} command lines from seed {first}: {found} complaints; slowest {slowest[0]:.1f} s, seed {slowest[1]}")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(run(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None) > 0)
