@@ -79,8 +79,7 @@ def shape_of(call: Call, operands: list[Shape]) -> Shape:
     Raises:
         ShapeError: shapes that do not fit; the place is left to the caller.
     """
-    for parameter, operand in zip(call.op.operands, operands, strict=False):
-        _require_rank(call, parameter, operand)
+    _require_ranks(call, operands)
     shape = _shape(call, operands)
     if len(shape) > MAX_DIMENSIONS:
         raise TooLargeError(f"a tensor of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held")
@@ -145,11 +144,14 @@ def _require_equation(equation: str, operands: list[Shape]) -> None:
             sizes[letter] = max(size, sizes[letter])
 
 
-def _require_rank(call: Call, parameter: str, operand: Shape) -> None:
-    rank = call.op.ranks.get(parameter)
-    if rank is not None and len(operand) != rank:
-        noun = {1: "a vector", 2: "a matrix"}[rank]
-        raise ShapeError(f"{call.op.name} needs {noun}, and {parameter} has shape {show(operand)}")
+def _require_ranks(call: Call, operands: list[Shape]) -> None:
+    for parameter, operand in zip(call.op.operands, operands, strict=False):
+        rank = call.op.ranks.get(parameter, len(operand))
+        if len(operand) != rank:
+            noun = {1: "a vector", 2: "a matrix"}[rank]
+            given = " and ".join(map(show, operands))
+            shapes = f"the shape is {given}" if len(operands) == 1 else f"the shapes are {given}"
+            raise ShapeError(f"{call.op.name} needs {noun} for {parameter}, and {shapes}")
 
 
 def require_work(call: Call, operands: list[Shape]) -> None:
