@@ -13,7 +13,7 @@ from gradcli.cli.options import Format
 from gradcli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from gradcli.report.table import Screen
+    from gradcli.report.drawing import Screen
     from gradcli.results import Answer
 
 MOST_WARNINGS = 5
@@ -94,7 +94,7 @@ def _writable(text: str, stream: TextIO) -> str:
 
 def screen() -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
-    from gradcli.report.table import Screen
+    from gradcli.report.drawing import Screen
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"

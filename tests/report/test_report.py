@@ -13,8 +13,8 @@ from hypothesis import given
 from gradcli import Function
 from gradcli.report import json as json_report
 from gradcli.report import plain, table
+from gradcli.report.drawing import Screen
 from gradcli.report.numbers import as_json, digits
-from gradcli.report.table import Screen
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
