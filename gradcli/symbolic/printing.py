@@ -146,6 +146,14 @@ class _PrettyPrinter(_PlainPrinter):
 
     _print_lgamma = _print_sinc = _print_Function
 
+    def _print_polygamma(self, expr: Expr) -> str:
+        n, x = expr.args
+        return f"digamma({self._print(x)})" if n == 0 else str(self._print_Function(expr))
+
+    def _print_besseli(self, expr: Expr) -> str:
+        n, x = expr.args
+        return f"i{n}({self._print(x)})" if n in (0, 1) else str(self._print_Function(expr))
+
     def _print_where(self, expr: Expr) -> str:
         shown = [
             f"{self._print(value)} {'otherwise' if condition == 'True' else f'if {condition}'}"

@@ -139,7 +139,6 @@ ACTIVATIONS = (
         "x times the normal distribution function",
         torch="nn.functional.gelu",
         statics={"approximate": "none"},
-        caveat="approximate='tanh' is x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))/2",
         example="gelu(x) at x=-1,2",
     ),
     _defined(

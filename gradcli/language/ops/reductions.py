@@ -121,7 +121,7 @@ REDUCTIONS = (
         kind=Kind.DEFINED,
         statics={"p": 2, "dim": None, "keepdim": False},
         domain="not all elements 0",
-        caveat="the meaning is that of p=2; for other p it is sum(abs(x)**p)**(1/p). Matrix norms are not read",
+        caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
         example="norm(x) at x=3,4",
     ),
 )
