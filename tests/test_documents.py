@@ -60,7 +60,7 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
     """And each has help."""
     text = README.read_text(encoding="utf-8")
     commands = re.findall(r"^  (\w+)  +(\S.*)$", gradcli("--help").out.partition("Commands:")[2], re.MULTILINE)
-    assert [name for name, _ in commands] == ["vjp", "jacobian", "grad", "eval"]
+    assert [name for name, _ in commands] == ["vjp", "jacobian", "grad", "eval", "functions"]
     for name, summary in commands:
         assert f"gradcli {name}" in text
         assert summary
@@ -73,7 +73,7 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
 
 def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
-    for name in ("--help", "vjp", "jacobian", "grad", "eval"):
+    for name in ("--help", "vjp", "jacobian", "grad", "eval", "functions"):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
         examples = re.findall(r"^ +gradcli (.*)$", shown, re.MULTILINE)
         assert examples

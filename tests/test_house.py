@@ -24,9 +24,10 @@ ALLOWED = {
     "check": {"errors", "results", "language", "symbolic", "reference", "check"},
     "question": {"errors", "results", "language", "autodiff", "symbolic", "reference", "check"},
     "function": {"errors", "results", "language", "question"},
+    "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report"},
     "files": {"errors", "language", "files"},
-    "cli": {"", "errors", "results", "function", "files", "report", "cli"},
+    "cli": {"", "errors", "results", "function", "catalog", "files", "report", "cli"},
     "__init__": {"errors", "results", "function"},
     "__main__": {"cli"},
 }

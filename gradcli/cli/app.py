@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import derivatives
+from gradcli.cli import derivatives, functions
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
+functions.register(app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -55,6 +56,7 @@ def gradcli_command(
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
+      gradcli functions softmax
 
     \b
     Exit codes:

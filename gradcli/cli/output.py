@@ -14,7 +14,7 @@ from gradcli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
-    from gradcli.results import Answer
+    from gradcli.results import Answer, Functions
 
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
@@ -24,11 +24,11 @@ MOST_WARNINGS = 5
 class Output:
     """What a command answers, and the format asked for; rendered when the command is done."""
 
-    answer: Answer
+    answer: Answer | Functions
     format: Format
 
 
-def output(answer: Answer, chosen: Format, *, json: bool) -> Output:
+def output(answer: Answer | Functions, chosen: Format, *, json: bool) -> Output:
     """The answer in the format asked for.
 
     Raises:
@@ -58,7 +58,16 @@ def write(result: Output | str) -> int:
 
 def _rendered(result: Output) -> str:
     from gradcli import report
+    from gradcli.results import Functions
 
+    if isinstance(result.answer, Functions):
+        match result.format:
+            case Format.json:
+                return report.functions.render_json(result.answer)
+            case Format.plain:
+                return report.functions.render_plain(result.answer)
+            case _:
+                return report.functions.render_table(result.answer, screen())
     match result.format:
         case Format.json:
             return report.json.render(result.answer)

@@ -19,7 +19,12 @@ SCHEMA = 1
 
 def render(answer: Answer) -> str:
     """The answer as one line, with its newline."""
-    fields: dict[str, Any] = {
+    return json.dumps(fields(answer), allow_nan=False, ensure_ascii=True) + "\n"
+
+
+def fields(answer: Answer) -> dict[str, Any]:
+    """The answer as what JSON can hold."""
+    found: dict[str, Any] = {
         "schema": SCHEMA,
         "command": answer.command,
         "expression": answer.expression,
@@ -27,18 +32,18 @@ def render(answer: Answer) -> str:
         "inputs": _arrays(answer.inputs),
     }
     if isinstance(answer, Differentiation):
-        fields["wrt"] = list(answer.wrt)
-    fields["value"] = as_json(answer.value)
+        found["wrt"] = list(answer.wrt)
+    found["value"] = as_json(answer.value)
     match answer:
         case VJP():
-            fields |= {"v": as_json(answer.v), "vjp": _arrays(answer.vjp)}
+            found |= {"v": as_json(answer.v), "vjp": _arrays(answer.vjp)}
         case Gradient():
-            fields["grad"] = _arrays(answer.grad)
+            found["grad"] = _arrays(answer.grad)
     if isinstance(answer, Differentiation):
-        fields |= _derivative(answer)
+        found |= _derivative(answer)
     if answer.warnings:
-        fields["warnings"] = list(answer.warnings)
-    return json.dumps(fields, allow_nan=False, ensure_ascii=True) + "\n"
+        found["warnings"] = list(answer.warnings)
+    return found
 
 
 def render_error(error: GradcliError) -> str:

@@ -76,6 +76,39 @@ def test_input_errors_import_no_torch(arguments: list[str]) -> None:
     assert "torch" not in imported
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["functions"],
+        ["functions", "loss", "--json"],
+        ["functions", "softmax", "--format", "plain"],
+        ["functions", "sofmax"],
+    ],
+)
+def test_the_list_of_functions_imports_neither_torch_nor_sympy(arguments: list[str]) -> None:
+    """It is the op table; only a page asks for more."""
+    code, imported = _imported(*arguments)
+    assert code == (2 if "sofmax" in arguments else 0)
+    assert not imported & {"torch", "sympy", "flint"}
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_the_list_of_functions_fits_the_terminal(columns: int) -> None:
+    """As a table or as paragraphs."""
+    shown = _on_a_terminal(columns, "functions", NO_COLOR="1")
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "\x1b[" in _on_a_terminal(columns, "functions", "exp")
+
+
+@pytest.mark.parametrize("words", [[], ["huber_loss", "cumsum", "det"]])
+def test_without_unicode_the_functions_are_in_ascii(words: list[str], installed: Command) -> None:
+    """Frames, derivatives and labels."""
+    run = installed("functions", *words, PYTHONIOENCODING="ascii")
+    assert (run.code, run.err) == (0, "")
+    assert run.out.isascii()
+    assert "\\u" not in run.out
+
+
 def test_the_main_job_through_the_installed_command(installed: Command) -> None:
     """What the README promises, from the entry point."""
     run = installed(*MAIN_JOB)

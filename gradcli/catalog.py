@@ -1,0 +1,352 @@
+"""The functions of the language as answers: the op table as a list, and a page for one function.
+
+The list is what the rows say and imports neither torch nor SymPy.  A page asks a `Function` for the rest: the formula
+of the derivative, which the reference has confirmed, and a worked example with its verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import UnknownFunctionError, did_you_mean
+from gradcli.language import ops
+from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
+
+if TYPE_CHECKING:
+    import sympy
+
+    from gradcli.results import VJP, Array, Gradient
+
+OPERATORS: Mapping[str, str] = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "**": "pow",
+    "^": "pow",
+    "//": "floor_divide",
+    "%": "remainder",
+    "@": "matmul",
+    ">": "gt",
+    ">=": "ge",
+    "<": "lt",
+    "<=": "le",
+    "==": "eq",
+    "!=": "ne",
+    "&": "logical_and",
+    "|": "logical_or",
+}
+"""Signs between two operands, and the functions that they are."""
+
+_SYNTAX: Mapping[str, tuple[str, ...]] = {
+    "neg": ("-x",),
+    "log": ("log(x, base)",),
+    "logical_not": ("~a",),
+    "where": ("input if condition else other", "Piecewise((input, condition), (other, True))"),
+    "transpose": ("x.T", "x.mT"),
+    "stack": ("[a, b]",),
+    "count": ("x.shape[dim]", "len(x)"),
+}
+"""Notation of its own beside calls, methods and signs."""
+
+_SEARCHED = 3
+"""Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
+
+_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper"}
+"""Parameters that no variable can be called, as they are functions, and variables in their place."""
+
+_NUMBERS = ("1.5", "0.5", "2")
+"""Values of operands for which a row has none; they only have to be inside of the domain."""
+
+
+def functions(*words: str, brief: bool = False) -> Functions:
+    """The rows of the op table: all of them, or those that the words name or find.
+
+    Args:
+        words: Names, aliases, or dotted names and signs as they are typed; else text of names, groups, descriptions.
+        brief: Whether the names of the groups are enough.
+
+    Raises:
+        UnknownFunctionError: Nothing is called so, and nothing is found.
+
+    >>> functions("ln").parts[0].entries[0].usage
+    'log(x)'
+    """
+    if not words:
+        return Functions((Listing(_ENTRIES, is_brief=brief),))
+    return Functions(tuple(Listing(*_found(word), is_brief=brief) for word in words))
+
+
+def pages(*words: str) -> Functions:
+    """A page for each name, and for a word that is none, the rows that it finds.
+
+    Raises:
+        UnknownFunctionError: Nothing is called so, and nothing is found.
+    """
+    found = [_found(word) for word in words]
+    return Functions(tuple(page(e[0].name) if len(e) == 1 else Listing(e, word) for e, word in found))
+
+
+def page(name: str) -> FunctionPage:
+    """All that there is to say of one function.
+
+    Args:
+        name: In the language; an alias will do.
+
+    Raises:
+        UnknownFunctionError: No function has this name.
+
+    >>> page("exp").derivative.symbolic["x"].text
+    'exp(x)'
+    """
+    from gradcli.function import Function
+
+    entry = _require(name)
+    op = ops.TABLE[entry.name]
+    meanings, note = _meanings(op)
+    text, values = _formula_of(op)
+    derivative = Function(text).jacobian(values, check=False)
+    command, example = _example(op)
+    return FunctionPage(
+        entry=entry,
+        meanings=meanings,
+        meaning_note=note,
+        inner_kinks=tuple(dict.fromkeys(_inner_kinks(op))),
+        derivative=derivative,
+        derivative_note=_derivative_note(op),
+        example_command=command,
+        example=example,
+    )
+
+
+# -- the list
+
+
+def _entry(op: Op, group: str) -> FunctionEntry:
+    return FunctionEntry(
+        name=op.name,
+        group=group,
+        usage=_usage(op),
+        parameters=tuple(_parameter(op, name) for name in op.signature),
+        aliases=op.aliases,
+        spellings=tuple(_spellings(op)),
+        doc=op.doc,
+        domain=op.domain,
+        kinks=op.kinks,
+        is_step=op.is_step,
+        caveat=op.caveat,
+    )
+
+
+def _parameter(op: Op, name: str) -> Parameter:
+    default = op.statics.get(name, op.defaults.get(name, REQUIRED))
+    is_constant = name in op.statics
+    if default is REQUIRED:
+        return Parameter(name, is_constant, is_required=True)
+    return Parameter(name, is_constant, is_required=False, default=default)
+
+
+def _usage(op: Op) -> str:
+    """The call with its defaults, as Python writes a signature."""
+    if op.name == "index":
+        return "x[key]"
+    return f"{op.name}({', '.join(_arguments(op, op.signature))})"
+
+
+def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        parameter = _parameter(op, name)
+        star = "*" * (name == "operands")
+        yield f"{star}{name}" if parameter.is_required else f"{name}={parameter.default!r}"
+    if op.variadic and op.kind is Kind.ELEMENTWISE:
+        yield "..."
+
+
+def _spellings(op: Op) -> Iterator[str]:
+    """Other ways to write the function, each as an example of itself."""
+    yield from _SYNTAX.get(op.name, ())
+    for sign, name in OPERATORS.items():
+        if name == op.name:
+            yield f"{op.signature[0]} {sign} {op.signature[1]}"
+    if _is_method(op):
+        rest = [name for name in op.signature if name != op.operands[0]]
+        for name in (op.name, *op.qualified):
+            given = () if name == "t" else _arguments(op, rest)
+            yield f"{op.operands[0]}.{name}({', '.join(given)})"
+    if op.torch and not op.torch.startswith("Tensor."):
+        yield f"torch.{op.torch}({', '.join(_arguments(op, op.signature))})"
+
+
+def _is_method(op: Op) -> bool:
+    """Whether torch has it as a method of its first operand."""
+    if op.kind in (Kind.LIST, Kind.SOURCE) or op.conditions or op.name in ("index", "einsum", "linear", "solve"):
+        return False
+    is_tensors = bool(op.torch) and not op.torch.startswith(("nn.", "special."))
+    return is_tensors or op.kind in (Kind.MOVEMENT, Kind.COUNT)
+
+
+def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
+    """The rows for a word, with the word if it had to be searched for.
+
+    Raises:
+        UnknownFunctionError: There are none.
+    """
+    name = _name_in(word)
+    op = ops.find(name, after_dot=True) or ops.find(name.lower(), after_dot=True)
+    if op is not None:
+        return (_BY_NAME[op.name],), ""
+    wanted = word.strip().lower()
+    entries = tuple(entry for entry in _ENTRIES if entry.group == wanted)
+    entries = entries or tuple(entry for entry in _ENTRIES if wanted and _matches(entry, wanted))
+    if not entries:
+        raise _unknown(name or word)
+    return entries, wanted
+
+
+def _name_in(word: str) -> str:
+    """The name in what may be pasted: `torch.softmax`, `x.t()`, `@`."""
+    text = word.strip()
+    return OPERATORS.get(text, text.partition("(")[0].rpartition(".")[2])
+
+
+def _matches(entry: FunctionEntry, wanted: str) -> bool:
+    if any(wanted in name.lower() for name in (entry.name, entry.group, *entry.aliases)):
+        return True
+    return len(wanted) >= _SEARCHED and re.search(rf"\b{re.escape(wanted)}", entry.doc, re.IGNORECASE) is not None
+
+
+def _require(name: str) -> FunctionEntry:
+    op = ops.find(name, after_dot=True)
+    if op is None:
+        raise _unknown(name)
+    return _BY_NAME[op.name]
+
+
+def _unknown(name: str) -> UnknownFunctionError:
+    hint = did_you_mean(name, ops.names()) or "gradcli functions lists them"
+    return UnknownFunctionError(f"unknown function '{name}'", hint=hint)
+
+
+_ENTRIES = tuple(_entry(op, group) for group, rows in ops.GROUPS.items() for op in rows)
+_BY_NAME = {entry.name: entry for entry in _ENTRIES}
+
+
+# -- the meaning
+
+
+def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
+    """The definitions in the language, and what to know of them."""
+    if op.kind is Kind.SOURCE:
+        return (), "constant numbers, the same for torch, the formula and the reference"
+    if op.is_primitive:
+        return (), "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference"
+    if op.name == "einsum":
+        return (), f"{op.meaning}, which is written with the other functions for each equation"
+    found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
+    handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
+    note = f"where {_and(handed_on)} {'is' if len(handed_on) == 1 else 'are'} given, the functions inside get the same"
+    return found, note if handed_on else ""
+
+
+def _meaning(op: Op, case: str, constants: Mapping[str, Any]) -> Meaning:
+    from gradcli.language.expansion import meaning_of
+
+    text = meaning_of(op, {**op.statics, **constants})
+    if (reduction := constants.get("reduction", "mean")) != "mean":
+        return Meaning(case, text, "the same without the mean" if reduction == "none" else "the sum of the same")
+    short = re.sub(r", (\w+)=\1\b", "", text).replace("count(x, dim)", "count(x)")
+    return Meaning(case, text, short)
+
+
+def _cases(op: Op) -> list[tuple[str, dict[str, Any]]]:
+    """The values of a constant argument for which the definition is another one."""
+    if "reduction" in op.statics:
+        return [(f"reduction='{name}'", {"reduction": name}) for name in ("mean", "sum", "none")]
+    match op.name:
+        case "gelu":
+            return [(f"approximate='{name}'", {"approximate": name}) for name in ("none", "tanh")]
+        case "norm":
+            infinite = [(f"p={p}", {"p": float(p)}) for p in ("inf", "-inf")]
+            return [("p=2", {"p": 2}), ("p=1", {"p": 1}), *infinite, ("any other p", {"p": 3})]
+    return [("", {})]
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _inner_kinks(op: Op) -> Iterator[str]:
+    """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
+    if op.is_primitive or op.name == "einsum":
+        return
+    from gradcli.language.expansion import definition
+    from gradcli.language.meaning import compose, meaning
+
+    constants = {**op.statics} | ({"reduction": "none"} if "reduction" in op.statics else {})
+    program = definition(op.name, tuple(constants.values()), len(op.operands))
+    if any(line.call.op.kind is not Kind.ELEMENTWISE for line in program.lines):
+        return
+    values: dict[sympy.Expr, sympy.Expr] = {symbol: symbol for symbol in program.variables}
+    for line in program.lines:
+        operands = [values.get(a, a) for a in line.call.operands]
+        values[line.symbol] = meaning(line.call, tuple(operands))
+        for kink in line.call.op.kinks:
+            where = compose(kink, dict(zip(line.call.op.operands, operands, strict=True)))
+            if where.free_symbols and not all(str(name) in op.conditions for name in where.free_symbols):
+                yield str(where)
+
+
+# -- the derivative and the example
+
+
+def _formula_of(op: Op) -> tuple[str, dict[str, str]]:
+    """The expression to differentiate: of scalars where the operation is elementwise, else the worked example."""
+    text, at = op.worked_example
+    if op.kind is not Kind.ELEMENTWISE or REQUIRED in op.statics.values():
+        return text, at
+    values: dict[str, str] = {}
+    words = []
+    for operand, number in zip(op.operands, _NUMBERS, strict=False):
+        name = _VARIABLES.get(operand, operand)
+        given = at.get(operand, op.defaults.get(operand, number))
+        values[name] = str(given).partition(",")[0]
+        words.append(f"{name} > 0" if operand in op.conditions else name)
+    return f"{op.name}({', '.join(words)})", values
+
+
+def _derivative_note(op: Op) -> str:
+    if op.kind is Kind.SOURCE:
+        return f"{op.name} itself has no operands to differentiate by"
+    if op.is_condition or op.is_step:
+        return "a step: the derivative is 0 wherever there is one"
+    return ""
+
+
+def _example(op: Op) -> tuple[str, VJP | Gradient]:
+    """The command line of the worked example, and its answer."""
+    from gradcli.function import Function
+
+    text, at = op.worked_example
+    function = Function(text)
+    y = function.eval(at).value
+    given = [f"--at {_quoted(value if len(at) == 1 else f'{name}={value}')}" for name, value in at.items()]
+    if y.size == 1 and y.ndim == 0:
+        return f'gradcli grad "{text}" {" ".join(given)}', function.grad(at)
+    v = "ones" if op.kind is Kind.ELEMENTWISE else _counting(y)
+    return f'gradcli vjp "{text}" {" ".join(given)} --v {_quoted(v)}', function.vjp(at, v)
+
+
+def _counting(y: Array) -> str:
+    """1, 2, 3, ... in the shape of y, so that the example shows where each weight goes."""
+    import numpy as np
+
+    text = str(np.arange(1, y.size + 1).reshape(y.shape).tolist()).replace(" ", "")
+    return text[1:-1] if y.ndim == 1 else text
+
+
+def _quoted(word: str) -> str:
+    """In quotes where a shell would read it otherwise."""
+    return f'"{word}"' if re.search(r"[^\w.,=+-]", word) else word

@@ -1,0 +1,54 @@
+"""The command that lists the functions of the language: functions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gradcli.cli.options import Format, Json
+from gradcli.cli.output import Output, output
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...",
+        show_default=False,
+        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
+    ),
+]
+FunctionFormat = Annotated[
+    Format, typer.Option("--format", help="Tables, a line of JSON each, or the names, one a line.")
+]
+Groups = Annotated[bool, typer.Option("--groups", help="Only the names, group by group.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("functions")(functions)
+
+
+def functions(
+    names: Names = None,
+    format: FunctionFormat = Format.table,  # noqa: A002
+    json: Json = False,
+    groups: Groups = False,
+) -> Output:
+    """The functions of the language, or all about one of them.
+
+    Of one, prints its usage, names, definition, derivative, domain and kinks, and an example with its verdict. A word
+    that is no function is searched for in names, groups and descriptions.
+
+    \b
+    Examples:
+      gradcli functions
+      gradcli functions softmax
+      gradcli functions torch.nn.functional.gelu ln
+      gradcli functions loss --format plain
+      gradcli functions --groups
+    """
+    from gradcli import catalog
+
+    is_list = groups or not names or format is Format.plain
+    found = catalog.functions(*names or (), brief=groups) if is_list else catalog.pages(*names or ())
+    return output(found, format, json=json)

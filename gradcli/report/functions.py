@@ -1,0 +1,219 @@
+"""The functions of the language, as a list or a page each, in every format."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from gradcli.report.drawing import STYLES, Screen, add_row, draw, elements, formula, new_table, text, title
+from gradcli.report.json import SCHEMA, fields
+from gradcli.results import VJP, Array, FunctionEntry, FunctionPage, Functions, Listing
+
+Parts = Iterator[Table | Text | Padding]
+
+NARROW = 72
+"""Columns of a terminal below which there are paragraphs, as a table would break names."""
+
+NAMES_WIDTH = 76
+"""Columns of the names of a group, one after the other."""
+
+
+def render_plain(answer: Functions) -> str:
+    """A name a line; of a brief list, a line a group."""
+    lines = []
+    for part in answer.parts:
+        if isinstance(part, Listing) and part.is_brief:
+            lines += [f"{group}: {' '.join(names)}" for group, names in _groups(part.entries)]
+        else:
+            lines += [entry.name for entry in (part.entries if isinstance(part, Listing) else (part.entry,))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def render_json(answer: Functions) -> str:
+    """One object a line: a function each, or a group of a brief list."""
+    objects: list[dict[str, Any]] = []
+    for part in answer.parts:
+        if isinstance(part, FunctionPage):
+            objects.append(_entry_fields(part.entry) | _page_fields(part))
+        elif part.is_brief:
+            objects += [{"group": group, "functions": names} for group, names in _groups(part.entries)]
+        else:
+            objects += [_entry_fields(entry) for entry in part.entries]
+    head = {"schema": SCHEMA, "command": "functions"}
+    return "".join(json.dumps(head | found, allow_nan=False, ensure_ascii=True) + "\n" for found in objects)
+
+
+def render_table(answer: Functions, screen: Screen) -> str:
+    """Tables for people; paragraphs where a terminal is too narrow for the table of the list."""
+    return draw(_parts(answer, screen), screen)
+
+
+def _groups(entries: Sequence[FunctionEntry]) -> list[tuple[str, list[str]]]:
+    grouped = groupby(entries, key=lambda entry: entry.group)
+    return [(group, [entry.name for entry in rows]) for group, rows in grouped]
+
+
+# -- JSON
+
+
+def _entry_fields(entry: FunctionEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "group": entry.group,
+        "usage": entry.usage,
+        "parameters": [
+            {"name": p.name, "constant": p.is_constant, "required": p.is_required}
+            | ({} if p.is_required else {"default": p.default})
+            for p in entry.parameters
+        ],
+        "aliases": list(entry.aliases),
+        "spellings": list(entry.spellings),
+        "doc": entry.doc,
+        "domain": entry.domain,
+        "kinks": list(entry.kinks),
+        "step": entry.is_step,
+        "caveat": entry.caveat,
+    }
+
+
+def _page_fields(page: FunctionPage) -> dict[str, Any]:
+    return {
+        "meaning": [({"case": m.case} if m.case else {}) | {"text": m.text} for m in page.meanings],
+        "meaning_note": page.meaning_note,
+        "inner_kinks": list(page.inner_kinks),
+        "derivative": {
+            "expression": page.derivative.expression,
+            "symbolic": {name: found.text for name, found in page.derivative.symbolic.items()},
+            "symbolic_omitted": dict(page.derivative.symbolic_omitted),
+            "note": page.derivative_note,
+        },
+        "example": {"command": page.example_command, "answer": fields(page.example)},
+    }
+
+
+# -- tables
+
+
+def _parts(answer: Functions, screen: Screen) -> Parts:
+    for n, part in enumerate(answer.parts):
+        if n:
+            yield text("", screen)
+        match part:
+            case FunctionPage():
+                yield from _page(part, screen)
+            case Listing(is_brief=True):
+                yield _brief(part, screen)
+            case _:
+                yield from _listing(part, screen)
+
+
+def _brief(listing: Listing, screen: Screen) -> Table:
+    table = new_table(["group", "functions"], screen)
+    for group, names in _groups(listing.entries):
+        add_row(table, screen, group, "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH)))
+    return table
+
+
+def _listing(listing: Listing, screen: Screen) -> Parts:
+    if listing.word:
+        yield title(f"functions with '{listing.word}' in their name, group or description", screen)
+    if _is_narrow(screen):
+        yield from _paragraphs(listing, screen)
+        return
+    table = new_table(["function", "other names", "what it computes"], screen)
+    for group, rows in groupby(listing.entries, key=lambda entry: entry.group):
+        table.add_section()
+        add_row(table, screen, title(group, screen))
+        for entry in rows:
+            add_row(table, screen, entry.usage, ", ".join(entry.aliases), entry.doc)
+    yield table
+
+
+def _is_narrow(screen: Screen) -> bool:
+    return screen.width is not None and screen.width < NARROW
+
+
+def _paragraphs(listing: Listing, screen: Screen) -> Parts:
+    for group, rows in groupby(listing.entries, key=lambda entry: entry.group):
+        yield title(group, screen)
+        for entry in rows:
+            also = f", also {', '.join(entry.aliases)}" if entry.aliases else ""
+            yield Padding(text(entry.usage + also, screen), (0, 0, 0, 2))
+            yield Padding(text(entry.doc, screen), (0, 0, 0, 4))
+
+
+def _page(page: FunctionPage, screen: Screen) -> Parts:
+    yield title(page.entry.usage, screen)
+    facts = [(label, words) for label, words in _facts(page) if words]
+    if _is_narrow(screen):
+        for label, words in facts:
+            yield text(f"{label}:", screen)
+            yield Padding(text(words, screen), (0, 0, 0, 2))
+    else:
+        table = new_table(["", ""], screen)
+        for label, words in facts:
+            add_row(table, screen, label, words)
+        yield table
+    yield from _derivative(page, screen)
+    yield from _example(page, screen)
+
+
+def _facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
+    entry = page.entry
+    yield "computes", entry.doc
+    yield "group", entry.group
+    yield "other names", ", ".join(entry.aliases)
+    yield "also written", "\n".join(entry.spellings)
+    cases = [f"{m.case}: {m.short}" if m.case else m.short for m in page.meanings]
+    yield "meaning", "\n".join([*cases, page.meaning_note] if page.meaning_note else cases)
+    yield "domain", entry.domain
+    what = "the value jumps" if entry.is_step else "a kink: the derivative jumps"
+    yield "kinks", "\n".join(f"{what} where {kink} = 0" for kink in entry.kinks)
+    if not entry.kinks:
+        yield "kinks", "\n".join(f"the derivative may jump where {kink} = 0" for kink in page.inner_kinks)
+    yield "note", entry.caveat
+
+
+def _derivative(page: FunctionPage, screen: Screen) -> Parts:
+    answer = page.derivative
+    yield title(f"the derivative of {answer.output} = {answer.expression}", screen)
+    table = new_table(["", ""], screen)
+    for name in answer.wrt:
+        if name in answer.symbolic:
+            for cell in answer.symbolic[name].cells:
+                add_row(table, screen, f"∂{cell.row}/∂{cell.column}", formula(cell, screen))
+        else:
+            add_row(table, screen, f"∂{answer.output}/∂{name}", f"none: {answer.symbolic_omitted[name]}")
+    yield table
+    if page.derivative_note:
+        yield text(page.derivative_note, screen)
+
+
+def _example(page: FunctionPage, screen: Screen) -> Parts:
+    answer = page.example
+    yield title("an example", screen)
+    yield text(page.example_command, screen)
+    table = new_table(["", "shape", answer.dtype], screen)
+    rows: list[tuple[str, Array]] = [*answer.inputs.items(), (answer.output, answer.value)]
+    if isinstance(answer, VJP):
+        rows += [("v", answer.v), *((f"vᵀJ for {name}", array) for name, array in answer.vjp.items())]
+    else:
+        rows += [(f"gradient for {name}", array) for name, array in answer.grad.items()]
+    for label, array in rows:
+        add_row(table, screen, label, str(array.shape), elements(array))
+    yield table
+    check = answer.check
+    if check is not None:
+        verdict = title("verdict: ", screen)
+        verdict.append(check.verdict, STYLES[check.verdict])
+        verdict.append(f", {check.checked:,} of {check.entries:,} entries checked")
+        yield verdict
+        for finding in check.findings:
+            yield text(finding.note, screen)
