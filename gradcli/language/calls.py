@@ -97,6 +97,7 @@ class Calls(Constants):
 
     names: dict[str, Atom]
     warnings: list[str]
+    typed: set[str]  # the constants that the last call was given
     is_pair = False  # whether the last call gives a pair in torch, values and positions
 
     def items(self, opening: Token, closing: str) -> list[Operand]:
@@ -166,8 +167,16 @@ class Calls(Constants):
             if self.is_generator(opening):
                 return self._folded(op, opening, span)
             op, operands, statics = self.arguments(op, name, given)
+            if op.name == "norm" and "linalg" in self.text[span.start : name.span.start]:
+                self._require_vector_norm(name, statics)
             span = span.to(self.expect(")", opening).span)
         return self.made(op, operands, statics, span)
+
+    def _require_vector_norm(self, name: Token, statics: tuple[Default, ...]) -> None:
+        """Refuse `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
+        if name.text == "norm" and "p" in self.typed and statics[1] is None:
+            hint = "vector_norm(x, p) is the norm of all the elements"
+            raise self.error(LanguageError, "linalg.norm with an order is a matrix norm", name.span, hint=hint)
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""
@@ -190,6 +199,7 @@ class Calls(Constants):
         bound: dict[str, Operand] = {}
         statics: dict[str, Default] = dict(op.statics)
         extra: list[Operand] = []
+        self.typed = set()
         waiting = list(op.signature)
         if given:
             receiver = "input" if op.name == "where" else op.operands[0]
@@ -211,6 +221,7 @@ class Calls(Constants):
                 waiting = [p for p in waiting if p != "dim"]
             elif parameter in op.statics:
                 waiting.remove(parameter)
+                self.typed.add(parameter)
                 statics[parameter] = self.static(op, parameter)
             elif parameter:
                 waiting.remove(parameter)
@@ -394,7 +405,9 @@ class Calls(Constants):
 
     def unknown(self, name: Token) -> UnknownFunctionError:
         """The error for a name that is not in the table."""
-        hint = did_you_mean(name.text, ops.names())
+        plain = {known.replace("_", ""): known for known in ops.names()}
+        same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
+        hint = f"did you mean '{same}'?" if same else did_you_mean(name.text, ops.names())
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"

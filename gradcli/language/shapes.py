@@ -121,6 +121,10 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     if call.op.name == "dot" and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
         raise ShapeError(f"dot needs vectors of one length, and the shapes are {shown}")
+    if call.op.name == "cross_entropy" and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        hint = "the numbers of classes are not read; write them as rows of eye(n)"
+        raise ShapeError(f"cross_entropy takes probabilities of input's shape, and the shapes are {shown}", hint=hint)
     if call.op.name == "einsum":
         _require_equation(str(call.statics[0]), operands)
     meaning = definition(call.op.name, call.statics, len(operands))
@@ -235,7 +239,9 @@ def _stack(operands: list[Shape], call: Call) -> Shape:
 def _cat(operands: list[Shape], call: Call) -> Shape:
     shown = ", ".join(map(show, operands))
     if () in operands:
-        raise ShapeError(f"cat needs tensors with a dimension, and the shapes are {shown}", hint="write [a, b]")
+        raise ShapeError(
+            f"cat needs tensors with a dimension, and the shapes are {shown}", hint="[a] is a vector of one number"
+        )
     axis = axis_of(operands[0], call.statics[0])
     others = {(len(shape), *shape[:axis], *shape[axis + 1 :]) for shape in operands}
     if len(others) > 1:
