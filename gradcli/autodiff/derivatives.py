@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor
+from gradcli.errors import InputError
 
 Array = npt.NDArray[Any]
 
@@ -82,7 +83,12 @@ def _gradients(y: Tensor, leaves: list[Tensor], v: Tensor) -> list[Tensor]:
     """`torch.autograd.grad` with zeros for variables that y does not depend on."""
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
-    found = torch.autograd.grad(y, leaves, v, retain_graph=True, allow_unused=True)
+    try:
+        found = torch.autograd.grad(y, leaves, v, retain_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        if "allocate memory" in str(error):
+            raise
+        raise InputError(f"torch's backward pass fails: {' '.join(str(error).split())}") from None
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
 
 

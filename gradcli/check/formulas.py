@@ -206,7 +206,8 @@ def _lookups(point: Point) -> dict[sympy.Symbol, Any]:
     found: dict[sympy.Symbol, Any] = {}
     for line in point.program.lines:
         if line.call.op.kind is Kind.SOURCE:
-            found[constant_symbol(line.call)] = _element(array_of(line.call))
+            array = array_of(line.call)
+            found[constant_symbol(line.call)] = _element(array) if array.ndim else arb(float(array))
     for symbol in point.program.variables:
         array = np.asarray(point.inputs[str(symbol)])
         found[symbol] = _element(array) if array.ndim else arb(float(array))

@@ -1,20 +1,17 @@
-"""Calls and methods: their arguments bound to the signatures of the op table.
+"""Calls and methods, and what torch, NumPy, SymPy and Python spell differently.
 
-What torch, NumPy, SymPy and Python spell differently meets here: keyword names, `max(x, y)`, `log(x, 10)`,
-`Piecewise`, tensor constructors, and methods that do nothing to a value.
+`max(x, y)`, `log(x, 10)`, `Piecewise`, tensor constructors, generators, and methods that do nothing to a value.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import sympy
 
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.constants import Constants
+from gradcli.language.arguments import EXTREMES, Arguments
 from gradcli.language.lines import Operand
-from gradcli.language.ops import REQUIRED, Default, Kind, Op
+from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program import CONSTANTS, Atom
 from gradcli.language.tokens import Token
 
@@ -38,9 +35,6 @@ TENSORS = frozenset(
 )
 """Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
 
-IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
-"""Keywords that say how a tensor is held, not what is in it."""
-
 UNCHANGED = frozenset(
     [
         "clone",
@@ -60,49 +54,15 @@ UNCHANGED = frozenset(
 )
 """Methods that leave the value as it is."""
 
-_KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    "axis": ("dim", "dims"),
-    "axes": ("dims",),
-    "dims": ("dim",),
-    "dim": ("dims",),
-    "keepdims": ("keepdim",),
-    "ddof": ("correction",),
-    "unbiased": ("correction",),
-    "size": ("shape",),
-    "input": ("x", "a", "A"),
-    "other": ("b",),
-    "exponent": ("b",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "num": ("steps",),
-    "stop": ("end",),
-    "shift": ("shifts",),
-    "k": ("diagonal", "offset"),
-    "ord": ("p",),
-}
-"""Other libraries' names of parameters."""
-
-Bound = tuple[Op, list[Operand], tuple[Default, ...]]
-"""An operation (`clamp` of one bound is another one), its operands in order, and its static arguments."""
-
-EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
-"""Functions of one tensor that are also functions of two, and what they are called then."""
-
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of a generator, `sum(f(i) for i in range(n))`: term by term."""
 
 
-class Calls(Constants):
+class Calls(Arguments):
     """Reads what follows a function's name, or a dot."""
 
     names: dict[str, Atom]
-    warnings: list[str]
-    typed: set[str]  # the constants that the last call was given
     is_pair = False  # whether the last call gives a pair in torch, values and positions
-
-    def items(self, opening: Token, closing: str) -> list[Operand]:
-        """The expressions of a list up to its bracket; the grammar has it."""
-        raise NotImplementedError
 
     def method(self, operand: Operand) -> Operand:
         """What follows an operand's dot."""
@@ -192,139 +152,6 @@ class Calls(Constants):
         self.is_pair = op.name in EXTREMES and statics[0] is not None
         return self.emit(op.name, atoms, span, statics)
 
-    # -- arguments
-
-    def arguments(self, op: Op, name: Token, given: list[Operand]) -> Bound:
-        """Bind the arguments up to the closing parenthesis to the op's signature."""
-        bound: dict[str, Operand] = {}
-        statics: dict[str, Default] = dict(op.statics)
-        extra: list[Operand] = []
-        self.typed = set()
-        waiting = list(op.signature)
-        if given:
-            receiver = "input" if op.name == "where" else op.operands[0]
-            bound[receiver] = given[0]
-            waiting.remove(receiver)
-        while self.token.text != ")":
-            start = self.token
-            if self._ignored():
-                if not self.accept(","):
-                    break
-                continue
-            keyword = self.keyword(op, waiting)
-            is_named, parameter = keyword is not None, keyword or (waiting[0] if waiting else "")
-            if parameter in ("operands", "tensors"):
-                extra += self._listed(op)
-                waiting = [p for p in waiting if p != parameter or parameter == "operands"]
-            elif op.name in EXTREMES and not is_named and parameter != "x":
-                self._second(op, bound, statics, extra, is_method=bool(given))
-                waiting = [p for p in waiting if p != "dim"]
-            elif parameter in op.statics:
-                waiting.remove(parameter)
-                self.typed.add(parameter)
-                statics[parameter] = self.static(op, parameter)
-            elif parameter:
-                waiting.remove(parameter)
-                if not (op.name == "clamp" and self.accept_none()):
-                    bound[parameter] = self.expression()
-            elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
-                extra.append(self.expression())
-            else:
-                raise self.error(LanguageError, f"too many arguments for {usage(op)}", start.span)
-            if not self.accept(","):
-                break
-        return self._complete(op, name, bound, statics, extra)
-
-    def accept_none(self) -> bool:
-        """Take a bound that is left out, `clip(x, None, 1)`."""
-        found = self.token.text == "None"
-        self.position += found
-        return found
-
-    def _second(
-        self, op: Op, bound: dict[str, Operand], statics: dict[str, Default], extra: list[Operand], *, is_method: bool
-    ) -> None:
-        """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
-        value, span = self.expression()
-        if extra or not isinstance(value, sympy.Integer) or not isinstance(bound["x"][0], sympy.Symbol):
-            extra.append((value, span))
-            return
-        statics["dim"] = int(value)
-        if not is_method:
-            larger = "larger" if op.name == "max" else "smaller"
-            self.warnings.append(
-                f"{op.name}(x, {value}) is along dimension {value}, as in torch; "
-                f"{EXTREMES[op.name]}(x, {value}) is the {larger} of the two"
-            )
-
-    def _complete(
-        self,
-        op: Op,
-        name: Token,
-        bound: dict[str, Operand],
-        statics: dict[str, Default],
-        extra: list[Operand],
-    ) -> Bound:
-        """The operands in order and the statics, defaults filled in."""
-        if op.name == "polygamma" and isinstance(statics["n"], int) and statics["n"] < 0:
-            raise self.error(LanguageError, f"{usage(op)} needs a whole number n from 0 on", name.span)
-        if op.name in ("var", "std") and isinstance(statics["correction"], bool):
-            statics["correction"] = int(statics["correction"])  # unbiased=False
-        for parameter, number in op.defaults.items():
-            bound.setdefault(parameter, (_exact(number), name.span))
-        if op.name == "clamp" and len(bound) == 2:
-            op = ops.TABLE["clamp_max" if "max" in bound else "clamp_min"]
-        absent = [p for p in op.operands if p not in bound and p not in ("operands", "tensors")]
-        absent += [p for p, value in statics.items() if value is REQUIRED]
-        absent += [p for p in ("operands", "tensors") if p in op.operands and not extra]
-        if absent:
-            raise self.error(LanguageError, f"{usage(op)} needs the argument '{absent[0]}'", name.span)
-        operands = [bound[p] for p in op.operands if p in bound] + extra
-        return op, operands, tuple(statics[p] for p in op.signature if p in statics)
-
-    def _listed(self, op: Op) -> list[Operand]:
-        """The tensors of `stack([a, b])`, or the next operand of an einsum."""
-        if op.name == "einsum" or self.token.text not in ("[", "("):
-            if op.name == "einsum":
-                return [self.expression()]
-            raise self.error(LanguageError, f"{op.name} takes a list", self.token.span, hint=f"write {op.name}([a, b])")
-        opening = self.advance()
-        with self.nested(opening):
-            return self.items(opening, "]" if opening.text == "[" else ")")
-
-    def keyword(self, op: Op, waiting: list[str]) -> str | None:
-        """The parameter that `name=` names, in any library's spelling."""
-        token = self.token
-        if token.kind != "name" or self.tokens[self.position + 1].text != "=":
-            return None
-        others = [p for p in _KEYWORDS.get(token.text, ()) if p in op.signature]
-        parameter = token.text if token.text in op.signature or not others else others[0]
-        if parameter not in waiting:
-            known = parameter in op.signature
-            problem = f"'{token.text}' is given twice" if known else f"{usage(op)} has no argument '{token.text}'"
-            raise self.error(
-                LanguageError, problem, token.span, hint=None if known else did_you_mean(token.text, op.signature)
-            )
-        self.position += 2
-        return parameter
-
-    def _ignored(self) -> bool:
-        """Skip `dtype=torch.float64` and the like."""
-        token = self.token
-        if token.kind != "name" or token.text not in IGNORED or self.tokens[self.position + 1].text != "=":
-            return False
-        self.position += 2
-        word = token
-        while self.token.text not in (",", ")", "", "\n"):
-            word = self.advance()
-            if "complex" in word.text or word.text in ("cfloat", "cdouble"):
-                raise self.error(LanguageError, "complex numbers are not read", word.span)
-        self.held(token, word.text)
-        return True
-
-    def held(self, keyword: Token, value: str) -> None:
-        """A keyword that says how a tensor is held; a snippet listens."""
-
     # -- what has no row
 
     def _tensor(self, span: Span) -> Operand:
@@ -400,7 +227,7 @@ class Calls(Constants):
         return result, span
 
     def is_generator(self, opening: Token) -> bool:
-        """Whether a bracket holds `... for ... in ...`; the grammar has it."""
+        """Whether a bracket holds `... for ... in ...`; the loops have it."""
         raise NotImplementedError
 
     def unknown(self, name: Token) -> UnknownFunctionError:
@@ -414,14 +241,3 @@ class Calls(Constants):
         return UnknownFunctionError(
             f"unknown function '{name.text}'", place=Place(self.text, name.span, self.source), hint=hint
         )
-
-
-def usage(op: Op) -> str:
-    """A call as its signature: `sum(x, dim, keepdim)`."""
-    return f"{op.name}({', '.join(op.signature)})"
-
-
-def _exact(number: float) -> Atom:
-    if number in (float("inf"), float("-inf")):
-        return sympy.oo if number > 0 else -sympy.oo
-    return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)

@@ -216,7 +216,8 @@ class Entries:
             case "arange" if all(isinstance(a, int) for a in bounds(call)):
                 start, _, step = bounds(call)
                 return start + step * index[0]
-        return sympy.IndexedBase(constant_symbol(call), real=True)[index]
+        symbol = constant_symbol(call)
+        return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
 
 
 def constant_symbol(call: Call) -> sympy.Symbol:
