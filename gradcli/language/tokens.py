@@ -26,10 +26,10 @@ _PATTERN = re.compile(
     r"""(?P<space>[ \t\r\f]+)
       | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
+      | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
       | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
-      | (?P<comment>\#[^\n]*)
       | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
 
 _LOOKALIKES = {
@@ -61,7 +61,7 @@ class Token:
 def tokenize(text: str, source: str = "EXPR") -> list[Token]:
     """Split `text` into tokens; newlines inside brackets are spaces, outside they are operators like `;`.
 
-    Comments are spaces; what a keyword may do is for the grammar to say.
+    Comments and texts in three quotes are spaces; what a keyword may do is for the grammar to say.
 
     Raises:
         TooLargeError: the text is longer than `MAX_TEXT` characters.
