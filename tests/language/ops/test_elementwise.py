@@ -1,4 +1,4 @@
-"""The op table: every row is whole, and right against mpmath or a hand-written truth."""
+"""Elementwise operations against mpmath, to 40 digits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ import pytest
 
 from gradcli import Function
 from gradcli.language import ops
-from gradcli.language.expansion import definition
-from gradcli.language.grammar import parse
-from gradcli.language.meaning import MEANINGS
-from gradcli.language.ops import Kind
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -107,6 +103,31 @@ TWO: dict[str, tuple[Callable[[Any, Any], Any], list[tuple[float, float]]]] = {
     "floor_divide": (lambda a, b: mp.floor(a / b), [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)]),
 }
 
+MORE: dict[str, dict[str, tuple[Callable[[Any], Any], list[float]]]] = {
+    "polygamma": {
+        "polygamma(1, x)": (lambda x: mp.polygamma(1, x), [0.4, 2.5]),
+        "polygamma(3, x)": (lambda x: mp.polygamma(3, x), [0.4, 2.5]),
+    },
+    "clamp": {
+        "clamp(x, -1, 2)": (lambda x: min(max(x, mp.mpf(-1)), mp.mpf(2)), [-3, 0.5, 7]),
+        "x.clip(min=-2, max=-0.5)": (lambda x: min(max(x, mp.mpf(-2)), mp.mpf(-0.5)), [-3, -1.5, 7]),
+    },
+    "clamp_min": {"x.clamp(min=0.5)": (lambda x: max(x, mp.mpf(0.5)), [-3, 0.7])},
+    "clamp_max": {"np.clip(x, None, 0.5)": (lambda x: min(x, mp.mpf(0.5)), [-3, 0.7])},
+    "hardsigmoid": {},
+    "gelu": {
+        "gelu(x, approximate='tanh')": (
+            lambda x: x * (1 + mp.tanh(mp.sqrt(2 / mp.pi) * (x + mp.mpf("0.044715") * x**3))) / 2,
+            [-1.5, 0.7],
+        )
+    },
+    "leaky_relu": {"leaky_relu(x, 0.25)": (lambda x: x if x > 0 else x / 4, [-1.0, 2.0])},
+    "elu": {"elu(x, alpha=0.5)": (lambda x: x if x > 0 else mp.expm1(x) / 2, [-1.0, 2.0])},
+    "hardtanh": {"hardtanh(x, -2, 0.5)": (lambda x: min(max(x, mp.mpf(-2)), mp.mpf(0.5)), [-3.0, 0.3, 2.0])},
+    "log": {"log(x, 10)": (lambda x: mp.log(x, 10), [0.3, 5.0])},
+}
+"""By text, for what takes constants; hardsigmoid has a test of its own."""
+
 
 def _swapped(function: Callable[[Any, Any], Any], b: Any, a: Any) -> Any:
     return function(a, b)
@@ -146,51 +167,22 @@ def test_functions_of_two_operands(name: str) -> None:
         assert answer.check.verdict == "agree", answer.check.findings
 
 
-def test_polygamma_and_clamp() -> None:
-    """The two with constants: the trigamma function, and the slope inside and outside of the bounds."""
-    answer = Function("polygamma(1, x)").grad({"x": 2.5})
-    assert float(answer.value) == pytest.approx(float(mp.polygamma(1, 2.5)), rel=1e-9)
-    assert float(answer.grad["x"]) == pytest.approx(float(mp.polygamma(2, 2.5)), rel=1e-9)
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, rows in MORE.items() for text in rows])
+def test_functions_with_constants(name: str, text: str) -> None:
+    """The same for what takes numbers beside its operand."""
+    truth, points = MORE[name][text]
+    answer = Function(text).vjp({"x": points}, "ones")
+    np.testing.assert_allclose(answer.value, [float(truth(mp.mpf(x))) for x in points], rtol=1e-9)
+    np.testing.assert_allclose(answer.vjp["x"], [_slope(truth, x) for x in points], rtol=1e-9, atol=1e-13)
     assert answer.check is not None
-    assert answer.check.verdict == "agree"
-    clamp = Function("clamp(x, -1, 2)").vjp({"x": [-3, 0.5, 7]}, "ones")
-    np.testing.assert_array_equal(clamp.vjp["x"], [0, 1, 0])
+    assert answer.check.verdict == "agree", answer.check.findings
+    assert "x" in answer.symbolic
 
 
-def test_every_elementwise_row_is_tested() -> None:
-    """No dead rows: each is in a table above or in the test of the two with constants."""
-    elementwise = {op.name for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE}
-    branches = {op.name for op in ops.GROUPS["branches"]}
-    assert elementwise - branches == {*ONE, *TWO, "hardsigmoid", "polygamma", "clamp", "clamp_min", "clamp_max"}
-
-
-@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
-def test_rows_are_whole(op: ops.Op) -> None:
-    """A doc line, a torch function that exists, and a meaning in primitives or a rule."""
-    import torch
-
-    assert op.doc
-    for part in (op.torch,) if op.torch else ():
-        found: object = torch
-        for name in part.split("."):
-            found = getattr(found, name)
-        assert callable(found)
-    for part in op.numpy.split(".") if op.numpy else ():
-        assert hasattr(np, part) or hasattr(np.linalg, part)
-    if op.kind is Kind.ELEMENTWISE:
-        assert op.is_primitive == (op.name in MEANINGS)
-    assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE
-    if not op.is_primitive and op.name != "einsum":
-        statics = tuple(op.statics.values())
-        assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
-    text, at = op.worked_example
-    assert any(line.call.op is op for line in parse(text).lines) or op.name in ("max", "min")
-    assert set(parse(text).names) == set(at)
-
-
-def test_names_and_aliases_are_distinct() -> None:
-    """No alias hides another operation."""
-    names = [name for op in ops.TABLE.values() for name in (op.name, *op.aliases)]
-    assert len(names) == len(set(names))
-    assert ops.find("ln") is ops.TABLE["log"]
-    assert ops.find("nothing") is None
+def test_hardsigmoid_is_caught_with_seven_digits() -> None:
+    """Torch's derivative holds 1/6 in single precision, which is the one known error of torch in the table."""
+    answer = Function("hardsigmoid(x)").vjp({"x": [-4.0, 0.5, 4.0]}, "ones")
+    np.testing.assert_allclose(answer.value, [0, 3.5 / 6, 1], rtol=1e-15)
+    np.testing.assert_allclose(answer.vjp["x"], [0, 1 / 6, 0], rtol=1e-7)
+    assert answer.check is not None
+    assert [(f.verdict, f.reference) for f in answer.check.findings] == [("disagree", 1 / 6)]

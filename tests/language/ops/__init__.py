@@ -1,0 +1,1 @@
+"""Tests of the op table: every row against mpmath or NumPy, never against torch."""

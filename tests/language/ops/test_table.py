@@ -1,0 +1,63 @@
+"""The op table itself: every row is whole, reachable by distinct names, and proved by some table of truths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from gradcli.language import ops
+from gradcli.language.expansion import definition
+from gradcli.language.grammar import parse
+from gradcli.language.meaning import MEANINGS
+from gradcli.language.ops import Kind
+from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
+
+TRUTHS: list[Mapping[str, object]] = [
+    test_elementwise.ONE,
+    test_elementwise.TWO,
+    test_elementwise.MORE,
+    test_branches.CASES,
+    test_reductions.CASES,
+    test_structure.CASES,
+    test_algebra.PRODUCTS,
+    test_algebra.LOSSES,
+]
+
+
+def test_every_row_has_a_truth() -> None:
+    """No dead rows, and no truth of a row that is gone."""
+    assert {name for table in TRUTHS for name in table} == set(ops.TABLE)
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_rows_are_whole(op: ops.Op) -> None:
+    """A doc line, a torch function that exists, and a meaning in primitives or a rule."""
+    import torch
+
+    assert op.doc
+    for part in (op.torch,) if op.torch else ():
+        found: object = torch
+        for name in part.split("."):
+            found = getattr(found, name)
+        assert callable(found)
+    for part in op.numpy.split(".") if op.numpy else ():
+        assert hasattr(np, part) or hasattr(np.linalg, part)
+    if op.kind is Kind.ELEMENTWISE:
+        assert op.is_primitive == (op.name in MEANINGS)
+    assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE
+    if not op.is_primitive and op.name != "einsum":
+        statics = tuple(op.statics.values())
+        assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
+    text, at = op.worked_example
+    assert any(line.call.op is op for line in parse(text).lines) or op.name in ("max", "min")
+    assert set(parse(text).names) == set(at)
+
+
+def test_names_and_aliases_are_distinct() -> None:
+    """No alias hides another operation."""
+    names = [name for op in ops.TABLE.values() for name in (op.name, *op.aliases)]
+    assert len(names) == len(set(names))
+    assert ops.find("ln") is ops.TABLE["log"]
+    assert ops.find("nothing") is None
