@@ -40,18 +40,12 @@ def extreme(values: Sequence[Ball], *, largest: bool) -> Ball:
 
 
 def is_chosen(values: Sequence[Ball], n: int, *, largest: bool) -> Ball:
-    """1 if value n is the extreme, 0 if another is, the ball around both where that cannot be decided."""
+    """1 if value n is the extreme, 0 if another is, the ball around both where they tie or that cannot be decided."""
     own = values[n] if largest else -values[n]
     others = [v if largest else -v for k, v in enumerate(values) if k != n]
     if any(other > own for other in others):
         return arb(0)
-    return arb(1) if all(other <= own for other in others) else arb(0.5, 0.5)
-
-
-def ties(values: Sequence[Ball], n: int) -> tuple[bool, bool]:
-    """Whether another value may equal value n, and whether one certainly does."""
-    others = [v for k, v in enumerate(values) if k != n]
-    return any(other.overlaps(values[n]) for other in others), any(bool(other == values[n]) for other in others)
+    return arb(1) if all(other < own for other in others) else arb(0.5, 0.5)
 
 
 def determinant(values: Sequence[Ball], order: int) -> Ball:

@@ -5,15 +5,14 @@ An operation of this kind has one partial derivative for each pair of a result a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-from flint import arb
 
 from gradcli.language.program import Line
 from gradcli.reference import aggregates
 from gradcli.reference.balls import Ball, exists
+from gradcli.reference.choices import Extreme, Tangent
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Trouble
 
@@ -67,7 +66,16 @@ class Groups:
                 return group.cofactor(n)
             case "inv":
                 return group.inverse_slope(out, n)
-        return group.choice(n)
+        raise NotImplementedError(self.name)
+
+    def chosen(self, out: int, direction: int, tangents: Mapping[tuple[int, int], Tangent]) -> Tangent:
+        """The tangent of an extreme, from those of the elements it is made of by (direction, element)."""
+        group = self.groups[out]
+        if group.trouble is not None:
+            return group.trouble
+        reason = f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie"
+        elements = list(group.place)
+        return group.extreme.tangent([tangents.get((direction, elements[n])) for n in group.extreme.possible], reason)
 
     def size(self, out: int) -> int:
         """How many elements a result is made of."""
@@ -128,15 +136,10 @@ class _Group:
             return Trouble("slope", f"{self.shown} is of a matrix too close to a singular one", False)
         return aggregates.cofactor(self.values, self.order, row, column)
 
-    def choice(self, n: int) -> Outcome:
-        """1 for the extreme, 0 for the others; a kink where they tie."""
-        chosen = aggregates.is_chosen(self.values, n, largest=self.name == "amax")
-        if chosen == 0:
-            return arb(0)
-        may_tie, ties = aggregates.ties(self.values, n)
-        if not may_tie:
-            return chosen
-        return Trouble("kink", f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie", ties)
+    @cached_property
+    def extreme(self) -> Extreme:
+        """Which elements may be the extreme."""
+        return Extreme(self.values, largest=self.name == "amax")
 
 
 _NOUN = {"amax": "largest", "amin": "smallest"}

@@ -40,7 +40,10 @@ Outcome = Ball | Trouble
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One elementwise operation; a parameter and its partial are None where a constant was put in."""
+    """One elementwise operation; a parameter and its partial are None where a constant was put in.
+
+    It is flat if all its partials are 0 wherever they exist, as those of a step.
+    """
 
     parameters: tuple[sympy.Symbol | None, ...]
     value: Compiled
@@ -48,6 +51,7 @@ class Rule:
     kinks: tuple[Compiled, ...]
     domain: str
     is_step: bool
+    is_flat: bool
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
@@ -141,13 +145,15 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
     op = ops.TABLE[name]
     parameters, expression = _scalar(name, exponent, statics)
     named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
+    partials = [None if p is None else _partial(name, expression, p, named) for p in parameters]
     return Rule(
         parameters=parameters,
         value=compile_ball(expression),
-        partials=tuple(None if p is None else compile_ball(_partial(name, expression, p, named)) for p in parameters),
+        partials=tuple(None if partial is None else compile_ball(partial) for partial in partials),
         kinks=tuple(compile_ball(compose(kink, named)) for kink in op.kinks),
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
+        is_flat=all(partial == 0 for partial in partials),
     )
 
 

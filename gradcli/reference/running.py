@@ -1,14 +1,14 @@
 """One pass over a plan of the reference: values and tangents as balls, line by line.
 
-Elementwise operations follow their rules, sums and movements carry tangents along, `where` follows the branch that is
-taken; products, extremes, determinants and inverses (`aggregates`) have partial derivatives of their own.
+Elementwise operations follow their rules, sums and movements carry tangents along, branches and extremes take one of
+them (`choices`); products, determinants and inverses (`groups`) have partial derivatives of their own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -20,6 +20,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, number
 from gradcli.language.shapes import count_of
 from gradcli.reference.balls import Ball, compile_ball
+from gradcli.reference.choices import Extreme, Tangent, branch, branch_tangent, flat, plus, times
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.rounding import Rounding
@@ -53,7 +54,7 @@ class Run:
         columns: dict[tuple[int, int], Outcome] = {}
         for direction, row, tangent in zip(d, rows, tangents[output], strict=True):
             value = judged.get(row)
-            columns[direction, row] = value if isinstance(value, Trouble) else tangent
+            columns[direction, row] = value if isinstance(value, Trouble) else arb(0) if tangent is None else tangent
         return columns
 
     # -- values
@@ -74,7 +75,7 @@ class Run:
                 rule, shown = rule_of(call), self.reference.shown(line)
                 columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
                 if call.op.name == "where":
-                    found = [_branch(*operands) for operands in columns]
+                    found = [branch(*operands) for operands in columns]
                 else:
                     found = [rule.evaluate(list(operands), shown) for operands in columns]
                 return {e: self._underflown(outcome) for e, outcome in zip(out, found, strict=True)}
@@ -91,7 +92,7 @@ class Run:
         for k in range(len(call.operands)):
             position, source = self.reference.footprint.down(line, k, elements)
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
-                totals[out[p]] = _plus(totals.get(out[p]), outcome)
+                totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
 
@@ -112,22 +113,28 @@ class Run:
 
     # -- tangents
 
-    def _tangents(self) -> dict[Atom, list[Outcome]]:
-        tangents: dict[Atom, list[Outcome]] = {
+    def _tangents(self) -> dict[Atom, list[Tangent]]:
+        tangents: dict[Atom, list[Tangent]] = {
             variable: [arb(1)] * len(self.plan.pairs[variable][0])
             for variable in self.reference.program.variables
             if variable in self.plan.pairs
         }
         for line in self.reference.program.lines:
             if line.symbol in self.plan.pairs:
-                of_line = self._branch_tangents if line.call.op.name == "where" else self._line_tangents
-                tangents[line.symbol] = of_line(line, tangents)
+                match line.call.op.name:
+                    case "where" | "maximum" | "minimum":
+                        tangents[line.symbol] = self._chosen_operands(line, tangents)
+                    case "amax" | "amin":
+                        tangents[line.symbol] = self._chosen_elements(line, tangents)
+                    case _:
+                        tangents[line.symbol] = self._line_tangents(line, tangents)
         return tangents
 
-    def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Outcome]]) -> list[Outcome]:
+    def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         elements = self.plan.pairs[line.symbol][1]
-        totals: list[Outcome | None] = [None] * len(elements)
+        totals: list[Tangent] = [None] * len(elements)
         groups = Groups(self, line, np.unique(elements)) if line.call.op.name in AGGREGATES else None
+        is_flat = line.call.op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat
         for flow in self.plan.flows[line.symbol]:
             slopes: list[Outcome] | None = None
             if groups is not None:
@@ -139,23 +146,49 @@ class Run:
                 slopes = [of_element[target] for target in flow.target]
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
-                product = self._underflown(_times(entering[source], slopes[n] if slopes else None))
-                totals[target] = _plus(totals[target], product)
+                slope = slopes[n] if slopes else None
+                product = (
+                    flat(entering[source], slope) if is_flat and slope is not None else times(entering[source], slope)
+                )
+                totals[target] = plus(totals[target], self._underflown(product))
         return totals
 
-    def _branch_tangents(self, line: Line, tangents: Mapping[Atom, list[Outcome]]) -> list[Outcome]:
-        """The tangent of the branch that is taken; where the condition changes, that of both if they agree."""
-        elements = self.plan.pairs[line.symbol][1]
-        entering: list[dict[int, Outcome]] = [{}, {}, {}]
+    def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
+        """The tangent of the operand that is taken; where two meet, that of both if they agree."""
+        elements, operands = self.plan.pairs[line.symbol][1], line.call.operands
+        entering: list[dict[int, Tangent]] = [{} for _ in operands]
         for flow in self.plan.flows[line.symbol]:
-            of_operand = tangents[line.call.operands[flow.operand]]
+            of_operand = tangents[operands[flow.operand]]
             entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
-        columns = zip(*(self.operand(line, k, elements) for k in range(3)), strict=True)
-        shown = self.reference.shown(line)
-        return [
-            _branch_tangent(operands, [of.get(n, arb(0)) for of in entering], shown)
-            for n, operands in enumerate(columns)
-        ]
+        columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
+        shown, name = self.reference.shown(line), line.call.op.name
+        found: list[Tangent] = []
+        for n, values in enumerate(columns):
+            of = [tangent.get(n) for tangent in entering]
+            found.append(
+                branch_tangent(values, of, shown)
+                if name == "where"
+                else self._larger(values, of, shown, largest=name == "maximum", is_same=operands[0] == operands[1])
+            )
+        return found
+
+    @staticmethod
+    def _larger(values: tuple[Outcome, ...], of: list[Tangent], shown: str, *, largest: bool, is_same: bool) -> Tangent:
+        balls = [value for value in values if not isinstance(value, Trouble)]
+        if len(balls) < len(values):
+            return next(value for value in values if isinstance(value, Trouble))
+        extreme = Extreme(balls, largest=largest)
+        reason = f"{shown} has a kink here: its left and right derivatives differ"
+        return of[0] if is_same else extreme.tangent([of[n] for n in extreme.possible], reason)
+
+    def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
+        """The tangent of the element that is the extreme; where several tie, that of all if they agree."""
+        directions, elements = (pairs.tolist() for pairs in self.plan.pairs[line.symbol])
+        operand = line.call.operands[0]
+        from_directions, inside = (pairs.tolist() for pairs in self.plan.pairs[operand])
+        known = dict(zip(zip(from_directions, inside, strict=True), tangents[operand], strict=True))
+        groups = Groups(self, line, np.unique(self.plan.pairs[line.symbol][1]))
+        return [groups.chosen(e, d, known) for d, e in zip(directions, elements, strict=True)]
 
     def _slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """The local derivative by operand k at each element, taken once where several directions pass."""
@@ -179,69 +212,14 @@ class Run:
             return slope
         return self.rounding.underflown(self.rounding.slope(slope, abs(slope).upper() * operations))
 
-    def _underflown(self, outcome: Outcome) -> Outcome:
-        return outcome if self.rounding is None or isinstance(outcome, Trouble) else self.rounding.underflown(outcome)
+    def _underflown(self, outcome: Tangent) -> Any:
+        if self.rounding is None or outcome is None or isinstance(outcome, Trouble):
+            return outcome
+        return self.rounding.underflown(outcome)
 
 
-def _branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
-    """The value of the branch that is taken, whatever the other one is."""
-    if isinstance(condition, Trouble):
-        return condition
-    if condition in (0, 1):
-        return first if condition == 1 else second
-    if isinstance(first, Trouble):
-        return Trouble(first.kind, first.reason, False)
-    if isinstance(second, Trouble):
-        return Trouble(second.kind, second.reason, False)
-    return first.union(second)
-
-
-def _branch_tangent(operands: tuple[Outcome, ...], entering: list[Outcome], shown: str) -> Outcome:
-    condition, first, second = operands
-    change, of_first, of_second = entering
-    if isinstance(condition, Trouble):
-        return condition
-    if not isinstance(change, Trouble) and condition in (0, 1):
-        return of_first if condition == 1 else of_second
-    if isinstance(change, Trouble) and change.kind not in ("jump", "kink"):
-        return change
-    is_decided = isinstance(change, Trouble) and change.decided
-    trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Trouble)), None)
-    if trouble is not None:
-        return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided and trouble.decided)
-    return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
-
-
-def _where_branches_meet(
-    values: tuple[Ball, Ball], slopes: tuple[Ball, Ball], shown: str, *, is_decided: bool
-) -> Outcome:
-    """Smooth, a kink or a jump."""
-    (first, second), (of_first, of_second) = values, slopes
-    if first == second and of_first == of_second:
-        return of_first
-    is_decided = is_decided and (bool(first != second) or (bool(first == second) and bool(of_first != of_second)))
-    if first.overlaps(second):
-        reason = f"{shown} has a kink here: its branches meet with different slopes"
-        return Trouble("kink", reason, is_decided)
-    return Trouble("jump", f"{shown} jumps here", is_decided)
-
-
-def _plus(a: Outcome | None, b: Outcome) -> Outcome:
-    if a is None or isinstance(b, Trouble):
-        return b
-    return a if isinstance(a, Trouble) else a + b
-
-
-def _times(a: Outcome, b: Outcome | None) -> Outcome:
-    """The product of a tangent and a slope.
-
-    An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
-    the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
-    """
-    if b is None:
-        return a
+def _sum(a: Outcome, b: Outcome) -> Outcome:
+    """Of two values."""
     if isinstance(a, Trouble):
-        return arb(0) if a.kind == "kink" and not isinstance(b, Trouble) and b == 0 else a
-    if isinstance(b, Trouble):
-        return arb(0) if b.kind == "kink" and a == 0 else b
-    return a * b
+        return a
+    return b if isinstance(b, Trouble) else a + b

@@ -25,9 +25,10 @@ CASES: Cases = {
     "lt": [("where(torch.lt(x, w), x, w**2)", lambda x, w: np.where(x < w, x, w**2))],
     "le": [("where(column <= row, column*row, 1)", lambda column, row: np.where(column < row, column * row, 1))],
     "eq": [
+        ("where(floor(x) == 0, x**2, x**3)", lambda x: np.where(np.floor(x.real) == 0, x**2, x**3)),
         ("where(x == x, x**2, 7)", lambda x: x**2),
     ],
-    "ne": [("where(x != k, x*k, x)", lambda x, k: x * k)],
+    "ne": [("where(sign(x) != sign(k), x*k, x)", lambda x, k: np.where(x.real * k.real < 0, x * k, x))],
     "logical_and": [
         ("where((x > 0) & (x < 1), x**2, x**3)", lambda x: np.where((x > 0) & (x < 1), x**2, x**3)),
         ("where(-1 < x < 2 and k > 0, x*k, k)", lambda x, k: np.where((x > -1) & (x < 2) & (k > 0), x * k, k)),

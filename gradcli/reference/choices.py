@@ -1,0 +1,122 @@
+"""Operations that take the tangent of one of their operands: `where`, `maximum`, `minimum`, `amax`, `amin`.
+
+What is not taken adds nothing, whatever it is.  Where two meet, the function is smooth if their tangents are the same:
+for f = g at a point, max(f, g) has a derivative there exactly if f' = g'.
+
+A tangent of None is that of a value that does not move at all near the point, as behind a `floor` between its jumps:
+no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**2 has at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flint import arb
+
+from gradcli.reference.balls import Ball
+from gradcli.reference.rules import Outcome, Trouble
+
+Tangent = Outcome | None
+
+
+def plus(a: Tangent, b: Tangent) -> Tangent:
+    """The sum of two tangents."""
+    if a is None or isinstance(b, Trouble):
+        return b
+    return a if b is None or isinstance(a, Trouble) else a + b
+
+
+def times(a: Tangent, b: Outcome | None) -> Tangent:
+    """The product of a tangent and a slope, None for 1.
+
+    An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
+    the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
+    """
+    if b is None:
+        return a
+    if a is None:
+        return b if isinstance(b, Trouble) and b.kind == "domain" else None
+    if isinstance(a, Trouble):
+        return arb(0) if a.kind == "kink" and not isinstance(b, Trouble) and b == 0 else a
+    if isinstance(b, Trouble):
+        return arb(0) if b.kind == "kink" and a == 0 else b
+    return a * b
+
+
+def flat(a: Tangent, b: Outcome) -> Tangent:
+    """The product with the slope of a step: behind it nothing moves, but where it or its operand jumps."""
+    if isinstance(a, Trouble) and a.kind != "kink":
+        return a
+    return times(a, b) if isinstance(b, Trouble) else None
+
+
+def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
+    """The value of the branch that is taken, whatever the other one is."""
+    if isinstance(condition, Trouble):
+        return condition
+    if condition in (0, 1):
+        return first if condition == 1 else second
+    if isinstance(first, Trouble):
+        return Trouble(first.kind, first.reason, False)
+    if isinstance(second, Trouble):
+        return Trouble(second.kind, second.reason, False)
+    return first.union(second)
+
+
+def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], shown: str) -> Tangent:
+    """The tangent of the branch that is taken; where the condition changes, that of both if they agree."""
+    condition, first, second = operands
+    change, of_first, of_second = entering
+    if isinstance(condition, Trouble):
+        return condition
+    if not isinstance(change, Trouble) and condition in (0, 1):
+        return of_first if condition == 1 else of_second
+    if isinstance(change, Trouble) and change.kind not in ("jump", "kink"):
+        return change
+    is_decided = isinstance(change, Trouble) and change.decided
+    trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Trouble)), None)
+    if trouble is not None:
+        return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided and trouble.decided)
+    return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
+
+
+def _where_branches_meet(
+    values: tuple[Ball, Ball], tangents: tuple[Ball | None, Ball | None], shown: str, *, is_decided: bool
+) -> Tangent:
+    """Smooth, a kink or a jump."""
+    first, second = values
+    of_first, of_second = (arb(0) if tangent is None else tangent for tangent in tangents)
+    if first == second and of_first == of_second:
+        return tangents[0] if tangents[1] is None else tangents[1]
+    is_decided = is_decided and (bool(first != second) or (bool(first == second) and bool(of_first != of_second)))
+    if first.overlaps(second):
+        reason = f"{shown} has a kink here: its branches meet with different slopes"
+        return Trouble("kink", reason, is_decided)
+    return Trouble("jump", f"{shown} jumps here", is_decided)
+
+
+class Extreme:
+    """Which of some values may be the largest (or smallest), and which certainly are."""
+
+    def __init__(self, values: Sequence[Ball], *, largest: bool) -> None:
+        own = [value if largest else -value for value in values]
+        best = own[0]
+        for value in own[1:]:
+            best = best.max(value)
+        self.possible = [n for n, value in enumerate(own) if not value < best]
+        self.certain = {n for n in self.possible if all(own[n] >= own[k] for k in self.possible if k != n)}
+
+    def tangent(self, of: Sequence[Tangent], reason: str) -> Tangent:
+        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ."""
+        known = dict(zip(self.possible, of, strict=True))
+        if len(known) == 1 or all(tangent is None for tangent in known.values()):
+            return of[0]
+        trouble = next((tangent for tangent in known.values() if isinstance(tangent, Trouble)), None)
+        if trouble is not None:
+            return Trouble(trouble.kind, f"{reason}, and there {trouble.reason}", False)
+        balls = {n: arb(0) if tangent is None else tangent for n, tangent in known.items()}
+        first = balls[self.possible[0]]
+        if all(ball == first for ball in balls.values()):
+            return first
+        tied = [ball for n, ball in balls.items() if n in self.certain]
+        return Trouble("kink", reason, any(bool(ball != tied[0]) for ball in tied))
