@@ -76,7 +76,9 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     is_decided = isinstance(change, Trouble) and change.decided
     trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Trouble)), None)
     if trouble is not None:
-        return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided and trouble.decided)
+        # a branch without a value at this very point may have a limit, as sin(x)/x has at 0
+        is_decided = is_decided and trouble.decided and trouble.kind != "domain"
+        return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided)
     return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
 
 

@@ -35,6 +35,11 @@ MEETINGS = [
     ("amax(x)", [1.0, 1.0, 2.0], "agree"),
     ("amax(x)**2", [0.0, 0.0], "agree"),
     ("minimum(0, -abs(x))", 0.0, "unchecked"),
+    # A branch that has no value here may have a limit
+    ("where(x == 0, 1, sin(x)/x)", 0.0, "unchecked"),
+    ("where(x != 0, sin(x)/x, 1)", 1.0, "agree"),
+    ("where(x > 0, sqrt(x), 0)", 0.0, "undefined"),
+    ("where(x > 0, sqrt(x), 0)", -1.0, "nan-trap"),
 ]
 
 
