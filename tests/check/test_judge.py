@@ -155,13 +155,19 @@ def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.Monke
     """Formula and reference then agree with each other, and torch with neither."""
     right = meaning.MEANINGS[name]
     monkeypatch.setitem(meaning.MEANINGS, name, lambda *a: right(*a) * (1 + sympy.Rational(1, 10**6)))
-    rules._rule.cache_clear()
+    _forget_rules()
     try:
         text = {"mul": "x*x", "pow": "x**2.5", "maximum": "maximum(x, x**2)"}.get(name, f"{name}(x)")
         _, check = _vjp(text, 0.4)
         assert check.verdict == "disagree"
     finally:
-        rules._rule.cache_clear()
+        _forget_rules()
+
+
+def _forget_rules() -> None:
+    """Rules keep the meaning that they were made of; a wrong one must not reach another test."""
+    for cached in (rules._rule, rules._scalar, rules._spread):
+        cached.cache_clear()
 
 
 def test_a_wrong_rule_of_the_reference_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
