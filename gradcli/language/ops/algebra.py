@@ -78,7 +78,8 @@ MATRICES = (
         torch="linalg.det",
         numpy="linalg.det",
         kind=Kind.MATRIX,
-        caveat="the formula is by the inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
+        caveat="torch gives 0 as the derivative of a singular matrix, which is reported; "
+        "the formula is by the inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
         example="det(A) at A=[[2,1],[1,3]]",
     ),
     Op(

@@ -62,12 +62,13 @@ ROWS = (
     Op(
         "cross_entropy",
         ("input", "target", "reduction"),
-        "the cross entropy of softmax(input) with class probabilities, the classes along dimension 1 (0 of a vector)",
+        "the cross entropy of softmax(input) with class probabilities, the classes along dimension 1",
         "-sum(target*log_softmax(input, 1), 1)",
         torch="nn.functional.cross_entropy",
         kind=Kind.DEFINED,
         statics={"reduction": "mean"},
-        caveat="targets are probabilities of input's shape; for class numbers write them as rows of eye(n)",
+        caveat="targets are probabilities of input's shape; for class numbers write them as rows of eye(n), "
+        "and a single vector as x[None]",
         example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
     ),
 )

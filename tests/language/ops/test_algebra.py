@@ -7,6 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradcli import Function
+from gradcli.errors import GradcliError
 from tests.language.ops.numpy_truth import Array, Case, Cases, absolute, arguments, require
 
 
@@ -155,3 +157,23 @@ def test_products_and_matrices(op: str, case: Case) -> None:
 def test_losses(op: str, case: Case) -> None:
     """The same."""
     require(op, case, {})
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]])
+def test_the_derivative_of_a_singular_determinant_is_the_cofactors(rows: list[list[float]]) -> None:
+    """Torch gives 0, and is told so; Jacobi's cofactors are computed here from the minors."""
+    A = np.array(rows)
+    n = len(A)
+    minors = [[np.linalg.det(np.delete(np.delete(A, i, 0), j, 1)) for j in range(n)] for i in range(n)]
+    cofactors = np.array([[(-1) ** (i + j) * minors[i][j] for j in range(n)] for i in range(n)])
+    answer = Function("det(A)").grad({"A": A})
+    assert answer.check is not None
+    assert answer.check.verdict == "disagree"
+    for finding in answer.check.findings:
+        assert finding.reference == pytest.approx(cofactors[finding.column])
+
+
+def test_a_matrix_without_an_inverse_is_an_error() -> None:
+    """Torch raises; the error says where."""
+    with pytest.raises(GradcliError, match="no inverse"):
+        Function("x*inv(A)").jacobian({"x": 2.0, "A": [[1, 2], [2, 4]]})
