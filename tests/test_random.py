@@ -1,13 +1,16 @@
-"""Random smooth expressions, written twice: as text for gradcli, as objects for SymPy."""
+"""Random expressions and programs, written twice: as text for gradcli, and for SymPy or for plain torch."""
 
 from __future__ import annotations
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
+import torch
+from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
+from tests.programs import Random, programs
 
 X, Y = sympy.symbols("x y", real=True)
 Pair = tuple[str, sympy.Expr]
@@ -66,3 +69,24 @@ def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
         assert name in answer.symbolic
     assert answer.check is not None
     assert answer.check.verdict in ("agree", "inaccurate") if at else answer.check.verdict == "unchecked"
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(program=programs())
+def test_the_readings_of_a_random_program_agree(program: Random) -> None:
+    """The numbers of plain torch, no formula refuted, and no derivative denied but at a kink."""
+    used = Function(program.text).variables
+    leaves = {name: program.leaves[name] for name in used}
+    answer = Function(program.text).vjp({name: leaf.detach().numpy() for name, leaf in leaves.items()}, "ones")
+    y = program.nodes[-1].value
+    np.testing.assert_array_equal(answer.value, y.detach().numpy(), strict=True)
+    if y.requires_grad:
+        gradients = torch.autograd.grad(y, list(leaves.values()), torch.ones_like(y), allow_unused=True)
+        for name, expected in zip(used, gradients, strict=True):
+            found = answer.vjp[name]  # a repeated sub-expression is one line, so that tangents add up in another order
+            size = 1e-12 * np.abs(found).max(initial=1.0)
+            np.testing.assert_allclose(found, 0 if expected is None else expected.numpy(), rtol=0, atol=size)
+    assert not any("disagrees" in reason for reason in answer.symbolic_omitted.values()), answer.symbolic_omitted
+    assert answer.check is not None
+    allowed = {"agree", "inaccurate"} | ({"undefined", "unchecked", "nan-trap"} if program.is_at_kink else set())
+    assert answer.check.verdict in allowed, answer.check.findings
