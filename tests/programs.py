@@ -184,11 +184,14 @@ def _grow(draw: Draw, program: Random) -> None:
         case 0:
             tables = [SMOOTH, BENT]
         case 1:
-            tables, kinds = [SMOOTH, BENT, VECTOR, VECTOR, ANY], [*kinds, _along] if len(a.value) > 1 else kinds
+            tables, kinds = (
+                [SMOOTH, BENT, VECTOR, VECTOR, ANY],
+                [*kinds, _along, _along, _along] if len(a.value) > 1 else kinds,
+            )
         case 2:
-            tables, kinds = [SMOOTH, BENT, MATRIX, MATRIX, ANY], [*kinds, _along]
+            tables, kinds = [SMOOTH, BENT, MATRIX, MATRIX, ANY], [*kinds, _along, _along, _along]
         case _:
-            tables, kinds = [SMOOTH, ANY], [*kinds, _along]
+            tables, kinds = [SMOOTH, ANY], [*kinds, _along, _along, _along]
     if draw(st.booleans()):
         _one(draw, program, a, tables)
     else:
