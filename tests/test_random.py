@@ -71,7 +71,7 @@ def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
     assert answer.check.verdict in ("agree", "inaccurate") if at else answer.check.verdict == "unchecked"
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_the_readings_of_a_random_program_agree(program: Random) -> None:
     """The numbers of plain torch, no formula refuted, and no derivative denied but at a kink."""
