@@ -139,9 +139,8 @@ def _apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
         case "clamp" if not any(a in values for a in call.operands[1:]):
             return torch.clamp(operands[0], *(_plain(a) for a in call.operands[1:]))
         case "clamp":
-            operands = list(
-                _function("broadcast_tensors")(*operands)
-            )  # torch's own backward does not sum over stretched sizes
+            # of one shape, as torch's backward does not sum over the sizes that it stretched
+            operands = list(_function("broadcast_tensors")(*operands))
         case "polygamma":
             return _function(op.torch)(call.statics[0], operands[0])
     operands = [
