@@ -189,7 +189,8 @@ class Function:
             raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
         given = dict(at or {})
         snippet = self._snippet
-        if shadowed := frozenset(given) & SHADOWABLE:
+        shadowed = frozenset(given) & SHADOWABLE
+        if shadowed:
             snippet = read(self.expression, given=shadowed)
         program = snippet.program
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
@@ -197,6 +198,9 @@ class Function:
             if name in program.names or name in named:
                 named[name] = rounded(read_value(value, f"--at {name}"), dtype)
         _require_names(program, given, named)
+        if program.needs_shapes:
+            known = {name: array.shape for name, array in named.items()}
+            program = read(self.expression, given=shadowed, shapes=known).program
         arrays = {name: named.pop(name) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
         chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)

@@ -30,13 +30,14 @@ SECONDS = 60
 ATOMS = """
 x A a 2 0.5 -1 pi inf nan 1e300 0 x[0] x[-1] A[0] A.T x[1:] x[5:] [x,2*x] eye(2) arange(3) linspace(0,1,2) ones(2,1)
 randn(2,seed=1) zeros(0) x.shape[0] len(A) x.numel() True A[:,0] A[...,None] F.relu(x) torch.pi 1/3 10**20
+eye(len(x)) zeros(x.shape[0]-1) x[len(x)-1]
 """.split()
 
 SHAPES = """
 ({0} + {1});({0} - {1});({0} * {1});({0} / {1});({0} ** {1});({0} @ {1});({0} // {1});({0} % {1});{0} {1};-{0};~{0}
 ({0} > {1});({0} <= {1});({0} == {1});(({0} > 0) & ({1} < 1));(({0} > 0) | ({1} < 1));({0} if {1} > 0 else {2})
 where({0} > {1}, {1}, {2});Piecewise(({0}, {1} > 0), ({2}, True));[{0}, {1}];[{0}*i for i in range(3)]
-sum({0}**i for i in range(1, 4));y = {0}\\n{1}*y;y = {0}\\nz = y + {1}\\nz*y;({0})[0];({0})[None];({0})[1:, None]
+sum({0}**i for i in range(1, 4));[{0}*i for i in range(len({1}))];({0}).view({1}.shape[0], -1);y = {0}\\n{1}*y;y = {0}\\nz = y + {1}\\nz*y;({0})[0];({0})[None];({0})[1:, None]
 ({0}).sum(0);({0}).max(1)[0];max({0}, {1});max({0}, 0);({0}).T;({0}).view(-1);({0}).clamp(min={1});log({0}, {1})
 stack([{0}, {1}], dim=1);cat([{0}, {1}], dim=-1);einsum('ij,j->i', {0}, {1});einsum('ii', {0});({0}).pow({1})
 norm({0}, p=3);0 < {0} < {1};not {0};{0} and {1};torch.tensor([1., 2.])*{0};lambda: {0};{0}.grad;{0}!

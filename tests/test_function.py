@@ -158,3 +158,33 @@ def test_unknown_names_of_the_package_are_attribute_errors() -> None:
     """The lazy package behaves like any module."""
     with pytest.raises(AttributeError):
         _ = gradcli.nothing
+
+
+SIZES = [
+    ("eye(A.shape[0])@A", {"A": [[1, 2, 3], [4, 5, 6]]}, [[1, 2, 3], [4, 5, 6]]),
+    ("A.view(A.size(1), -1)", {"A": [[1, 2, 3], [4, 5, 6]]}, [[1, 2], [3, 4], [5, 6]]),
+    ("sum(x[i]*i for i in range(len(x)))", {"x": [1, 2, 3]}, 8),
+    ("x[x.shape[0] - 1]", {"x": [1, 2, 3]}, 3),
+    ("[x[i + 1] - x[i] for i in range(len(x) - 1)]", {"x": [1, 4, 9]}, [3, 5]),
+    ("[x[0] for i in range(1, len(x) - 3)] + x[0]", {"x": [1, 2, 3, 4, 5]}, [2]),
+    ("n = x.numel(); zeros(n // 2) + x.sum()/n", {"x": [1, 2, 3, 6]}, [3, 3]),
+    ("y = A@x; y*ones(y.shape[0])", {"A": [[1, 2], [3, 4], [5, 6]], "x": [1, 1]}, [3, 7, 11]),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "expected"), SIZES, ids=[text for text, _, _ in SIZES])
+def test_sizes_of_variables_may_stand_where_constants_must(text: str, at: dict[str, Any], expected: object) -> None:
+    """They are known when the values are; the variables are known before."""
+    f = gradcli.Function(text)
+    assert set(f.variables) == set(at)
+    answer = f.jacobian(at)
+    np.testing.assert_array_equal(answer.value, expected)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+@pytest.mark.parametrize("text", ["x[y]", "eye(x)", "zeros(x.shape[0]*y)", "[x for i in range(sum(x))]"])
+def test_values_of_variables_may_not(text: str) -> None:
+    """A shape never depends on a value."""
+    with pytest.raises(GradcliError, match="integer constant"):
+        gradcli.Function(text).eval({"x": [1, 2], "y": 1})

@@ -9,13 +9,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sympy
 
 from gradcli.errors import LanguageError, Span, TooLargeError
-from gradcli.language.indexing import NEW, Slice
+from gradcli.language.indexing import NEW, Shape, Slice
 from gradcli.language.lines import Lines, Operand
-from gradcli.language.ops import Default, Op
-from gradcli.language.program import Program
+from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.program import Atom, Line, Program
+from gradcli.language.shapes import count_of, infer
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
 """Parameters whose constants need not be whole."""
@@ -34,6 +37,9 @@ SEVERAL = frozenset(["dim", "dims", "shape", "pad", "shifts"])
 GATHERED = frozenset(["shape", "dims"])
 """Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
 
+UNKNOWN_SIZE = 4
+"""What stands for a size until the shapes of the variables are known."""
+
 LARGEST = 2**62
 """Whole numbers are below this."""
 
@@ -43,6 +49,8 @@ class Constants(Lines):
 
     variables: dict[str, sympy.Symbol]
     constants: Mapping[str, Any]
+    shapes: dict[str, Shape]
+    needs_shapes = False  # whether a size stands in a constant, and the shape of a variable in it is not known
 
     def expression(self, minimum: int = 0) -> Operand:
         """An expression; the grammar has it."""
@@ -168,21 +176,59 @@ class Constants(Lines):
     def _constant(self, message: str) -> tuple[int | float, Span]:
         mark, start = len(self.builder.lines), self.token
         value, span = self.expression()
-        lines = self.builder.lines
-        needed, names = {value}, set(self.variables.values())
-        for line in reversed(lines):
-            if line.symbol in needed:
-                needed.update(line.call.operands)
-        if needed & names:
-            hint = "sizes and values of variables are not known here; write a number"
-            hint = "where(x > 0, x, 0) chooses by a condition" if value in self.conditions else hint
-            raise self.error(LanguageError, message, start.span.to(span), hint=hint)
         if isinstance(value, sympy.Integer):
             return int(value), span
+        lines, sizes = self._constant_lines(value, message, start.span.to(span))
+        if sizes is None:
+            self.needs_shapes = True
+            self.builder.forget(mark)
+            return UNKNOWN_SIZE, span
         from gradcli.language.numeric import run
 
-        found = run(Program(self.text, (), tuple(line for line in lines if line.symbol in needed), value, self.source))
+        found = run(Program(self.text, (), lines, value, self.source), sizes)
         self.builder.forget(mark)
         if found.shape != ():
             raise self.error(LanguageError, message, start.span.to(span), hint="this is a tensor")
         return float(found), span
+
+    def _constant_lines(
+        self, value: Atom, message: str, span: Span
+    ) -> tuple[tuple[Line, ...], dict[Atom, npt.NDArray[np.float64]] | None]:
+        """The lines of a constant, and the sizes of tensors in it; None if the shape of a variable is not known yet.
+
+        Raises:
+            LanguageError: It depends on the values of variables.
+        """
+        needed, counts = {value}, []
+        kept: list[Line] = []
+        for line in reversed(self.builder.lines):
+            if line.symbol in needed and line.call.op.kind is Kind.COUNT:
+                counts.append(line)
+            elif line.symbol in needed:
+                kept.append(line)
+                needed.update(line.call.operands)
+        if needed & set(self.variables.values()):
+            hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
+            hint = "where(x > 0, x, 0) chooses by a condition" if value in self.conditions else hint
+            raise self.error(LanguageError, message, span, hint=hint)
+        known = {s: self.shapes[name] for name, s in self.variables.items() if name in self.shapes}
+        sizes: dict[Atom, npt.NDArray[np.float64]] = {}
+        for line in counts:
+            shape = self._shape_of(line.call.operands[0], known)
+            if shape is None:
+                return (), None
+            sizes[line.symbol] = np.asarray(float(count_of(shape, line.call.statics[0])))
+        return tuple(reversed(kept)), sizes
+
+    def _shape_of(self, operand: Atom, known: Mapping[Atom, Shape]) -> Shape | None:
+        """The shape of a tensor whose size is asked for, from those of the variables."""
+        needed, lines = {operand}, []
+        for line in reversed(self.builder.lines):
+            if line.symbol in needed:
+                lines.append(line)
+                needed.update(line.call.operands)
+        variables = tuple(s for s in self.variables.values() if s in needed)
+        if any(s not in known for s in variables):
+            return None
+        program = Program(self.text, variables, tuple(reversed(lines)), operand, self.source)
+        return infer(program, {s: known[s] for s in variables})[operand]

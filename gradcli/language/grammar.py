@@ -23,6 +23,8 @@ is not in this grammar is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import sympy
@@ -30,6 +32,7 @@ import sympy
 from gradcli import collector
 from gradcli.errors import LanguageError, UnknownFunctionError
 from gradcli.language import ops
+from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.loops import Loops
 from gradcli.language.program import CONSTANTS, Atom, Line, Program
@@ -86,8 +89,15 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
 
 
-def parse(text: str, *, given: frozenset[str] = frozenset()) -> Program:
-    """The Program of a function's text; a name in `given` is a variable even if it is also a constant (`E`).
+def parse(
+    text: str, *, given: frozenset[str] = frozenset(), shapes: Mapping[str, Shape] = MappingProxyType({})
+) -> Program:
+    """The Program of a function's text.
+
+    Args:
+        text: As typed.
+        given: Names that are variables even if they are also constants (`E`).
+        shapes: Of variables, where they are known: sizes may stand in constants, `eye(x.shape[0])`.
 
     Raises:
         LanguageError: the text is not in the language.
@@ -98,7 +108,9 @@ def parse(text: str, *, given: frozenset[str] = frozenset()) -> Program:
     ('x', 'y')
     """
     with collector.paused():
-        return Parser(text, "EXPR", given).program()
+        parser = Parser(text, "EXPR", given)
+        parser.shapes = dict(shapes)
+        return parser.program()
 
 
 def parse_value(text: str, source: str) -> Program:
@@ -137,6 +149,7 @@ class Parser(Loops):
         super().__init__(text, source, is_meaning=is_meaning)
         self.given, self.is_value = given, is_value
         self.constants: Mapping[str, Any] = {}
+        self.shapes: dict[str, Shape] = {}
         self.names: dict[str, Atom] = {}
         self.pairs: set[str] = set()
         self.unused: dict[str, None] = {}
@@ -241,7 +254,9 @@ class Parser(Loops):
         unused = (f"the name '{name}' is assigned but never used" for name in self.unused if name != self.last_name)
         warnings = tuple(dict.fromkeys((*self.warnings, *unused)))
         assigned = (*(name for name in self.names if name != self.last_name), self.last_name)
-        return Program(self.text, tuple(self.variables.values()), lines, atom, self.source, assigned, warnings)
+        variables = tuple(self.variables.values())
+        program = Program(self.text, variables, lines, atom, self.source, assigned, warnings)
+        return replace(program, needs_shapes=self.needs_shapes)
 
     # -- expressions
 

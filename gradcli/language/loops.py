@@ -38,6 +38,8 @@ class Loops(Calls):
         if (loop := self.loop_of(opening)) is not None:
             self.position = loop
             found = list(self.unrolled_terms(start, loop))
+            if not found and self.needs_shapes:
+                return [(sympy.Integer(0), opening.span)]
             if not found:
                 raise self.error(LanguageError, "this loop has no terms", opening.span.to(self.token.span))
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ _BY_MATH: Mapping[str, Callable[[float], float]] = {"erf": math.erf, "erfc": mat
 """Functions that Python has and NumPy has not."""
 
 
-def run(program: Program) -> Array:
-    """The value of a Program without variables.
+def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) -> Array:
+    """The value of a Program without variables; `known` are values of symbols that no line of it has.
 
     Raises:
         InputError: an operation that NumPy has no function for.
@@ -37,7 +38,7 @@ def run(program: Program) -> Array:
     from gradcli.language.expansion import expand
 
     program = expand(program, keep=lambda call: call.op.is_primitive or bool(call.op.numpy))
-    values: dict[Atom, Array] = {}
+    values = dict(known)
     for line in program.lines:
         operands = [values[a] if a in values else np.asarray(number(a)) for a in line.call.operands]
         try:

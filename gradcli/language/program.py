@@ -105,6 +105,7 @@ class Program:
         source: What the text is, for messages: EXPR, or an option.
         assigned: The names of the statements, in order.
         warnings: Remarks for the user, such as an unused name.
+        needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
         shown: The statements of the function alone, where the text is a whole snippet.
     """
 
@@ -116,6 +117,7 @@ class Program:
     assigned: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     shown: str = ""
+    needs_shapes: bool = False
 
     @property
     def expression(self) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from gradcli import collector
 from gradcli.errors import GradcliError, LanguageError, Span
 from gradcli.language import ops
 from gradcli.language.grammar import Parser, parse
+from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.numeric import run
 from gradcli.language.ops import Kind
@@ -74,12 +76,15 @@ class Snippet:
     v: Program | None = None
 
 
-def read(text: str, *, given: frozenset[str] = frozenset()) -> Snippet:
+def read(
+    text: str, *, given: frozenset[str] = frozenset(), shapes: Mapping[str, Shape] = MappingProxyType({})
+) -> Snippet:
     """The function of a text: a Program, or a snippet of PyTorch.
 
     Args:
         text: As typed or pasted.
         given: Names that are variables although they are also constants.
+        shapes: Of variables, where they are known.
 
     Raises:
         GradcliError: As for `parse`, or a line that is not read.
@@ -89,10 +94,12 @@ def read(text: str, *, given: frozenset[str] = frozenset()) -> Snippet:
     (('x',), [1.0, 2.0], ('x',))
     """
     if not _SIGNS.search(text):
-        return Snippet(parse(text, given=given))
+        return Snippet(parse(text, given=given, shapes=shapes))
     text = _without_prompts(text)
     with collector.paused():
-        return _Reader(text, "EXPR", given).snippet()
+        reader = _Reader(text, "EXPR", given)
+        reader.shapes = dict(shapes)
+        return reader.snippet()
 
 
 def _without_prompts(text: str) -> str:
@@ -234,6 +241,7 @@ class _Reader(Parser):
             self.assign(name.text, value)
             return self.noted(name, (value, name.span.to(span)))
         self.values[name.text] = run(Program(self.text, (), lines, value, self.source))
+        self.shapes.setdefault(name.text, self.values[name.text].shape)
         self.builder.forget(mark)
         self.variables[name.text] = sympy.Symbol(name.text, real=True)
         if self.is_required:
