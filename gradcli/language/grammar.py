@@ -162,18 +162,26 @@ class Parser(Loops):
 
     def program(self) -> Program:
         """The whole text as statements."""
+        output = self.last_value()
+        if output is None:
+            raise self.error(LanguageError, "there is no expression", self.token.span, hint='write one, such as "x**2"')
+        return self.finish(output)
+
+    def last_value(self) -> Operand | None:
+        """The value of the last statement that has one, all statements read."""
         output: Operand | None = None
         while True:
             while self.accept(";") or self.accept("\n"):
                 pass
             if self.at_end:
-                break
-            output = self.statement()
+                return output
+            output = self.line() or output
             if self.token.text not in (";", "\n", ""):
                 raise self.unexpected()
-        if output is None:
-            raise self.error(LanguageError, "there is no expression", self.token.span, hint='write one, such as "x**2"')
-        return self.finish(output)
+
+    def line(self) -> Operand | None:
+        """A statement, with its value; a snippet has some without."""
+        return self.statement()
 
     def statement(self) -> Operand:
         """An assignment or an expression."""

@@ -134,16 +134,7 @@ class _Reader(Parser):
 
     def snippet(self) -> Snippet:
         """The whole text."""
-        output: Operand | None = None
-        while True:
-            while self.accept(";") or self.accept("\n"):
-                pass
-            if self.at_end:
-                break
-            found = self.line()
-            output = found or output
-            if self.token.text not in (";", "\n", ""):
-                raise self.unexpected()
+        output = self.last_value()
         if self.passes:
             output = self.passes[0].output, self.passes[0].span
         if output is None:
