@@ -20,7 +20,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.meaning import meaning
 from gradcli.language.movement import axes_of, axis_of, fill_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Line, Program
+from gradcli.language.program import MAX_BITS, Atom, Call, Line, Program
 from gradcli.language.shapes import axis_of_scan
 from gradcli.language.sources import bounds
 from gradcli.symbolic.movement import Index, NoFormulaError, aligned, sources_of
@@ -91,6 +91,8 @@ class Entries:
             case Kind.ELEMENTWISE:
                 shape = self.shapes[line.symbol]
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
+                if call.op.name == "pow":
+                    _require_short(*parts)
                 return meaning(call, tuple(parts))
             case Kind.REDUCTION:
                 return self._reduced(call, shapes[0], index)
@@ -218,6 +220,14 @@ class Entries:
                 return start + step * index[0]
         symbol = constant_symbol(call)
         return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
+
+
+def _require_short(base: Expr, exponent: Expr) -> None:
+    """Refuse an exact power of numbers that nobody would read, such as that of a size: SymPy would write it out."""
+    if base.is_Rational and exponent.is_Integer:
+        bits = max(abs(int(base.p)).bit_length(), int(base.q).bit_length()) * abs(int(exponent))
+        if base not in (-1, 0, 1) and bits > MAX_BITS:
+            raise NoFormulaError("it has a constant that is too long to write")
 
 
 def constant_symbol(call: Call) -> sympy.Symbol:

@@ -271,3 +271,10 @@ def test_a_movement_without_index_notation_says_so() -> None:
     assert "no closed form" in answer.symbolic_omitted["A"]
     assert answer.check is not None
     assert answer.check.verdict == "agree"
+
+
+def test_a_power_of_a_size_is_not_written_out() -> None:
+    """SymPy would take all the memory there is for its digits."""
+    with pytest.raises(NoFormulaError, match="too long"):
+        _formula("x*len(x)**(10**20)", {"x": np.ones(3)}, "x")
+    assert formula(_formula("x*len(x)**3", {"x": np.ones(3)}, "x"), parse("x")).text == "27*KroneckerDelta(i, j)"
