@@ -199,36 +199,25 @@ class Constants(Lines):
         Raises:
             LanguageError: It depends on the values of variables.
         """
-        needed, counts = {value}, []
-        kept: list[Line] = []
-        for line in reversed(self.builder.lines):
-            if line.symbol in needed and line.call.op.kind is Kind.COUNT:
-                counts.append(line)
-            elif line.symbol in needed:
-                kept.append(line)
-                needed.update(line.call.operands)
-        if needed & set(self.variables.values()):
+        lines, leaves = self.builder.made_of(value, stop=lambda call: call.op.kind is Kind.COUNT)
+        if not leaves.isdisjoint(self.variables.values()):
             hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
             hint = "where(x > 0, x, 0) chooses by a condition" if value in self.conditions else hint
             raise self.error(LanguageError, message, span, hint=hint)
         known = {s: self.shapes[name] for name, s in self.variables.items() if name in self.shapes}
         sizes: dict[Atom, npt.NDArray[np.float64]] = {}
-        for line in counts:
+        for line in (line for line in lines if line.call.op.kind is Kind.COUNT):
             shape = self._shape_of(line.call.operands[0], known)
             if shape is None:
                 return (), None
             sizes[line.symbol] = np.asarray(float(count_of(shape, line.call.statics[0])))
-        return tuple(reversed(kept)), sizes
+        return tuple(line for line in lines if line.symbol not in sizes), sizes
 
     def _shape_of(self, operand: Atom, known: Mapping[Atom, Shape]) -> Shape | None:
         """The shape of a tensor whose size is asked for, from those of the variables."""
-        needed, lines = {operand}, []
-        for line in reversed(self.builder.lines):
-            if line.symbol in needed:
-                lines.append(line)
-                needed.update(line.call.operands)
-        variables = tuple(s for s in self.variables.values() if s in needed)
+        lines, leaves = self.builder.made_of(operand)
+        variables = tuple(s for s in self.variables.values() if s in leaves)
         if any(s not in known for s in variables):
             return None
-        program = Program(self.text, variables, tuple(reversed(lines)), operand, self.source)
+        program = Program(self.text, variables, tuple(lines), operand, self.source)
         return infer(program, {s: known[s] for s in variables})[operand]

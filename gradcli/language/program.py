@@ -8,7 +8,7 @@ keeps its operands as they were typed.  Every reader walks the list forward or b
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -156,6 +156,7 @@ class Builder:
     source: str = "EXPR"
     lines: list[Line] = field(default_factory=list)
     _known: dict[Call, sympy.Symbol] = field(default_factory=dict)
+    _places: dict[Atom, int] = field(default_factory=dict)
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
         """The symbol (or exact constant) that holds the result of this operation.
@@ -173,13 +174,34 @@ class Builder:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
             symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
             self._known[call] = symbol
+            self._places[symbol] = len(self.lines)
             self.lines.append(Line(symbol, call, span))
         return symbol
+
+    def made_of(self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False) -> tuple[list[Line], set[Atom]]:
+        """The lines that some values are made of, in order, and what those are made of that is no line.
+
+        Args:
+            atoms: The values.
+            stop: For which operations to look no further.
+        """
+        found: dict[int, Line] = {}
+        leaves: set[Atom] = set()
+        waiting = list(atoms)
+        while waiting:
+            atom = waiting.pop()
+            place = self._places.get(atom)
+            if place is None:
+                leaves.add(atom)
+            elif place not in found:
+                found[place] = line = self.lines[place]
+                waiting += () if stop(line.call) else line.call.operands
+        return [found[place] for place in sorted(found)], leaves
 
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""
         for line in self.lines[mark:]:
-            del self._known[line.call]
+            del self._known[line.call], self._places[line.symbol]
         del self.lines[mark:]
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:

@@ -29,7 +29,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.numeric import run
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, Program
+from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
 
 _SIGNS = re.compile(
@@ -227,11 +227,11 @@ class _Reader(Parser):
         self.position += 2
         self.is_pair = False
         value, span = self.expression()
-        lines, used = self.closure(value)
-        if not self.is_made or used:
+        lines, leaves = self.builder.made_of(value) if self.is_made else ([], set())
+        if not self.is_made or self.variables_of(leaves):
             self.assign(name.text, value)
             return self.noted(name, (value, name.span.to(span)))
-        self.values[name.text] = run(Program(self.text, (), lines, value, self.source))
+        self.values[name.text] = run(Program(self.text, (), tuple(lines), value, self.source))
         self.shapes.setdefault(name.text, self.values[name.text].shape)
         self.builder.forget(mark)
         self.variables[name.text] = sympy.Symbol(name.text, real=True)
@@ -334,29 +334,23 @@ class _Reader(Parser):
 
     # -- the whole
 
-    def closure(self, *atoms: Atom) -> tuple[tuple[Line, ...], set[Atom]]:
-        """The lines that some values are made of, and the variables among them."""
-        needed = set(atoms)
-        for line in reversed(self.builder.lines):
-            if line.symbol in needed:
-                needed.update(line.call.operands)
-        lines = tuple(line for line in self.builder.lines if line.symbol in needed)
-        return lines, needed & set(self.variables.values())
+    def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
+        """The variables among what some lines are made of."""
+        return tuple(symbol for symbol in self.variables.values() if symbol in leaves)
 
     def finished(self, output: Operand) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
         v = self.accumulated()
         self.unused.clear()  # a snippet may compute more than the function
         self.last_name = next((n for n, atom in self.names.items() if atom == output[0]), "")
-        _, used = self.closure(output[0])
         whole = self.finish(output)
-        wanted = self.closure(whole.output)[0]
-        statements = [self.text[s.start : s.stop] for s, atom in self.statements if self._serves(atom, whole.output)]
+        wanted, leaves = self.builder.made_of(whole.output)
+        symbols = {line.symbol for line in wanted} | leaves | {whole.output}
         program = replace(
             whole,
-            variables=tuple(s for s in whole.variables if s in used),
-            lines=tuple(line for line in whole.lines if line.symbol in {w.symbol for w in wanted}),
-            shown="; ".join(statements),
+            variables=self.variables_of(leaves),
+            lines=tuple(line for line in whole.lines if line.symbol in symbols),
+            shown="; ".join(self.text[span.start : span.stop] for span, atom in self.statements if atom in symbols),
         )
         wrt = tuple(name for name in program.names if name in self.requires) if self.requires else None
         if self.passes and wrt is None and self.values:
@@ -364,15 +358,9 @@ class _Reader(Parser):
             program = replace(program, warnings=(*program.warnings, warning))
         gradient = None
         if v is not None:
-            lines, of_v = self.closure(v)
-            variables = tuple(s for s in self.variables.values() if s in of_v)
-            gradient = Program(self.text, variables, lines, v, self.source)
+            of_v, leaves = self.builder.made_of(v)
+            gradient = Program(self.text, self.variables_of(leaves), tuple(of_v), v, self.source)
         return Snippet(program, self.values, wrt, gradient)
-
-    def _serves(self, atom: Atom, output: Atom) -> bool:
-        """Whether a statement's value is the output, or goes into it."""
-        lines, used = self.closure(output)
-        return atom == output or atom in used or any(atom == line.symbol for line in lines)
 
     def accumulated(self) -> Atom | None:
         """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
