@@ -38,6 +38,13 @@ class Place:
     span: Span
     source: str = "EXPR"
 
+    @property
+    def where(self) -> str:
+        """Which text and, if it has several, which line it is; empty for the only line of the expression."""
+        source = f"in {self.source}" if self.source != "EXPR" else ""
+        line = f"line {self.text.count(chr(10), 0, self.span.start) + 1}" if "\n" in self.text else ""
+        return ", ".join(part for part in (source, line) if part)
+
     def render(self) -> str:
         """The line of text with carets under the range, cut to `EXCERPT_WIDTH` around it."""
         start = min(self.span.start, len(self.text))
@@ -79,8 +86,8 @@ class GradcliError(Exception):
 
     def render(self) -> str:
         """The message, the caret and the hint as plain text, without a final newline."""
-        where = f" (in {self.place.source})" if self.place and self.place.source != "EXPR" else ""
-        lines = [f"error: {self.message}{where}"]
+        where = self.place.where if self.place else ""
+        lines = [f"error: {self.message}{f' ({where})' if where else ''}"]
         if self.place is not None:
             lines.append(self.place.render())
         if self.hint:

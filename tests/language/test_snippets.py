@@ -173,3 +173,10 @@ def test_the_rest_is_refused_at_its_place(text: str, words: str, start: int | No
     if start is not None:
         assert caught.value.place is not None
         assert caught.value.place.span.start == start
+
+
+def test_the_message_names_the_line() -> None:
+    """Of a text that has several."""
+    with pytest.raises(GradcliError) as caught:
+        Function("import torch\nx = torch.ones(2)\nwhile x:\n    pass")
+    assert caught.value.render().startswith("error: a 'while' statement is not read (line 3)\n  while x:\n  ^^^^^")
