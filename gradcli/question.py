@@ -122,7 +122,7 @@ class Question:
         if v is not None:
             return read_cotangent(v, y)
         if of_snippet is not None:
-            require_shape(of_snippet, y, "backward", "EXPR")
+            require_shape(of_snippet, y)
             return of_snippet
         if math.prod(self.shape) != 1:
             example = ",".join(["1"] * self.shape[0]) if len(self.shape) == 1 and self.shape[0] <= 4 else "ones"

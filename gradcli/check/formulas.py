@@ -81,7 +81,8 @@ def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> 
 
 def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
     if evidence is not None:
-        compared = _compare(point, derivative, evidence, derivative.sizes)
+        is_zero = all(expression == 0 for _, expression in derivative.cases)
+        compared = _compare(point, derivative, evidence, derivative.sizes, zeros_count=is_zero)
         if compared is not None:
             return compared
     for shapes, sizes in _probes(point, derivative):

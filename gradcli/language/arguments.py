@@ -78,9 +78,9 @@ class Arguments(Constants):
             if parameter in ("operands", "tensors"):
                 extra += self._listed(op)
                 waiting = [p for p in waiting if p != parameter or parameter == "operands"]
-            elif op.name in EXTREMES and not is_named and parameter != "x":
+            elif op.name in EXTREMES and not is_named and (parameter == "dim" or extra):
                 self._second(op, bound, statics, extra, is_method=bool(given))
-                waiting = [p for p in waiting if p != "dim"]
+                waiting = [] if extra else [p for p in waiting if p != "dim"]
             elif parameter in op.statics:
                 waiting.remove(parameter)
                 self.typed.add(parameter)

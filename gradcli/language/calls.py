@@ -9,59 +9,20 @@ import sympy
 
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.arguments import EXTREMES, Arguments
+from gradcli.language.arguments import EXTREMES
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program import CONSTANTS, Atom
+from gradcli.language.tensors import CONVERSIONS, TENSORS, Tensors
 from gradcli.language.tokens import Token
-
-TENSORS = frozenset(
-    [
-        "tensor",
-        "Tensor",
-        "FloatTensor",
-        "DoubleTensor",
-        "as_tensor",
-        "asarray",
-        "array",
-        "Variable",
-        "Parameter",
-        "Matrix",
-        "float",
-        "Float",
-        "S",
-        "Integer",
-    ]
-)
-"""Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
-
-UNCHANGED = frozenset(
-    [
-        "clone",
-        "contiguous",
-        "float",
-        "double",
-        "cpu",
-        "numpy",
-        "item",
-        "tolist",
-        "to",
-        "type",
-        "type_as",
-        "requires_grad_",
-        "retain_grad",
-    ]
-)
-"""Methods that leave the value as it is."""
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of a generator, `sum(f(i) for i in range(n))`: term by term."""
 
 
-class Calls(Arguments):
+class Calls(Tensors):
     """Reads what follows a function's name, or a dot."""
 
-    names: dict[str, Atom]
     is_pair = False  # whether the last call gives a pair in torch, values and positions
 
     def method(self, operand: Operand) -> Operand:
@@ -81,8 +42,10 @@ class Calls(Arguments):
                 opening = self.advance()
                 axis = self.integer()
                 return self.emit("count", [operand[0]], span.to(self.expect("]", opening).span), (axis,))
-            case "data" | "values":
+            case "values":
                 return operand[0], span
+            case "data":
+                return self.detached(operand[0], span)
             case "real" | "imag" | "H" | "conj":
                 raise self.error(LanguageError, "complex numbers are not read", dot.span.to(name.span))
             case "grad":
@@ -99,8 +62,8 @@ class Calls(Arguments):
 
     def _called(self, name: Token, span: Span, operand: Operand) -> Operand:
         """A method with its parentheses."""
-        if name.text in UNCHANGED:
-            return operand[0], span.to(self.skip(self.advance()).span)
+        if name.text in CONVERSIONS:
+            return self.converted(name, span, operand[0])
         if name.text.endswith("_"):
             raise self.error(
                 LanguageError,
@@ -113,11 +76,11 @@ class Calls(Arguments):
     def call(self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False) -> Operand:
         """A function with its arguments; `given` is the operand before the dot of a method."""
         if name.text in TENSORS and not given:
-            return self._tensor(span)
+            return self.tensor(name, span)
         if name.text in ("Piecewise", "len", "Rational", "complex") and not given:
             return self._special(name, span)
         op = ops.find(name.text, after_dot=after_dot)
-        if op is None or op.name == "index":
+        if op is None:
             raise self.unknown(name)
         if given and op.kind in (Kind.SOURCE, Kind.LIST):
             hint = f"write {op.name}([a, b])" if op.kind is Kind.LIST else f"write {op.name}(...)"
@@ -125,9 +88,11 @@ class Calls(Arguments):
         opening = self.advance()
         with self.nested(opening):
             if self.is_generator(opening):
+                if given:
+                    raise self.error(LanguageError, f"'.{name.text}' does not take a generator", opening.span)
                 return self._folded(op, opening, span)
             op, operands, statics = self.arguments(op, name, given)
-            if op.name == "norm" and "linalg" in self.text[span.start : name.span.start]:
+            if op.name == "norm" and not given and "linalg" in self.text[span.start : name.span.start]:
                 self._require_vector_norm(name, statics)
             span = span.to(self.expect(")", opening).span)
         return self.made(op, operands, statics, span)
@@ -153,26 +118,6 @@ class Calls(Arguments):
         return self.emit(op.name, atoms, span, statics)
 
     # -- what has no row
-
-    def _tensor(self, span: Span) -> Operand:
-        """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`."""
-        opening = self.advance()
-        with self.nested(opening):
-            if self.token.kind == "string":
-                word = self.advance()
-                text = word.text.strip().lower()
-                named = {"inf": sympy.oo, "+inf": sympy.oo, "-inf": -sympy.oo, "nan": sympy.nan}
-                if text not in named:
-                    raise self.error(
-                        LanguageError, f"'{word.text}' is not a number", word.span, hint="write inf or nan"
-                    )
-                value: Atom = named[text]
-            else:
-                value = self.expression()[0]
-            while self.accept(","):
-                if not self._ignored() and self.token.text != ")":
-                    raise self.unexpected()
-            return value, span.to(self.expect(")", opening).span)
 
     def _special(self, name: Token, span: Span) -> Operand:
         opening = self.advance()

@@ -89,6 +89,9 @@ class Constants(Lines):
         if parameter in WORDS:
             return self._word(op, parameter)
         if parameter in NUMBERS:
+            if parameter == "p" and token.kind == "string" and token.text == "fro":
+                self.position += 1
+                return 2
             return self.number()
         gathers = parameter in GATHERED and op.name not in ("full",)
         closing = {"(": ")", "[": "]"}.get(token.text) if self._holds_list() else None
@@ -132,12 +135,15 @@ class Constants(Lines):
     def item(self) -> int | Slice | str:
         """One item of an index: a whole number, a slice, `...` or `None`."""
         token = self.token
+        if token.text in ("np", "numpy", "torch") and self.tokens[self.position + 2].text == "newaxis":
+            self.position += 3
+            return NEW
         if token.text in ("...", "None"):
             self.position += 1
             return "..." if token.text == "..." else NEW
         bounds: list[int | None] = [None, None, None]
         colons = 0
-        while self.token.text not in (",", "]") and colons < 3:
+        while self.token.text not in (",", "]") and colons < 3 and not self.at_end:
             if self.accept(":"):
                 colons += 1
             elif bounds[min(colons, 2)] is None:
@@ -162,7 +168,7 @@ class Constants(Lines):
             value: float = int(token.text)
             span = token.span
         else:
-            value, span = self._constant("an integer constant must stand here")
+            value, span = self.constant("an integer constant must stand here")
         if not math.isfinite(value) or value != math.floor(value):
             raise self.error(LanguageError, "an integer constant must stand here", span)
         if abs(value) >= LARGEST:
@@ -171,11 +177,16 @@ class Constants(Lines):
 
     def number(self) -> int | float:
         """A number, or an expression of constants."""
-        return self._constant("a constant must stand here")[0]
+        return self.constant("a constant must stand here")[0]
 
-    def _constant(self, message: str) -> tuple[int | float, Span]:
+    def constant(self, message: str, *, minimum: int = 0) -> tuple[int | float, Span]:
+        """The number of an expression of constants, of operators that bind at least this tightly.
+
+        Raises:
+            LanguageError: With this message, it is none.
+        """
         mark, start = len(self.builder.lines), self.token
-        value, span = self.expression()
+        value, span = self.expression(minimum)
         if isinstance(value, sympy.Integer):
             return int(value), span
         lines, sizes = self._constant_lines(value, message, start.span.to(span))

@@ -47,15 +47,16 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
             return _component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source)
         program = parse_cotangent(value, source, frozenset((y.name, *y.variables)))
         if program.variables:
-            require_shape(program, y, value, source)
+            require_shape(program, y)
             return program
     v = read_value(value, source)
     if v.shape != y.shape:
-        raise _misshapen(value, v.shape, y.shape, source)
+        place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+        raise _misshapen(v.shape, y.shape, place, str(value))
     return v
 
 
-def require_shape(program: Program, y: Outputs, value: Value, source: str = "--v") -> None:
+def require_shape(program: Program, y: Outputs) -> None:
     """Refuse an expression for v that names something unknown, or has not y's shape.
 
     Raises:
@@ -70,23 +71,22 @@ def require_shape(program: Program, y: Outputs, value: Value, source: str = "--v
             raise InputError(f"v names '{name}', which is neither y nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
-        raise _misshapen(value, shape, y.shape, source)
+        place: Place | None = Place(program.text, Span(0, len(program.text)), program.source)
+        if program.source == "EXPR":  # in a snippet
+            place = program.place(program.lines[-1]) if program.lines else None
+        raise _misshapen(shape, y.shape, place, "v")
 
 
-def _misshapen(value: Value, given: Shape, wanted: Shape, source: str) -> InputError:
-    place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
-    return InputError(
-        f"v has shape {show(given)}, and y has shape {show(wanted)}",
-        place=place,
-        hint=_shape_hint(value, given, wanted),
-    )
+def _misshapen(given: Shape, wanted: Shape, place: Place | None, text: str) -> InputError:
+    message = f"v has shape {show(given)}, and y has shape {show(wanted)}"
+    return InputError(message, place=place, hint=_shape_hint(text, given, wanted))
 
 
-def _shape_hint(value: Value, given: Shape, wanted: Shape) -> str:
+def _shape_hint(value: str, given: Shape, wanted: Shape) -> str:
     if math.prod(given) == math.prod(wanted) == 1:
         missing = len(wanted) - len(given)
         brackets = "[" * missing, "]" * missing
-        example = str(value).strip().join(brackets) if missing > 0 else f"it with {len(wanted)} pairs of brackets"
+        example = value.strip().join(brackets) if missing > 0 else f"it with {len(wanted)} pairs of brackets"
         return f"write {example}: as in torch, v must have y's shape"
     return "v weights the elements of y, so it must have y's shape" + (", here a plain number" if not wanted else "")
 

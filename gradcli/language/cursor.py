@@ -86,6 +86,8 @@ class Cursor:
         hint = None
         if token.text == "=":
             hint = "an assignment is NAME = expression; statements are separated by ';'"
+        elif token.kind == "keyword":
+            hint = _KEYWORD_HINTS.get(token.text, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
         elif self.position and token.kind != "operator" and before.kind != "operator":
             hint = (
                 f"write {before.text}*{token.text} for a product" if self.source == "EXPR" else "write 1,2 for a vector"
@@ -94,8 +96,6 @@ class Cursor:
             hint = "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
         elif token.kind == "string":
             hint = "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
-        elif token.kind == "keyword":
-            hint = _KEYWORD_HINTS.get(token.text, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
         what = "word in quotes " if token.kind == "string" else ""
         return self.error(LanguageError, f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
 

@@ -58,7 +58,7 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     from gradcli.language.grammar import parse_meaning
 
     op = ops.TABLE[name]
-    operands = op.operands if not op.variadic or op.name != "einsum" else _operands(count)
+    operands = _operands(count) if op.name == "einsum" else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return expand(parse_meaning(meaning_of(op, constants), operands, constants))
 

@@ -8,9 +8,10 @@
     unary      : ("+" | "-" | "~") unary | "not" comparison | power
     power      : postfix (("**" | "^") unary)?                              from the right
     postfix    : atom ("[" item ("," item)* "]" | "." NAME [arguments])*
-    atom       : NUMBER | NAME [arguments] | "(" expression ")" | "[" items "]"
+    atom       : NUMBER | NAME [arguments] | "(" expression ")" | "[" items "]" | "(" expression "," items ")"
     items      : expression ("," expression)* | expression loop+
-    loop       : "for" NAME "in" ("range" "(" integer ["," integer ["," integer]] ")" | "[" expression, ... "]")
+    loop       : "for" NAME "in" values ["if" constant]
+    values     : "range" "(" integer ["," integer ["," integer]] ")" | "[" items "]" | "(" items ")"
     arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | static)
     item       : integer | [integer] ":" [integer] [":" [integer]] | "..." | None
 
@@ -71,6 +72,7 @@ PREFIXES = frozenset(
         "nn",
         "functional",
         "special",
+        "scipy",
         "linalg",
         "fft",
         "autograd",
@@ -194,7 +196,8 @@ class Parser(Loops):
                 hint=f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ...",
             )
         if not (name.kind == "name" and after.text == "="):
-            self.last_name = ""
+            is_name = name.text in self.names and after.text in (";", "\n", "")
+            self.last_name = name.text if is_name else ""
             return self.expression()
         self.require_assignable(name)
         self.position += 2
@@ -358,6 +361,8 @@ class Parser(Loops):
             case "operator", "(":
                 with self.nested(token):
                     operand, _ = self.expression()
+                    if self.token.text == ",":
+                        return self.tuple_of(operand, token)
                     return operand, token.span.to(self.expect(")", token).span)
             case "operator", "[":
                 with self.nested(token):
@@ -366,13 +371,22 @@ class Parser(Loops):
         self.position = start
         raise self.unexpected()
 
+    def tuple_of(self, first: Atom, opening: Token) -> Operand:
+        """`(1, 2)`, which is a list where a tensor is wanted."""
+        atoms = [first]
+        while self.accept(",") and self.token.text != ")":
+            atoms.append(self.expression()[0])
+        return self.emit("stack", atoms, opening.span.to(self.expect(")", opening).span), (0,))
+
     def named(self, token: Token) -> Operand:
         """A variable, a name, a constant or a call, with the modules before it."""
         name = self.behind_modules(token)
         span = token.span.to(name.span)
         if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
             operand = self.call(name, span, [], after_dot=name is not token)
-            self.is_pair &= token.text not in ("np", "numpy")
+            if token.text in ("np", "numpy"):
+                self.is_pair = False
+                self.remark_on_numpy(name)
             return operand
         if name is not token and name.text in _MODULE_CONSTANTS:
             return _MODULE_CONSTANTS[name.text], span
@@ -400,10 +414,19 @@ class Parser(Loops):
         symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
         return symbol, span
 
+    def remark_on_numpy(self, name: Token) -> None:
+        """Say where NumPy means something else: torch's meaning holds."""
+        others = {"var": "correction=0", "std": "correction=0", "pad": "the pairs from the first dimension on"}
+        if name.text in others:
+            self.warnings.append(f"np.{name.text} is read as torch's {name.text}; NumPy's has {others[name.text]}")
+
     def behind_modules(self, token: Token) -> Token:
         """The name after `torch.nn.functional.` and the like; the name itself where it is a variable, as in `F.T`."""
         if token.text in self.names or token.text in self.variables or token.text in self.given:
             return token
+        if self.token.text == "." and token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
+            hint = "write torch, np, math, F, or the name of the function alone"
+            raise self.error(LanguageError, f"the module '{token.text}' is not known", token.span, hint=hint)
         name, start = token, self.position
         while name.text in PREFIXES and self.token.text == ".":
             self.advance()

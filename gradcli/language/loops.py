@@ -66,7 +66,7 @@ class Loops(Calls):
         return None
 
     def unrolled_terms(self, start: int, loop: int) -> Iterator[Operand]:
-        """The expression at `start` for every value of the loops from `loop` on; ends behind the last loop."""
+        """The expression at `start` for every value of the loops from `loop` on; ends at the closing bracket."""
         word, name = self.advance(), self.advance()
         if name.kind != "name" or self.token.text != "in":
             raise self.error(LanguageError, "a loop is for NAME in range(...)", word.span.to(name.span))
@@ -76,10 +76,14 @@ class Loops(Calls):
         for value in values:
             self.names[name.text] = value
             self.position = end
+            self.require_few(loop - start, word)
+            if not self.is_wanted():
+                continue
             if self.token.text == "for" and self.token.kind == "keyword":
                 yield from self.unrolled_terms(start, loop)
                 continue
-            self.require_few(loop - start, word)
+            if self.token.text not in (")", "]") and not self.at_end:
+                raise self.unexpected(" behind a loop")
             self.position = start
             yield self.expression()
             if self.position != loop:
@@ -89,6 +93,13 @@ class Loops(Calls):
         else:
             self.names[name.text] = shadowed
         self.position = self.end_of_loops(end)
+
+    def is_wanted(self) -> bool:
+        """Whether the `if` behind a loop holds for the present values of its names, which are constants."""
+        if not (self.token.kind == "keyword" and self.token.text == "if"):
+            return True
+        self.position += 1
+        return bool(self.constant("the condition of a loop must be constant", minimum=1)[0])
 
     def end_of_loops(self, position: int) -> int:
         """The bracket that closes the list a loop is in."""

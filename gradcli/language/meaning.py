@@ -99,6 +99,14 @@ class Comparison(_Step):
     nargs = 2
     sign: str
 
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """1 or 0 if both are numbers."""
+        if not (a.is_Rational and b.is_Rational):
+            return None
+        holds = {">": a > b, ">=": a >= b, "<": a < b, "<=": a <= b, "==": a == b, "!=": a != b}[cls.sign]
+        return sympy.Integer(bool(holds))
+
 
 class gt(Comparison):  # noqa: N801
     """A > b."""
@@ -143,7 +151,9 @@ class where(_Real):  # noqa: N801
 
     @classmethod
     def eval(cls, condition: Expr, a: Expr, b: Expr) -> Expr | None:
-        """Nothing to choose: both are the same."""
+        """Nothing to choose: the condition is known, or both are the same."""
+        if condition in (sympy.S.One, sympy.S.Zero):
+            return a if condition == 1 else b
         return a if a == b else None
 
     def _eval_derivative(self, s: Expr) -> Expr:

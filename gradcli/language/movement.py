@@ -46,6 +46,8 @@ def axes_of(shape: Shape, dims: Hashable) -> tuple[int, ...]:
     """
     if dims is None:
         return tuple(range(len(shape)))
+    if not shape and dims in (0, -1, (0,), (-1,)):
+        return ()  # torch takes a plain number for a dimension of one
     axes = tuple(axis_of(shape, d) for d in (dims if isinstance(dims, tuple) else (dims,)))
     if len(set(axes)) < len(axes):
         raise ShapeError(f"dim={dims} names a dimension of the shape {show(shape)} twice")
@@ -137,7 +139,8 @@ def shape_after(call: Call, shape: Shape) -> Shape:
             axes_of(shape, statics[0])
             return shape
         case "roll":
-            _ = rolls(shape, call) if statics[1] is not None or isinstance(statics[0], tuple) else ()
+            if statics[1] is not None or isinstance(statics[0], tuple):
+                rolls(shape, call)
             return shape
         case "pad":
             return tuple(size + a + b for size, (a, b) in zip(shape, padding(shape, call), strict=True))

@@ -33,8 +33,8 @@ MAX_PRODUCTS = 2**34
 MAX_ORDER = 1_024
 """Rows of a matrix whose determinant or inverse is taken."""
 
-_VECTORS = frozenset(["softmax", "log_softmax", "cumsum"])
-"""Operations along one dimension, which may be left out where there is only one."""
+_ALONG_ONE = frozenset(["softmax", "log_softmax"])
+"""Defined operations along one dimension, which may be left out where there is only one."""
 
 
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
@@ -116,7 +116,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     """The shape of the definition."""
     from gradcli.language.expansion import definition
 
-    if call.op.name in _VECTORS:
+    if call.op.name in _ALONG_ONE:
         axis_of_scan(call, operands[0])
     if call.op.name == "dot" and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
@@ -159,7 +159,7 @@ def _require_ranks(call: Call, operands: list[Shape]) -> None:
 
 
 def require_work(call: Call, operands: list[Shape]) -> None:
-    """Refuse a matrix product or an inverse that would take minutes.
+    """Refuse a matrix product that would take minutes.
 
     Raises:
         TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
@@ -198,7 +198,8 @@ def axis_of_scan(call: Call, shape: Shape) -> int | None:
             f"{call.op.name} needs dim where there are several dimensions, and the shape is {show(shape)}",
             hint=f"write {call.op.name}(x, dim=-1) for the last one",
         )
-    return axis_of(shape or (1,), 0 if dim is None else dim) if shape else None
+    axis = axis_of(shape or (1,), 0 if dim is None else dim)
+    return axis if shape else None
 
 
 def _reduce(shape: Shape, call: Call) -> Shape:

@@ -130,13 +130,15 @@ class _Reader(Parser):
         self.requires: dict[str, None] = {}
         self.passes: list[_Pass] = []
         self.statements: list[tuple[Span, Atom]] = []
+        self.since: dict[str, int] = {}
+        self.leaf: Atom | None = None
         self.is_made = self.is_required = False
 
     def snippet(self) -> Snippet:
         """The whole text."""
         output = self.last_value()
         if self.passes:
-            output = self.passes[0].output, self.passes[0].span
+            output = self.passes[-1].output, self.passes[-1].span
         if output is None:
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
             raise self.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
@@ -154,13 +156,19 @@ class _Reader(Parser):
             hint = "a snippet is a list of assignments, backward() and print()"
             raise self.error(LanguageError, f"a '{first.text}' statement is not read", first.span, hint=hint)
         names = self.dotted()
+        if names == ["print"] and self.tokens[self.position + 1].text == "(":
+            self.printed(first)
+            return None
         is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
-        if names == ["print"] or names[-1] in _QUIET or is_zeroed:
-            self.passes = [] if is_zeroed else self.passes
+        if is_zeroed or (names[-1] in _QUIET and self.targets() == self.position):
+            self.zero(names[0] if names[-1] == "zero_" else None)
             self.skip_line()
             return None
         if names[-2:] in (["autograd", "grad"], ["autograd", "backward"]):
             self.differentiated(first)
+            return None
+        if names[-1] == "grad" and self.targets() != self.position:
+            self.skip_line()  # a name for what gradcli prints
             return None
         if len(names) > 1 and names[-1] in ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype"):
             self.attribute(names)
@@ -173,6 +181,21 @@ class _Reader(Parser):
         start = len(self.passes)
         operand = self.statement()
         return None if len(self.passes) > start else self.noted(first, operand)
+
+    def printed(self, first: Token) -> None:
+        """What is printed is not read, but for a derivative that is taken there."""
+        self.position += 2
+        if self.dotted()[-2:] == ["autograd", "grad"]:
+            self.differentiated(first)
+        else:
+            self.position -= 1
+            self.skip(self.advance())
+        self.skip_line()
+
+    def zero(self, name: str | None) -> None:
+        """Forget the passes so far, for the gradient of one variable or of all."""
+        for variable in self.values if name is None else [name]:
+            self.since[variable] = len(self.passes)
 
     def targets(self) -> int:
         """Where a statement begins behind `g =` or `g, h =`; where it begins if there is neither."""
@@ -209,7 +232,7 @@ class _Reader(Parser):
                 if value.text == "True":
                     self.require(names[0])
             elif names[-1] == "grad" and value.text == "None":
-                self.passes = []
+                self.zero(names[0])
             else:
                 raise self.error(LanguageError, f"'.{names[-1]}' cannot be set here", start.span.to(value.span))
         elif self.token.text not in ("\n", ";", ""):
@@ -223,15 +246,23 @@ class _Reader(Parser):
         """A definition of a variable, or an assignment of the function."""
         mark = len(self.builder.lines)
         self.is_made = self.is_required = False
+        self.leaf = None
         self.require_assignable(name)
         self.position += 2
         self.is_pair = False
         value, span = self.expression()
-        lines, leaves = self.builder.made_of(value) if self.is_made else ([], set())
-        if not self.is_made or self.variables_of(leaves):
+        if self.is_required and value != self.leaf:
+            hint = "write requires_grad_() at the end of the line"
+            raise self.error(LanguageError, f"'{name.text}' is no leaf: torch leaves its .grad empty", span, hint=hint)
+        lines, leaves = self.builder.made_of(value) if self.is_made or self.is_required else ([], set())
+        used = self.variables_of(leaves)
+        if not self.is_required and (not self.is_made or used):
             self.assign(name.text, value)
             return self.noted(name, (value, name.span.to(span)))
-        self.values[name.text] = run(Program(self.text, (), tuple(lines), value, self.source))
+        if any(str(symbol) not in self.values for symbol in used):
+            raise self.error(LanguageError, "a tensor that requires a gradient needs numbers", span)
+        known = {symbol: self.values[str(symbol)] for symbol in used}
+        self.values[name.text] = run(Program(self.text, (), tuple(lines), value, self.source), known)
         self.shapes.setdefault(name.text, self.values[name.text].shape)
         self.builder.forget(mark)
         self.variables[name.text] = sympy.Symbol(name.text, real=True)
@@ -246,19 +277,27 @@ class _Reader(Parser):
 
     # -- what makes a definition
 
-    def _tensor(self, span: Span) -> Operand:
-        self.is_made = True
-        return super()._tensor(span)
+    def tensor(self, name: Token, span: Span) -> Operand:
+        """As in the language; a tensor of numbers makes a definition, and a Parameter requires a gradient."""
+        self.is_made |= name.text not in ("float", "Float", "S", "Integer")
+        operand = super().tensor(name, span)
+        self.is_required |= name.text == "Parameter"
+        self.leaf = operand[0] if self.is_required else self.leaf
+        return operand
 
     def made(self, op: ops.Op, operands: list[Operand], statics: tuple[ops.Default, ...], span: Span) -> Operand:
         """As in the language; a constant tensor makes a definition."""
         self.is_made |= op.kind is Kind.SOURCE
         if op.name in ("rand", "randn"):
             self.warnings.append(f"{op.name} is NumPy's generator here; torch's numbers differ for the same seed")
-        return super().made(op, operands, statics, span)
+        operand = super().made(op, operands, statics, span)
+        self.leaf = operand[0] if op.kind is Kind.SOURCE and self.is_required else self.leaf
+        return operand
 
     def held(self, keyword: Token, value: str) -> None:
         """`requires_grad=True` among the arguments of a constructor."""
+        if keyword.text == "requires_grad" and value not in ("True", "False"):
+            raise self.error(LanguageError, "requires_grad takes True or False here", keyword.span)
         self.is_required |= keyword.text == "requires_grad" and value == "True"
 
     # -- backward passes
@@ -267,9 +306,12 @@ class _Reader(Parser):
         """As in the language, and `.backward(v)`, `.requires_grad_()`."""
         name = self.tokens[self.position + 1]
         if name.text == "requires_grad_":
-            self.is_required = True
+            self.is_required = self.tokens[self.position + 3].text != "False"
+            self.leaf = operand[0]
             if str(operand[0]) in self.values:
-                self.require(str(operand[0]))
+                self.requires.pop(str(operand[0]), None)
+                if self.is_required:
+                    self.require(str(operand[0]))
         if name.text != "backward" or self.tokens[self.position + 2].text != "(":
             return super().method(operand)
         self.position += 2
@@ -364,6 +406,13 @@ class _Reader(Parser):
 
     def accumulated(self) -> Atom | None:
         """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
+        starts = {self.since.get(name, 0) for name in (self.requires or self.values)}
+        if len(starts) > 1:
+            hint = "set all of them to zero at one place"
+            raise self.error(
+                LanguageError, "the .grad of these tensors hold different passes", self.passes[-1].span, hint=hint
+            )
+        self.passes = self.passes[max(starts, default=0) :]
         if not self.passes:
             return None
         first, *others = self.passes

@@ -47,11 +47,16 @@ class Run:
                 self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
         tangents = self._tangents()
         output = self.reference.program.output
-        if output not in self.plan.pairs:
-            return {}
-        d, rows = (pairs.tolist() for pairs in self.plan.pairs[output])
         judged = self.values.get(output, {}) if self.plan.judges_value else {}
-        columns: dict[tuple[int, int], Outcome] = {}
+        columns: dict[tuple[int, int], Outcome] = {
+            (direction, row): value
+            for row, value in judged.items()
+            if isinstance(value, Trouble)
+            for direction in range(len(self.plan.directions))
+        }
+        if output not in self.plan.pairs:
+            return columns
+        d, rows = (pairs.tolist() for pairs in self.plan.pairs[output])
         for direction, row, tangent in zip(d, rows, tangents[output], strict=True):
             value = judged.get(row)
             columns[direction, row] = value if isinstance(value, Trouble) else arb(0) if tangent is None else tangent

@@ -144,6 +144,8 @@ class Entries:
     def total(self, body: Expr, k: sympy.Symbol) -> Expr:
         """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""
         size = self.ranges[k]
+        if k not in body.free_symbols:
+            return body * size
         if size.is_Integer and (size <= 1 or any(k in p.free_symbols for p in body.atoms(sympy.Eq))):
             return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(size))))
         return Total(body, (k, 0, size - 1))

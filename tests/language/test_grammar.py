@@ -51,6 +51,26 @@ PRECEDENCE = [
     ("a = 1\n\nb = a + 1; ; b*3", 6),
     ("(1 +\n 2)", 3),
     ("round(2.5) + round(3.5)", 6),
+    ("7 // 2 + 7 % 4", 6),
+    ("1 < 2 < 3", 1),
+    ("3 > 2 and not 1 > 2", 1),
+    ("(1 > 2) | (2 == 2)", 1),
+    ("5 if 1 > 2 else 6 if 2 > 1 else 7", 6),
+    ("Piecewise((1, 1 > 2), (4, True))", 4),
+    ("sum(i*j for i in range(3) for j in range(1, 3) if i != j)", 4),
+    ("[i for i in range(5) if i % 2 == 1].sum()", 4),
+    ("sum([i for i in [1, 2.5]])", 3.5),
+    ("np.array((1, 2)).sum() + torch.tensor([3.]).sum()", 6),
+    ("max(1, 5) + min([4, 2])", 7),
+    ("[[1, 5], [4, 2]].max(1, True)[0].sum()", 9),
+    ("torch.max([[1, 5], [4, 2]], 0)[0][1]", 5),
+    ("[1.7, -2.7].to(torch.int64).sum()", -1),
+    ("log(100, 10)", 2),
+    ("len([1, 2, 3]) + [[1, 2]].size(1) + [[1, 2]].numel()", 7),
+    ("norm([3, 4], p='fro') + vector_norm([3, 4], ord=1)", 12),
+    ("einsum('i,i', [1, 2], [3, 4])", 11),
+    ("index = 3; index + 1", 4),
+    ("x = [1, 2]; x[np.newaxis].shape[0]", 1),
 ]
 
 
@@ -163,3 +183,27 @@ def test_an_assignment_to_a_function_is_refused() -> None:
     """With a hint."""
     with pytest.raises(LanguageError, match="'sum' is a function"):
         parse("sum = x; sum")
+
+
+REFUSED = [
+    ("[x for i in range(3), 5]", "behind a loop"),
+    ("[x for i in range(3)**2]", "behind a loop"),
+    ("[x for i in [1, 2] + [3]]", "behind a loop"),
+    ("[x for i in range(3) if x > 0]", "must be constant"),
+    ("x.sum(i for i in range(3))", "generator"),
+    ("max(x, y, keepdim=True)", "keepdim"),
+    ("x.clone(3, y*)", "unexpected|arguments"),
+    ("x.double(3)", "too many arguments"),
+    ("Torch.sin(x)", "module 'Torch'"),
+    ("x is 2", "unexpected 'is'"),
+    ("x and y", "'and' needs conditions"),
+    ("not x", "'not' needs conditions"),
+    ("index(x)", "unknown function"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_what_would_be_misread_is_refused(text: str, words: str) -> None:
+    """Nothing that is typed is passed over."""
+    with pytest.raises(GradcliError, match=words):
+        parse(text)

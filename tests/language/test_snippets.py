@@ -83,6 +83,31 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "z.backward(torch.tensor([0., 1.]))",
         {"x": [0, 2]},
     ),
+    # zeroing one gradient leaves the others, which is one answer only where there is one variable
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 5.])\n"
+        "y = (w*x).sum()\ny.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
+        {"x": [3, 5]},
+    ),
+    # what torch cuts off has no gradient behind it
+    ("x = torch.tensor([1., 2.], requires_grad=True); b = x.data; (b*x).sum().backward()", {"x": [1, 2]}),
+    ("x = torch.tensor([1., 2.], requires_grad=True); b = x.sum().item(); (b*x).sum().backward()", {"x": [3, 3]}),
+    ("x = torch.tensor([1., 2.], requires_grad=True); b = float(x[0]); (b*x).sum().backward()", {"x": [1, 1]}),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True); y = x.detach().clone().requires_grad_()\n"
+        "(y**2).sum().backward()",
+        {"y": [2, 4]},
+    ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True); w = torch.ones(2, requires_grad=True)\n"
+        "x.requires_grad_(False)\n(w*x).sum().backward()",
+        {"w": [1, 2]},
+    ),
+    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nprint(torch.autograd.grad(5*y, x))", {"x": 20}),
+    (
+        "w = nn.Parameter(torch.tensor([1., 2.]))\nx = torch.tensor([3., 4.])\nloss = (w*x).sum()\nloss.backward()",
+        {"w": [3, 4]},
+    ),
     # a constant tensor is not differentiated by; constants of Python stay in the function
     ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
     ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),
@@ -161,6 +186,14 @@ REFUSED = [
     ("import torch", "there is no function", None),
     ("x = torch.tensor([1.], requires_grad=True); a, b = x, x", "several names", None),
     ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "different shapes", None),
+    ("x = torch.ones(2, requires_grad=True)*2\nx.sum().backward()", "is no leaf", None),
+    ("rg = True\nx = torch.ones(2, requires_grad=rg)\nx.sum().backward()", "True or False", None),
+    (
+        "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\n"
+        "y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
+        "different passes",
+        None,
+    ),
     ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "unknown function", None),
 ]
 

@@ -37,7 +37,8 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-_BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases)}
+_BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}
+"""An index is written x[key]; `index` is a name like any other."""
 _AFTER_DOT: dict[str, Op] = _BY_NAME | {name: op for op in TABLE.values() for name in op.qualified}
 
 
@@ -52,4 +53,4 @@ def find(name: str, *, after_dot: bool = False) -> Op | None:
 
 def names() -> list[str]:
     """Every name and alias that can be called."""
-    return sorted(name for name in _BY_NAME if name != "index")
+    return sorted(_BY_NAME)
