@@ -219,7 +219,7 @@ def _matches(entry: FunctionEntry, wanted: str) -> bool:
 
 
 def _require(name: str) -> FunctionEntry:
-    op = ops.find(name, after_dot=True)
+    op = ops.find(name, after_dot=True) or ops.TABLE.get(name)
     if op is None:
         raise _unknown(name)
     return _BY_NAME[op.name]

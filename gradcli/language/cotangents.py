@@ -51,8 +51,8 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
             return program
     v = read_value(value, source)
     if v.shape != y.shape:
-        place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
-        raise _misshapen(v.shape, y.shape, place, str(value))
+        typed = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+        raise _misshapen(v.shape, y.shape, typed, str(value))
     return v
 
 
@@ -71,10 +71,9 @@ def require_shape(program: Program, y: Outputs) -> None:
             raise InputError(f"v names '{name}', which is neither y nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
-        place: Place | None = Place(program.text, Span(0, len(program.text)), program.source)
-        if program.source == "EXPR":  # in a snippet
-            place = program.place(program.lines[-1]) if program.lines else None
-        raise _misshapen(shape, y.shape, place, "v")
+        whole = Place(program.text, Span(0, len(program.text)), program.source)
+        of_snippet = program.place(program.lines[-1]) if program.lines else None
+        raise _misshapen(shape, y.shape, of_snippet if program.source == "EXPR" else whole, "v")
 
 
 def _misshapen(given: Shape, wanted: Shape, place: Place | None, text: str) -> InputError:

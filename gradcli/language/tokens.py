@@ -113,7 +113,7 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
 def _require_readable(word: str, place: Place) -> None:
     if len(word) > MAX_DIGITS:
         raise TooLargeError(f"a number of {len(word):,} characters; at most {MAX_DIGITS} are read", place=place)
-    if "__" in word or word.endswith("_") or "_." in word or "._" in word:
+    if "__" in word or word.endswith("_") or any(pair in word for pair in ("_.", "._", "_e", "_E")):
         raise LanguageError(f"misplaced underscore in the number '{word}'", place=place)
     if float(word) == float("inf"):
         raise LanguageError(f"the number '{word}' is beyond the range of float64", place=place, hint="write inf")

@@ -127,7 +127,7 @@ _HEADS: Mapping[Any, Callable[..., Ball]] = {
     sympy.erf: arb.erf,
     sympy.erfc: arb.erfc,
     sympy.erfinv: arb.erfinv,
-    sympy.polygamma: _polygamma,
+    meaning.polygamma: _polygamma,
     sympy.besseli: lambda order, x: x.bessel_i(order),
     sympy.Abs: operator.abs,
     sympy.sign: arb.sgn,

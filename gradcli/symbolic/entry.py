@@ -8,6 +8,10 @@ holds for every length.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +21,7 @@ from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.aggregates import InverseElement, Largest, MatrixDeterminant, Multiplied, Smallest, Total
 from gradcli.language.indexing import Shape
-from gradcli.language.meaning import meaning
+from gradcli.language.meaning import maximum, meaning, minimum
 from gradcli.language.movement import axes_of, axis_of, fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import MAX_BITS, Atom, Call, Line, Program
@@ -126,9 +130,21 @@ class Entries:
             for k in bound.values():
                 body = self.total(body, k)
             return body
+        if written := self._written_out(body, list(bound.values())):
+            fold = {"prod": operator.mul, "amax": maximum, "amin": minimum}[call.op.name]
+            return functools.reduce(fold, written)
         aggregate = {"prod": Multiplied, "amax": Largest, "amin": Smallest}[call.op.name]
         limits = tuple((k, 0, self.ranges[k] - 1) for k in bound.values())
         return aggregate(body, limits) if limits else body
+
+    def _written_out(self, body: Expr, bound: Sequence[sympy.Symbol]) -> list[Expr]:
+        """The elements one by one where an index chooses among the parts of a list; empty where none does."""
+        sizes = [self.ranges[k] for k in bound]
+        chooses = any(set(bound) & p.free_symbols for p in body.atoms(sympy.Eq))
+        if not (chooses and all(size.is_Integer for size in sizes) and math.prod(map(int, sizes)) <= LARGE):
+            return []
+        points = itertools.product(*(range(int(size)) for size in sizes))
+        return [body.xreplace({k: Integer(n) for k, n in zip(bound, at, strict=True)}) for at in points]
 
     def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
         """A running sum: the sum up to the index itself."""

@@ -74,6 +74,15 @@ HOSTILE = [
     "x[" + "0," * 5000 + "0]",
     "[" + ",".join("[x]" for _ in range(3)) + "][5]",
     "clamp(x, 1, 2, 3)",
+    "1_e30",
+    "[x for i in range(10**12)]",
+    "[[x for i in range(3000)] for j in range(3000)]",
+    "zeros(10**9, 10**9)*x",
+    "einsum('" + "a" * 500 + "', x)",
+    "torch.save(x, '{mark}')",
+    "x.requires_grad_().backward(open('{mark}', 'w'))",
+    "import os; os.system('touch {mark}')",
+    "x = torch.tensor([1.], requires_grad=True); exec('1')",
     "\\x41",
     "x\\\n+1",
     "'" * 99,
@@ -118,6 +127,9 @@ BOUNDED = [
     "exp(" * 50 + "x" + ")" * 50,
     "2**(10**2) * x",
     "x**1000000",
+    "x*len(x[None])**(10**20)",
+    "x + digamma(10**20) + polygamma(3, 10**9)",
+    "x*gt(1, 2)**9999",
 ]
 
 
