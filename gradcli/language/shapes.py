@@ -128,7 +128,13 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     if call.op.name == "einsum":
         _require_equation(str(call.statics[0]), operands)
     meaning = definition(call.op.name, call.statics, len(operands))
-    return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+    try:
+        return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+    except ShapeError as error:
+        if call.op.name in ("max", "min"):  # torch reads a second whole number as a dimension
+            larger = "larger" if call.op.name == "max" else "smaller"
+            error.hint = f"{call.op.name}imum(x, {call.statics[0]}) is the {larger} of the two"
+        raise
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:

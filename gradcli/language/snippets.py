@@ -155,22 +155,27 @@ class _Reader(Parser):
         if first.kind == "keyword" and first.text in _BLOCKS:
             hint = "a snippet is a list of assignments, backward() and print()"
             raise self.error(LanguageError, f"a '{first.text}' statement is not read", first.span, hint=hint)
-        names = self.dotted()
+        names, is_bare = self.dotted(), self.targets() == self.position
         if names == ["print"] and self.tokens[self.position + 1].text == "(":
             self.printed(first)
             return None
         is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
-        if is_zeroed or (names[-1] in _QUIET and self.targets() == self.position):
+        if is_zeroed:
             self.zero(names[0] if names[-1] == "zero_" else None)
+        if is_zeroed or (names[-1] in _QUIET and is_bare):
             self.skip_line()
             return None
         if names[-2:] in (["autograd", "grad"], ["autograd", "backward"]):
             self.differentiated(first)
             return None
-        if names[-1] == "grad" and self.targets() != self.position:
+        if names[-1] == "grad" and not is_bare:
             self.skip_line()  # a name for what gradcli prints
             return None
-        if len(names) > 1 and names[-1] in ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype"):
+        if (
+            is_bare
+            and len(names) > 1
+            and names[-1] in ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype")
+        ):
             self.attribute(names)
             return None
         if second.text == "," and first.kind == "name":
@@ -265,6 +270,7 @@ class _Reader(Parser):
         self.values[name.text] = run(Program(self.text, (), tuple(lines), value, self.source), known)
         self.shapes.setdefault(name.text, self.values[name.text].shape)
         self.builder.forget(mark)
+        self.names.pop(name.text, None)
         self.variables[name.text] = sympy.Symbol(name.text, real=True)
         if self.is_required:
             self.require(name.text)

@@ -108,6 +108,19 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "w = nn.Parameter(torch.tensor([1., 2.]))\nx = torch.tensor([3., 4.])\nloss = (w*x).sum()\nloss.backward()",
         {"w": [3, 4]},
     ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nz = 2*x\nz.backward(torch.ones(2), retain_graph=True)\n"
+        "torch.manual_seed(0)\nz.backward(torch.ones(2))",
+        {"x": [4, 4]},
+    ),
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nn = x.shape[0]\ny = (x**2).sum()/n\ny.backward()\ng = x.grad",
+        {"x": [1, 2]},
+    ),
+    (
+        "a = torch.ones(2, requires_grad=True)\ny = 2*a\ny = y.detach().requires_grad_()\n(y**2).sum().backward()",
+        {"y": [4, 4]},
+    ),
     # a constant tensor is not differentiated by; constants of Python stay in the function
     ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
     ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),
