@@ -62,6 +62,7 @@ class Arguments(Constants):
         statics: dict[str, Default] = dict(op.statics)
         extra: list[Operand] = []
         self.typed = set()
+        opening = self.tokens[self.position - 1]
         waiting = list(op.signature)
         if given:
             receiver = "input" if op.name == "where" else op.operands[0]
@@ -95,6 +96,8 @@ class Arguments(Constants):
                 raise self.error(LanguageError, f"too many arguments for {usage(op)}", start.span)
             if not self.accept(","):
                 break
+        if self.at_end:
+            self.expect(")", opening)
         return self._complete(op, name, bound, statics, extra)
 
     def accept_none(self) -> bool:

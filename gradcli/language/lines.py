@@ -60,7 +60,7 @@ class Lines(Cursor):
     def not_a_condition(self, op: str, span: Span) -> GradcliError:
         """The error for a number where a comparison must stand."""
         sign = {"logical_and": "&", "logical_or": "|", "logical_not": "~"}.get(op)
-        word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not "}.get(op)
+        word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not ", "where": " if "}.get(op)
         if word and word in self.text[span.start : span.stop]:
             message = f"'{word.strip()}' needs conditions, such as x > 0"
             return self.error(LanguageError, message, span, hint="compare with 0: x != 0")

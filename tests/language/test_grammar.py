@@ -199,6 +199,9 @@ REFUSED = [
     ("x and y", "'and' needs conditions"),
     ("not x", "'not' needs conditions"),
     ("index(x)", "unknown function"),
+    ("where(x > 0", "never closed"),
+    ("sum(x, 0", "never closed"),
+    ("a if b else c", "'if' needs conditions"),
 ]
 
 
