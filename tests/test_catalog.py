@@ -197,7 +197,7 @@ def test_other_notation_is_read(text: str, name: str) -> None:
         ("Piecewise", ["where"]),
         ("scans", ["cumsum"]),
         ("loss", [op.name for op in ops.GROUPS["losses"]]),
-        ("sine", ["sin", "asin", "sinh", "asinh"]),
+        ("sine", ["sin", "asin", "sinh", "asinh", "cosine_similarity"]),
     ],
 )
 def test_a_word_finds_what_is_meant(word: str, names: list[str]) -> None:

@@ -106,6 +106,8 @@ AS_TYPED = """
     torch.where((x >= 0.3) & (x != 2.5), x, w)
     torch.where((x < 0) | (x == 2.5) | ~(w <= 1.5), x, w**2)
     torch.lerp(x, w, a)
+    torch.masked_fill(x, x > 1, -2)
+    x.masked_fill(x < w, 0.5)*w
     torch.zeros_like(x) + torch.ones_like(w)*x
     x*x.detach()
     x*x - x.clone()
@@ -134,6 +136,8 @@ AS_TYPED = """
     x.mm(y)
     torch.dot(w, w*w)
     torch.outer(w, w)
+    F.cosine_similarity(x, 2*x + w)
+    F.cosine_similarity(w, w**2, dim=0)
     torch.einsum('ij,j->i', x, w)
     torch.einsum('bi,ij,bij->j', x, y, z)
     F.linear(w, x)

@@ -27,6 +27,17 @@ CONTRACTIONS = (
         example="dot(a, b) at a=1,2 b=3,4",
     ),
     Op(
+        "cosine_similarity",
+        ("x1", "x2", "dim"),
+        "the cosine of the angle between vectors along dim, 1 by default",
+        "sum(x1*x2, dim=dim)/(sqrt(sum(x1**2, dim=dim))*sqrt(sum(x2**2, dim=dim)))",
+        torch="nn.functional.cosine_similarity",
+        kind=Kind.DEFINED,
+        statics={"dim": 1},
+        domain="neither is 0",
+        example="cosine_similarity(a, b, dim=0) at a=1,2 b=3,4",
+    ),
+    Op(
         "outer",
         ("a", "b"),
         "the outer product of two vectors",

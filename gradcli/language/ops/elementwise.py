@@ -370,6 +370,16 @@ BRANCHES = (
         is_condition=True,
         example="where(~(x > 0), x**2, 0) at x=-1,1,3",
     ),
+    Op(
+        "masked_fill",
+        ("x", "mask", "value"),
+        "value where the mask holds, else x",
+        "where(mask, value, x)",
+        torch="masked_fill",
+        numbers=("value",),
+        conditions=("mask",),
+        example="masked_fill(x, x < 0, 0) at x=-1,2",
+    ),
     _defined(
         "lerp",
         "input, end, weight",

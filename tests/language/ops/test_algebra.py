@@ -49,6 +49,13 @@ PRODUCTS: Cases = {
         ("z.mT[:, None]@z", lambda z: z.swapaxes(1, 2)[:, None] @ z),
     ],
     "dot": [("dot(u, w)", lambda u, w: u @ w), ("u.dot(u)*a", lambda u, a: u @ u * a)],
+    "cosine_similarity": [
+        ("cosine_similarity(u, w, dim=0)", lambda u, w: (u @ w) / (np.sqrt(u @ u) * np.sqrt(w @ w))),
+        (
+            "F.cosine_similarity(x, x**2)",
+            lambda x: (x * x**2).sum(1) / (np.sqrt((x**2).sum(1)) * np.sqrt((x**4).sum(1))),
+        ),
+    ],
     "outer": [("outer(u, v)", lambda u, v: np.outer(u, v)), ("torch.outer(v, u*u)", lambda v, u: np.outer(v, u * u))],
     "einsum": [
         ("einsum('ij,j->i', x, u)", lambda x, u: x @ u),

@@ -41,6 +41,11 @@ CASES: Cases = {
         ("where(~(x > k), x, k**2)", lambda x, k: np.where(x > k, k**2, x)),
         ("where(not x > 1, x**2, 0)", lambda x: np.where(x > 1, 0, x**2)),
     ],
+    "masked_fill": [
+        ("masked_fill(x, x > 1, -2)", lambda x: np.where(x > 1, -2 + 0 * x, x)),
+        ("x.masked_fill(row > x, 0.5)**2", lambda x, row: np.where(row > x, 0.5 + 0 * x, x) ** 2),
+        ("masked_fill(x, x > k, a)", lambda x, k, a: np.where(x > k, a + 0 * x, x)),
+    ],
     "lerp": [
         ("lerp(x, row, column)", lambda x, row, column: x + column * (row - x)),
         ("torch.lerp(u, w, 0.25)", lambda u, w: u + 0.25 * (w - u)),
