@@ -188,3 +188,12 @@ def test_values_of_variables_may_not(text: str) -> None:
     """A shape never depends on a value."""
     with pytest.raises(GradcliError, match="integer constant"):
         gradcli.Function(text).eval({"x": [1, 2], "y": 1})
+
+
+def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
+    """A value makes a name a variable; formulas take other letters for their indices."""
+    answer = gradcli.Function("E*i + n*S + j*k").vjp(dict.fromkeys("EinSjk", 2.0))
+    assert all(float(gradient) == 2.0 for gradient in answer.vjp.values())
+    assert answer.symbolic["E"].text == "i"
+    transposed = gradcli.Function("F.T@F + N").vjp({"F": [[1, 2], [3, 4]], "N": 1}, "ones")
+    np.testing.assert_array_equal(transposed.vjp["F"], [[6, 6], [14, 14]])
