@@ -70,7 +70,10 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     rows = tuple(entries.index("i", size) for size in y)
     columns = tuple(entries.index("j", size) for size in x)
     target = sympy.IndexedBase(str(variable), real=True)[columns] if columns else variable
-    element = entries.entry(program.output, rows)
+    try:
+        element = entries.entry(program.output, rows)
+    except (RecursionError, OverflowError):
+        raise NoFormulaError("a constant in it is too large for SymPy") from None
     if element.has(sympy.nan, sympy.zoo):
         raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
     written = [(symbol, size) for symbol, size in zip(rows, y, strict=True) if _names_parts(element, symbol)]

@@ -38,6 +38,11 @@ MAX_NODES = 1_500
 EXACT_BITS = 1_000
 """Precision of decimals, so that SymPy's arithmetic on them does not round where float64's would."""
 
+LARGEST_ARGUMENT = 100_000
+"""Decimals above this are not put into a function when a formula is built."""
+
+_ARITHMETIC = frozenset(["neg", "add", "sub", "mul", "div", "maximum", "minimum", "where"])
+
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
 
@@ -95,8 +100,7 @@ class Entries:
             case Kind.ELEMENTWISE:
                 shape = self.shapes[line.symbol]
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
-                if call.op.name == "pow":
-                    _require_short(*parts)
+                _require_moderate(call.op.name, parts)
                 return meaning(call, tuple(parts))
             case Kind.REDUCTION:
                 return self._reduced(call, shapes[0], index)
@@ -240,12 +244,16 @@ class Entries:
         return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
 
 
-def _require_short(base: Expr, exponent: Expr) -> None:
-    """Refuse an exact power of numbers that nobody would read, such as that of a size: SymPy would write it out."""
-    if base.is_Rational and exponent.is_Integer:
-        bits = max(abs(int(base.p)).bit_length(), int(base.q).bit_length()) * abs(int(exponent))
-        if base not in (-1, 0, 1) and bits > MAX_BITS:
-            raise NoFormulaError("it has a constant that is too long to write")
+def _require_moderate(name: str, parts: Sequence[Expr]) -> None:
+    """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow."""
+    if name in _ARITHMETIC or not all(part.is_number for part in parts):
+        return
+    is_huge = any(part.is_Float and abs(part) > LARGEST_ARGUMENT for part in parts)
+    if name == "pow" and parts[0].is_Rational and parts[1].is_Integer and parts[0] not in (-1, 0, 1):
+        p, q = abs(int(parts[0].p)), int(parts[0].q)
+        is_huge |= max(p, q).bit_length() * abs(int(parts[1])) > MAX_BITS
+    if is_huge:
+        raise NoFormulaError("it has a constant that is too long to write")
 
 
 def constant_symbol(call: Call) -> sympy.Symbol:

@@ -130,6 +130,10 @@ BOUNDED = [
     "x*len(x[None])**(10**20)",
     "x + digamma(10**20) + polygamma(3, 10**9)",
     "x*gt(1, 2)**9999",
+    "x*erfc(1e300)",
+    "x*swish(len(x[None])**1e300)",
+    "x*exp(exp(exp(1e3)))",
+    "x*2**1e300",
 ]
 
 
