@@ -17,6 +17,8 @@ from gradcli.errors import ShapeError
 from gradcli.language.indexing import Shape, as_key, indexed_axes, show
 from gradcli.language.program import Call
 
+_DIAGONALS = frozenset(["diag", "diagonal", "tril", "triu"])
+
 RESHAPES = frozenset(["reshape", "flatten", "squeeze", "unsqueeze"])
 """Movements that keep the row-major order of the elements."""
 
@@ -159,6 +161,7 @@ def moved(call: Call, array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
     """The movement of an array, with `fill` in elements that come from nowhere."""
     shape, statics = array.shape, call.statics
     after = shape_after(call, shape)
+    k = _within(statics[0], (*shape, *after)) if call.op.name in _DIAGONALS else 0
     match call.op.name:
         case "index":
             return np.asarray(array[as_key(statics[0])])
@@ -180,21 +183,25 @@ def moved(call: Call, array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
             return _padded(array, padding(shape, call), fill)
         case "diag" if len(shape) == 1:
             result = np.full(after, fill, dtype=array.dtype)
-            result[np.eye(after[0], k=_whole(statics[0]), dtype=bool)] = array
+            result[np.eye(after[0], k=k, dtype=bool)] = array
             return result
         case "diag":
-            return np.diagonal(array, _whole(statics[0]))
+            return np.diagonal(array, k)
         case "diagonal":
-            return np.diagonal(array, *(_whole(n) for n in statics))
+            return np.diagonal(array, k, *(_whole(n) for n in statics[1:]))
         case "tril":
-            return np.where(np.tri(shape[-2], shape[-1], k=_whole(statics[0]), dtype=bool), array, fill).astype(
-                array.dtype
-            )
+            return np.where(np.tri(shape[-2], shape[-1], k=k, dtype=bool), array, fill).astype(array.dtype)
         case "triu":
-            below = np.tri(shape[-2], shape[-1], k=_whole(statics[0]) - 1, dtype=bool)
+            below = np.tri(shape[-2], shape[-1], k=k - 1, dtype=bool)
             return np.where(below, fill, array).astype(array.dtype)
         case name:
             raise NotImplementedError(f"no movement for {name}")
+
+
+def _within(offset: Hashable, shape: Shape) -> int:
+    """An offset of a diagonal, no further out than any element of a matrix is: NumPy takes 32 bits."""
+    most = 2 * max((1 << 16), *shape)
+    return max(-most, min(most, _whole(offset)))
 
 
 def _whole(number: Hashable) -> int:

@@ -175,3 +175,10 @@ def test_the_shell_sees_no_expansion_of_a_name(gradcli: Command) -> None:
     """Names such as $HOME are not read from the environment."""
     assert gradcli("eval", "$HOME").code == 2
     assert os.environ.get("HOME", "") not in gradcli("eval", "$HOME").err or not os.environ.get("HOME")
+
+
+@pytest.mark.parametrize("text", ["tril(A, {})", "triu(A, -{})", "diagonal(A, {})", "diag(A, -{})", "roll(A, {}, 0)"])
+def test_offsets_beyond_any_element_are_answered(text: str, gradcli: Command) -> None:
+    """NumPy takes 32 bits for some of them."""
+    run = gradcli("jacobian", text.format(99999999999), "--at", "[[1,2],[3,4]]", "--format", "plain")
+    assert run.code == 0, run.err
