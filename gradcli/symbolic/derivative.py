@@ -15,7 +15,7 @@ from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Program
-from gradcli.symbolic.entry import Entries
+from gradcli.symbolic.entry import Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 from gradcli.symbolic.movement import NoFormulaError
 
@@ -79,6 +79,8 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     written = [(symbol, size) for symbol, size in zip(rows, y, strict=True) if _names_parts(element, symbol)]
     _require_few(written)
     cases = [(chosen, _derivative(element.xreplace(chosen), target, entries)) for chosen in _choices(written)]
+    if any(has_long_number(expression) for _, expression in cases):
+        raise NoFormulaError("it has a constant that is too long to write")
     constant = [(s, n) for s, n in zip(columns, x, strict=True) if any(_names_entries(e, s) for _, e in cases)]
     if constant and _count(written + constant) <= MAX_WRITTEN_OUT:
         cases = [({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant)]

@@ -41,6 +41,9 @@ EXACT_BITS = 1_000
 LARGEST_ARGUMENT = 100_000
 """Decimals above this are not put into a function when a formula is built."""
 
+LARGEST_EXPONENT = 1_000
+"""Whole exponents above this stand in formulas on variables only."""
+
 _ARITHMETIC = frozenset(["neg", "add", "sub", "mul", "div", "maximum", "minimum", "where"])
 
 MAX_DEPTH = 120
@@ -244,14 +247,26 @@ class Entries:
         return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
 
 
+def _bits(number: sympy.Rational) -> int:
+    return max(abs(int(number.p)), int(number.q)).bit_length()
+
+
+def has_long_number(expression: Expr) -> bool:
+    """Whether an exact number in it is longer than float64 reaches."""
+    return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
+
+
 def _require_moderate(name: str, parts: Sequence[Expr]) -> None:
-    """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow."""
-    if name in _ARITHMETIC or not all(part.is_number for part in parts):
+    """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow.
+
+    A power of anything but a variable is one: SymPy writes (2*x)**n as 2**n*x**n.
+    """
+    if name in _ARITHMETIC:
         return
-    is_huge = any(part.is_Float and abs(part) > LARGEST_ARGUMENT for part in parts)
-    if name == "pow" and parts[0].is_Rational and parts[1].is_Integer and parts[0] not in (-1, 0, 1):
-        p, q = abs(int(parts[0].p)), int(parts[0].q)
-        is_huge |= max(p, q).bit_length() * abs(int(parts[1])) > MAX_BITS
+    is_huge = all(p.is_number for p in parts) and any(p.is_Float and abs(p) > LARGEST_ARGUMENT for p in parts)
+    if name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
+        is_huge |= abs(parts[1]) > LARGEST_EXPONENT
+        is_huge |= parts[0].is_Rational and _bits(parts[0]) * abs(int(parts[1])) > MAX_BITS
     if is_huge:
         raise NoFormulaError("it has a constant that is too long to write")
 
