@@ -114,11 +114,12 @@ def _without_prompts(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Pass:
-    """`y.backward(v)`: the output, v if there is one, and where it stands."""
+    """`y.backward(v)`: the output, v if there is one, where it stands, and the only variables it is for, if it says."""
 
     output: Atom
     v: Atom | None
     span: Span
+    inputs: tuple[str, ...] = ()
 
 
 class _Reader(Parser):
@@ -131,6 +132,7 @@ class _Reader(Parser):
         self.passes: list[_Pass] = []
         self.statements: list[tuple[Span, Atom]] = []
         self.since: dict[str, int] = {}
+        self.zeroed: set[str] = set()
         self.leaf: Atom | None = None
         self.is_made = self.is_required = False
 
@@ -198,9 +200,14 @@ class _Reader(Parser):
         self.skip_line()
 
     def zero(self, name: str | None) -> None:
-        """Forget the passes so far, for the gradient of one variable or of all."""
-        for variable in self.values if name is None else [name]:
-            self.since[variable] = len(self.passes)
+        """Forget the passes so far once another follows, for the gradient of one variable or of all."""
+        self.zeroed.update(self.values if name is None else [name])
+
+    def add_pass(self, one: _Pass) -> None:
+        """Note a backward pass, which adds to the gradients that were not set to zero before it."""
+        self.since |= dict.fromkeys(self.zeroed, len(self.passes))
+        self.zeroed.clear()
+        self.passes.append(one)
 
     def targets(self) -> int:
         """Where a statement begins behind `g =` or `g, h =`; where it begins if there is neither."""
@@ -326,7 +333,7 @@ class _Reader(Parser):
         span = operand[1].to(self.expect(")", opening).span)
         if self.token.text not in ("\n", ";", ""):
             raise self.unexpected(" behind backward()")
-        self.passes.append(_Pass(operand[0], v, span))
+        self.add_pass(_Pass(operand[0], v, span))
         return operand[0], span
 
     def differentiated(self, first: Token) -> None:
@@ -338,18 +345,20 @@ class _Reader(Parser):
         if self.token.text == "outputs" and self.tokens[self.position + 1].text == "=":
             self.position += 2
         output, span = self.expression()
+        inputs: tuple[str, ...] = ()
         self.accept(",")
         if word.text == "grad" and self.token.text != ")":
-            self.inputs()
+            inputs = self.inputs()
             self.accept(",")
         v = self.backward_arguments(("grad_outputs", "grad_tensors"))
         span = first.span.to(self.expect(")", opening).span)
-        self.passes.append(_Pass(output, v, span))
+        self.add_pass(_Pass(output, v, span, inputs))
         if self.token.text in ("[", "."):
             self.skip_line()
 
-    def inputs(self) -> None:
-        """The variables of `torch.autograd.grad`: they are what is differentiated by."""
+    def inputs(self) -> tuple[str, ...]:
+        """The variables of `torch.autograd.grad`: they alone are what is differentiated by."""
+        found: list[str] = []
         if self.token.text == "inputs" and self.tokens[self.position + 1].text == "=":
             self.position += 2
         bracket = self.advance() if self.token.text in ("[", "(") else None
@@ -357,11 +366,12 @@ class _Reader(Parser):
             name = self.advance()
             if name.text not in self.values:
                 raise self.error(LanguageError, f"'{name.text}' is not a tensor of this snippet", name.span)
-            self.require(name.text)
+            found.append(name.text)
             if bracket is None or not self.accept(","):
                 break
         if bracket is not None:
             self.expect({"[": "]", "(": ")"}[bracket.text], bracket)
+        return tuple(found)
 
     def backward_arguments(self, names: tuple[str, ...]) -> Atom | None:
         """The v among the arguments of a backward pass; whether the graph is kept does not matter here."""
@@ -400,7 +410,8 @@ class _Reader(Parser):
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
             shown="; ".join(self.text[span.start : span.stop] for span, atom in self.statements if atom in symbols),
         )
-        wrt = tuple(name for name in program.names if name in self.requires) if self.requires else None
+        asked = self.passes[-1].inputs if self.passes else ()
+        wrt = asked or tuple(name for name in program.names if name in self.requires) or None
         if self.passes and wrt is None and self.values:
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
@@ -412,15 +423,17 @@ class _Reader(Parser):
 
     def accumulated(self) -> Atom | None:
         """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
-        starts = {self.since.get(name, 0) for name in (self.requires or self.values)}
+        if not self.passes:
+            return None
+        _, leaves = self.builder.made_of(self.passes[-1].output)
+        names = [str(symbol) for symbol in self.variables_of(leaves)]
+        starts = {self.since.get(name, 0) for name in names if name in (self.requires or self.values)}
         if len(starts) > 1:
             hint = "set all of them to zero at one place"
             raise self.error(
                 LanguageError, "the .grad of these tensors hold different passes", self.passes[-1].span, hint=hint
             )
         self.passes = self.passes[max(starts, default=0) :]
-        if not self.passes:
-            return None
         first, *others = self.passes
         for other in others:
             if other.output != first.output:

@@ -89,6 +89,23 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "y = (w*x).sum()\ny.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
         {"x": [3, 5]},
     ),
+    # what is printed before the gradient is set to zero is what is meant; other tensors do not matter
+    (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n"
+        "y.backward(torch.ones(2))\nprint(x.grad)\nx.grad.zero_()",
+        {"x": [2, 4]},
+    ),
+    (
+        "x = torch.tensor(2., requires_grad=True)\nu = torch.tensor(3., requires_grad=True)\ny = x**2\n"
+        "y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
+        {"x": 4},
+    ),
+    # autograd.grad differentiates by its inputs alone
+    (
+        "x = torch.tensor(1., requires_grad=True)\nw = torch.tensor(2., requires_grad=True)\ny = w*x\n"
+        "g = torch.autograd.grad(y, x)",
+        {"x": 2},
+    ),
     # what torch cuts off has no gradient behind it
     ("x = torch.tensor([1., 2.], requires_grad=True); b = x.data; (b*x).sum().backward()", {"x": [1, 2]}),
     ("x = torch.tensor([1., 2.], requires_grad=True); b = x.sum().item(); (b*x).sum().backward()", {"x": [3, 3]}),
