@@ -32,7 +32,9 @@ WIDEST = 10_000
 STYLES: Mapping[Verdict, str] = {
     "agree": "bold green",
     "unchecked": "bold yellow",
+    "kink": "bold yellow",
     "inaccurate": "bold magenta",
+    "removable": "bold magenta",
     "nan-trap": "bold red",
     "undefined": "bold yellow",
     "disagree": "bold red",
