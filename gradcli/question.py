@@ -161,8 +161,10 @@ class Question:
 
         point = Point.of(self.program, self.shapes, self.arrays)
         torch = Torch(self.dtype, self.value, jacobian, v, vjp)
-        verdict, evidence = judge(point, torch, self.wrt) if check else (None, None)
-        return self._formulas(point, evidence, verdict)
+        judgement = judge(point, torch, self.wrt) if check else None
+        if judgement is None:
+            return self._formulas(point, None, None)
+        return self._formulas(point, judgement.evidence, judgement.check)
 
     def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> Checked:
         from gradcli.check.formulas import confirm, with_refuted

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.floating[Any]]
 
-Verdict = Literal["agree", "unchecked", "kink", "inaccurate", "removable", "nan-trap", "undefined", "disagree"]
+Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "disagree"]
 
 SEVERITY: tuple[Verdict, ...] = (
     "agree",
     "unchecked",
-    "kink",
     "inaccurate",
+    "kink",
     "removable",
     "nan-trap",
     "undefined",

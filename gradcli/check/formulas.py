@@ -18,8 +18,9 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.check.judge import MAX_FINDINGS, Evidence
+from gradcli.check.judge import Evidence
 from gradcli.check.point import Point, unravel
+from gradcli.check.summary import MAX_FINDINGS
 from gradcli.errors import ShapeError
 from gradcli.language.aggregates import Aggregate, InverseElement, MatrixDeterminant
 from gradcli.language.indexing import Shape
@@ -198,7 +199,7 @@ def _probe(
         plan = Reference(probe.program, probe.shapes, probe.inputs).plan(directions, rows)
     except OverBudgetError:
         return None
-    found = Evidence(directions, plan.run(PROBE_BITS), rows, PROBE_BITS)
+    found = Evidence(directions, plan.run(PROBE_BITS).columns, rows, PROBE_BITS)
     return _compare(probe, derivative, found, sizes, zeros_count=all(e == 0 for _, e in derivative.cases))
 
 
@@ -277,4 +278,4 @@ def with_refuted(check: Check, variable: str, reason: str) -> Check:
     """The check with one more finding: a formula that the reference contradicts."""
     finding = Finding(variable, None, None, "disagree", None, None, None, f"the formula is wrong: {reason}")
     findings = (finding, *check.findings)[:MAX_FINDINGS]
-    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1)
+    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1, proven=True)

@@ -20,7 +20,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
-from gradcli.reference.balls import precision
+from gradcli.reference.balls import Ball, precision
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
 from gradcli.reference.rounding import Rounding
@@ -41,6 +41,9 @@ Direction = tuple[sympy.Symbol, int]
 Columns = Mapping[tuple[int, int], Outcome]
 """Nonzero derivatives by (number of the direction, flat row of y)."""
 
+Shift = Mapping[Direction, Ball]
+"""How far elements of the inputs are moved from where they are."""
+
 
 def is_linear(call: Call) -> bool:
     """Whether the derivative of an operation needs no values of its operands."""
@@ -49,6 +52,19 @@ def is_linear(call: Call) -> bool:
 
 class OverBudgetError(Exception):
     """The plan would take more than `BUDGET` ball operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one pass gives.
+
+    Attributes:
+        values: Of y by flat row, where the plan judges them.
+        columns: The derivatives of what depends on a direction; why there is none, where y has no value.
+    """
+
+    values: Mapping[int, Outcome]
+    columns: Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +86,20 @@ class Plan:
     flows: dict[Atom, list[_Flow]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
+    work: int = 0
 
-    def run(self, bits: int, rounding: Rounding | None = None) -> Columns:
-        """The nonzero columns of the Jacobian at this precision, exact but for it.
+    def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None) -> Found:
+        """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:
             bits: Of the balls.
             rounding: A float format; the balls then also cover what its rounding can do.
+            shift: How far to move the inputs, for a look at the neighbourhood of the point.
         """
         from gradcli.reference.running import Run
 
         with precision(bits):
-            return Run(self, rounding).columns()
+            return Run(self, rounding, shift or {}).found()
 
 
 class Reference:
@@ -124,7 +142,8 @@ class Reference:
         plan.needed = self._closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
         work = sum(len(f.source) for flows in plan.flows.values() for f in flows)
         matrices = sum(self._cubes(line) for line in self.program.lines if line.symbol in plan.needed)
-        self._require(work + sum(map(len, plan.needed.values())) + matrices)
+        plan.work = work + sum(map(len, plan.needed.values())) + matrices
+        self._require(plan.work)
         return plan
 
     def _cubes(self, line: Line) -> int:

@@ -19,7 +19,7 @@ from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, number
 from gradcli.language.shapes import count_of
-from gradcli.reference.balls import Ball, compile_ball
+from gradcli.reference.balls import Ball, compile_ball, exists
 from gradcli.reference.choices import Extreme, Tangent, branch, branch_tangent, flat, plus, times
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
@@ -27,18 +27,20 @@ from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
 
 if TYPE_CHECKING:
-    from gradcli.reference.duals import Columns, Plan
+    from gradcli.reference.duals import Found, Plan, Shift
 
 
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan, rounding: Rounding | None) -> None:
-        self.plan, self.reference, self.rounding = plan, plan.reference, rounding
+    def __init__(self, plan: Plan, rounding: Rounding | None, shift: Shift) -> None:
+        self.plan, self.reference, self.rounding, self.shift = plan, plan.reference, rounding, shift
         self.values: dict[Atom, dict[int, Outcome]] = {}
 
-    def columns(self) -> Columns:
-        """The nonzero derivatives, or why there are none."""
+    def found(self) -> Found:
+        """The values of y and its nonzero derivatives, or why there are none."""
+        from gradcli.reference.duals import Found
+
         for variable in self.reference.program.variables:
             if variable in self.plan.needed:
                 self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
@@ -47,29 +49,33 @@ class Run:
                 self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
         tangents = self._tangents()
         output = self.reference.program.output
-        judged = self.values.get(output, {}) if self.plan.judges_value else {}
-        columns: dict[tuple[int, int], Outcome] = {
-            (direction, row): value
-            for row, value in judged.items()
-            if isinstance(value, Trouble)
-            for direction in range(len(self.plan.directions))
-        }
+        judged = self._judged(output)
         if output not in self.plan.pairs:
-            return columns
+            return Found(judged, {})
+        columns: dict[tuple[int, int], Outcome] = {}
         d, rows = (pairs.tolist() for pairs in self.plan.pairs[output])
         for direction, row, tangent in zip(d, rows, tangents[output], strict=True):
             value = judged.get(row)
             columns[direction, row] = value if isinstance(value, Trouble) else arb(0) if tangent is None else tangent
-        return columns
+        return Found(judged, columns)
 
     # -- values
+
+    def _judged(self, output: Atom) -> dict[int, Outcome]:
+        if not self.plan.judges_value:
+            return {}
+        if isinstance(output, sympy.Symbol):
+            return self.values[output]
+        constant = compile_ball(output)({})
+        return {0: constant if exists(constant) else Trouble("domain", f"y is {output}", True)}
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]
         found: dict[int, Outcome] = {}
         for j in elements:
-            number = float(data[j])
-            found[j] = arb(number) if math.isfinite(number) else Trouble("domain", f"{variable} is {number} here", True)
+            number, moved = float(data[j]), self.shift.get((variable, j))
+            exact = arb(number) if moved is None else arb(number) + moved
+            found[j] = exact if math.isfinite(number) else Trouble("domain", f"{variable} is {number} here", True)
         return found
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:

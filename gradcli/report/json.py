@@ -75,6 +75,7 @@ def _check(check: Check) -> dict[str, Any]:
     error = check.max_relative_error
     fields: dict[str, Any] = {
         "verdict": check.verdict,
+        "proven": check.proven,
         "entries": check.entries,
         "checked": check.checked,
         "max_relative_error": None if error is None else json_number(error),
@@ -90,7 +91,7 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    fields: dict[str, Any] = {"variable": finding.variable}
+    fields: dict[str, Any] = {} if finding.variable is None else {"variable": finding.variable}
     if finding.row is not None:
         fields["row"] = list(finding.row)
     if finding.column is not None:
@@ -103,6 +104,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
     ):
         if number is not None:
             fields[key] = json_number(number)
+    if finding.one_sided is not None:
+        fields["one_sided"] = [json_number(side) for side in finding.one_sided]
+    fields["proven"] = finding.proven
     fields["note"] = finding.note
     return fields
 

@@ -209,6 +209,8 @@ def _findings(check: Check, y: str, screen: Screen) -> Table | Text:
 
 
 def _entry(finding: Finding, y: str) -> str:
+    if finding.variable is None:
+        return f"{y}{_index(finding.row or ())}"
     if finding.column is None:
         return f"∂{y}/∂{finding.variable}"
     column = f"{finding.variable}{_index(finding.column)}"

@@ -1,0 +1,289 @@
+"""Where a value or a derivative is missing: a kink, a jump, a removable singularity, or nothing to be had.
+
+The reference says at which operation it is missing.  Whether the whole function misses it too is decided by what it
+does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a limit there, log(x) at -1 has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradcli.check.compare import compare
+from gradcli.check.entry import Entry, Tolerance, to_float
+from gradcli.check.target import Sight, Target
+from gradcli.reference import probing
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
+from gradcli.reference.probing import BITS, Limit, Neighborhood
+from gradcli.reference.rules import Outcome, Trouble
+
+MOST_WORK = 6_000
+"""Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
+
+MOST_SIDES = 30_000
+"""Ball operations of the looks from the left and from the right, one input after the other."""
+
+CLOSELY = "; whether that is so of the whole function was over the budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A target, why its truth is missing, and the flat rows of y that it is about."""
+
+    target: Target
+    trouble: Trouble
+    rows: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Path:
+    """A way to the point, with the columns of each look sorted by direction."""
+
+    path: probing.Path
+    sights: tuple[Sight, ...]
+
+    def slope(self, target: Target, neighborhood: Neighborhood) -> Limit:
+        return self._limit(neighborhood, target.truth)
+
+    def value(self, row: int, neighborhood: Neighborhood) -> Limit:
+        return self._limit(neighborhood, lambda sight: sight.values[row])
+
+    def _limit(self, neighborhood: Neighborhood, pick: Callable[[Sight], Outcome]) -> Limit:
+        sights = dict(zip(map(id, self.path), self.sights, strict=True))
+        return neighborhood.limit(self.path, lambda found: pick(sights[id(found)]))
+
+
+def settle(reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str) -> list[Entry]:
+    """A verdict for each target whose truth is missing at the point.
+
+    Args:
+        reference: The function at the point.
+        missing: The targets, each with the reason that the reference gives.
+        tolerance: For derivatives that turn out to exist.
+        dtype: Of torch.
+    """
+    entries: list[Entry] = []
+    waiting = list(missing)
+    for bits in BITS:
+        plan, looked_at, left = _affordable(reference, waiting)
+        entries += [_unseen(one.target, one.trouble) for one in left]
+        if plan is None:
+            return entries
+        surroundings = _Surroundings(plan, bits, tolerance, dtype)
+        waiting = []
+        for one in looked_at:
+            entry = surroundings.verdict(one.target, one.trouble)
+            if entry is None:
+                waiting.append(one)
+            else:
+                entries.append(entry)
+        if not waiting:
+            return entries
+    return entries + [_unknown(one.target, one.trouble) for one in waiting]
+
+
+def _affordable(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan | None, list[Missing], list[Missing]]:
+    """A plan for as many targets as the budget admits, those that it serves, renumbered, and the others."""
+    count = len(missing)
+    while count:
+        served = missing[:count]
+        chosen = {d: n for n, d in enumerate(dict.fromkeys(m.target.place for m in served if m.target.variable))}
+        rows = sorted(frozenset[int]().union(*(one.rows for one in served)))
+        try:
+            plan = reference.plan(list(chosen), np.array(rows, dtype=np.int64))
+        except OverBudgetError:
+            plan = None
+        if plan is not None and plan.work <= MOST_WORK:
+            return plan, [_renumbered(one, chosen) for one in served], list(missing[count:])
+        count //= 4
+    return None, [], list(missing)
+
+
+def _renumbered(missing: Missing, chosen: Mapping[Direction, int]) -> Missing:
+    target = missing.target
+    return replace(missing, target=replace(target, direction=chosen[target.place])) if target.variable else missing
+
+
+class _Surroundings:
+    """What the function does around the point, for the targets of one plan."""
+
+    def __init__(self, plan: Plan, bits: int, tolerance: Tolerance, dtype: str) -> None:
+        self.plan, self.tolerance, self.dtype = plan, tolerance, dtype
+        self.neighborhood = Neighborhood(plan, bits)
+        self.here = Sight(plan.run(bits))
+        self.ways = [_seen(path) for path in self.neighborhood.around()]
+        self.sides = self._sides()
+        self.is_last = bits == BITS[-1]
+
+    def _sides(self) -> dict[Direction, tuple[_Path, _Path]]:
+        """From the left and the right, several inputs at a time where no element of y depends on two of them."""
+        found: dict[Direction, tuple[_Path, _Path]] = {}
+        work = 0
+        for group in _independent(self.plan, self.here):
+            work += 2 * len(probing.EXPONENTS) * self.plan.work
+            if work > MOST_SIDES and found:
+                break
+            left, right = self.neighborhood.along(group)
+            found |= dict.fromkeys(group, (_seen(left), _seen(right)))
+        return found
+
+    def verdict(self, target: Target, trouble: Trouble) -> Entry | None:
+        """What becomes of a target; None if more precision may decide."""
+        values = target.values(self.here)
+        is_missing = any(isinstance(value, Trouble) for value in values.values()) or target.variable is None
+        return self._no_value(target, trouble) if is_missing else self._no_slope(target, trouble)
+
+    def _slopes(self, target: Target) -> list[Limit]:
+        return [way.slope(target, self.neighborhood) for way in self.ways]
+
+    def _no_value(self, target: Target, trouble: Trouble) -> Entry | None:
+        """Y does not exist at the point: does it around it, and is there a limit?"""
+        values = [way.value(row, self.neighborhood) for way in self.ways for row in target.values(self.here)]
+        limits = values if target.variable is None else self._slopes(target)
+        kinds = {one.kind for one in (*values, *limits)}
+        if kinds == {"absent"}:
+            return target.entry("undefined", note=trouble.reason, proven=trouble.decided)
+        if "unknown" in kinds:
+            return None
+        per_row = len(values) // max(1, len(self.ways))
+        is_continuous = all(
+            values[n].meets(values[k * per_row + n]) for k in range(len(self.ways)) for n in range(per_row)
+        )
+        if kinds == {"finite"} and is_continuous and all(one.meets(limits[0]) for one in limits):
+            ball = limits[0].ball
+            noun = "value" if target.variable is None else "derivative"
+            note = f"{trouble.reason}, but the limit of the {noun} exists"
+            return target.entry("removable", ball, note=note, proven=False)
+        return target.entry("undefined", note=f"{trouble.reason}{_around(values, limits)}", proven=trouble.decided)
+
+    def _no_slope(self, target: Target, trouble: Trouble) -> Entry | None:
+        """Y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
+        if self._is_smooth(target):
+            return self._smooth(target, self._slopes(target)[0].ball)
+        sides = self.sides.get(target.place)
+        if sides is None:
+            slopes = self._slopes(target)
+            if not all(one.kind == "finite" for one in slopes):
+                return _unseen(target, trouble)
+            return target.entry("kink", note=f"{trouble.reason}; the slopes around the point differ", proven=False)
+        left, right = (side.slope(target, self.neighborhood) for side in sides)
+        if "unknown" in (left.kind, right.kind) and not self.is_last:
+            return None
+        jumps = self._jumps(target, sides)
+        if left.ball is not None and right.ball is not None:
+            if jumps:
+                return self._jump(target, trouble, left.ball, right.ball, jumps)
+            if left.meets(right):
+                return self._smooth(target, left.ball)
+            return self._kink(target, trouble, left.ball, right.ball)
+        if "unknown" in (left.kind, right.kind):
+            return None
+        return target.entry("undefined", note=f"{trouble.reason}: {_sides_in_words(left, right)}", proven=False)
+
+    def _is_smooth(self, target: Target) -> bool:
+        """Whether the slope has one limit on all ways, and the value is the one at the point."""
+        slopes = self._slopes(target)
+        return all(one.meets(slopes[0]) for one in slopes) and not any(
+            self._leaves(row, way) for way in self.ways for row in target.values(self.here)
+        )
+
+    def _leaves(self, row: int, way: _Path) -> bool:
+        """Whether an element of y does not tend to its value at the point."""
+        here = self.here.values.get(row)
+        limit = way.value(row, self.neighborhood)
+        return here is None or isinstance(here, Trouble) or limit.ball is None or not limit.ball.overlaps(here)
+
+    def _jumps(self, target: Target, sides: tuple[_Path, _Path]) -> str:
+        """How y jumps along this input, in words; empty if it does not."""
+        for row, here in target.values(self.here).items():
+            limits = [side.value(row, self.neighborhood) for side in sides]
+            if any(self._leaves(row, side) for side in sides) and all(one.ball is not None for one in limits):
+                left, right = (_shown(one.ball) for one in limits)
+                return f"from {left} on the left over {_shown(here)} to {right} on the right"
+        return ""
+
+    def _smooth(self, target: Target, ball: Ball) -> Entry | None:
+        with precision(self.neighborhood.bits):
+            entry = compare(target, ball, self.tolerance, self.dtype, is_last=True)
+        return entry and replace(entry, proven=False)
+
+    def _kink(self, target: Target, trouble: Trouble, left: Ball, right: Ball) -> Entry:
+        below, above = to_float(left), to_float(right)
+        reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
+        picked = _picked(target.torch, below, above)
+        return target.entry("kink", note=f"{reason}; {picked}", one_sided=(below, above), proven=False)
+
+    def _jump(self, target: Target, trouble: Trouble, left: Ball, right: Ball, jumps: str) -> Entry:
+        note = f"a discontinuity: {trouble.reason}, {jumps}; torch picked {_number(target.torch)}"
+        return target.entry("kink", note=note, one_sided=(to_float(left), to_float(right)), proven=False)
+
+
+def _seen(path: probing.Path) -> _Path:
+    return _Path(path, tuple(map(Sight, path)))
+
+
+def _independent(plan: Plan, here: Sight) -> Iterator[list[Direction]]:
+    """Groups of directions that no row of y has two of."""
+    groups: list[tuple[list[Direction], set[int]]] = []
+    for n, direction in enumerate(plan.directions):
+        rows = set(here.columns.get(n, {}))
+        for members, taken in groups:
+            if not taken & rows:
+                members.append(direction)
+                taken.update(rows)
+                break
+        else:
+            groups.append(([direction], set(rows)))
+    yield from (members for members, _ in groups)
+
+
+def _picked(torch: float, left: float, right: float) -> str:
+    """What torch makes of a kink."""
+    kind = "subgradient" if left <= right else "supergradient"
+    if min(left, right) <= torch <= max(left, right):
+        return f"torch picked {_number(torch)}, a {kind}"
+    return f"torch picked {_number(torch)}, which is no {kind}"
+
+
+def _sides_in_words(left: Limit, right: Limit) -> str:
+    if left.kind == right.kind == "infinite":
+        return "it grows without bound"
+    words = {"infinite": "grows without bound", "absent": "does not exist", "none": "has no limit"}
+    found = [
+        f"{words.get(one.kind) or f'tends to {_shown(one.ball)}'} on the {name}"
+        for name, one in (("left", left), ("right", right))
+    ]
+    return f"it {' and '.join(found)}"
+
+
+def _around(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
+    """Why there is no limit of a function without a value."""
+    if any(one.kind == "infinite" for one in values):
+        return ", and it grows without bound nearby"
+    if any(one.kind == "absent" for one in values):
+        return ", and it exists on one side only"
+    if any(one.kind == "none" for one in values) or not all(one.meets(values[0]) for one in values):
+        return ", and no limit: what it tends to depends on the way"
+    if any(one.kind == "infinite" for one in slopes):
+        return ", and its slope grows without bound nearby"
+    return ", and its slope has no limit: it depends on the way"
+
+
+def _unseen(target: Target, trouble: Trouble) -> Entry:
+    return target.entry("unchecked", note=f"{trouble.reason}{CLOSELY}", proven=False)
+
+
+def _unknown(target: Target, trouble: Trouble) -> Entry:
+    note = f"{trouble.reason}, or so close to it that {BITS[-1]} bits cannot tell"
+    return target.entry("unchecked", note=note, proven=False)
+
+
+def _shown(ball: Outcome | None) -> str:
+    return "nothing" if ball is None or isinstance(ball, Trouble) else _number(to_float(ball))
+
+
+def _number(number: float) -> str:
+    return repr(number + 0.0).removesuffix(".0")

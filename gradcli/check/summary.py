@@ -1,0 +1,95 @@
+"""One check of many entries: the worst verdict, the coverage, and the findings worth listing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gradcli.check.entry import Entry
+from gradcli.check.point import Point
+from gradcli.results import SEVERITY, Check, Verdict
+
+MAX_FINDINGS = 10
+"""Findings that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The entries of J, or of vᵀJ, that were looked at, with those of y."""
+
+    entries: int
+    decided: Sequence[Entry]
+    chosen: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def checked(self) -> int:
+        """Entries whose number was compared or shown to have no truth: of J, else of vᵀJ, else of y."""
+        kept = [e for e in self.decided if e.variable is not None] or self.decided
+        kept = [e for e in kept if e.row >= 0] or kept
+        return sum(e.verdict != "unchecked" for e in kept)
+
+
+def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
+    """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own; and all entries.
+
+    The entries are sorted, worst first.
+    """
+    main, *others = parts
+    decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
+    bad = _worth_listing(decided)
+    verdict = worst([e.verdict for e in decided] or ["unchecked"])
+    notes = dict.fromkeys(main.notes)
+    for part in others:
+        notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
+        notes |= dict.fromkeys(part.notes)
+    check = Check(
+        verdict,
+        main.entries,
+        main.checked,
+        max((e.error for e in decided if e.error is not None and e.variable is not None), default=None),
+        tuple(e.finding(point) for e in bad[:MAX_FINDINGS]),
+        len(bad),
+        main.chosen,
+        tuple(notes),
+        proven=bool(decided) and all(e.proven for e in decided if e.verdict == verdict),
+    )
+    return check, tuple(decided)
+
+
+def _distinct(entries: Iterable[Entry]) -> list[Entry]:
+    """Without the elements of y that a second part looked at again."""
+    return list({(e.variable, e.column, e.row): e for e in entries}.values())
+
+
+def _worth_listing(decided: Sequence[Entry]) -> list[Entry]:
+    """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
+    wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row >= 0}
+    said = {(e.row, e.verdict) for e in decided if e.variable is not None}
+    said |= {(-1, e.verdict) for e in decided if e.variable is not None and e.row < 0}
+    return [
+        e
+        for e in decided
+        if e.verdict != "agree"
+        and not (e.row < 0 and (e.variable, e.column) in wrong)
+        and not (
+            e.variable is None
+            and e.verdict in ("undefined", "unchecked")
+            and {(e.row, e.verdict), (-1, e.verdict)} & said
+        )
+    ]
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of some verdicts.
+
+    >>> worst(["agree", "undefined", "agree"])
+    'undefined'
+    """
+    return max(verdicts, key=SEVERITY.index)
+
+
+def _badness(entry: Entry) -> tuple[int, bool, float]:
+    """By verdict, y before its derivatives, then by error."""
+    return SEVERITY.index(entry.verdict), entry.variable is None, math.inf if entry.error is None else entry.error
