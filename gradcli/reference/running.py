@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from gradcli.reference.duals import Found, Plan, Shift
 
 
+ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
+"""Functions that torch computes from a scaled or reflected argument."""
+
+
 class Run:
     """One pass over a plan at the current precision."""
 
@@ -88,7 +92,7 @@ class Run:
                 if call.op.name == "where":
                     found = [branch(*operands) for operands in columns]
                 else:
-                    found = [rule.evaluate(list(operands), shown) for operands in columns]
+                    found = [self._evaluated(line, rule.evaluate(list(o), shown), list(o), shown) for o in columns]
                 return {e: self._underflown(outcome) for e, outcome in zip(out, found, strict=True)}
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
@@ -106,6 +110,14 @@ class Run:
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
+
+    def _evaluated(self, line: Line, value: Outcome, operands: list[Outcome], shown: str) -> Outcome:
+        """The value, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
+        if self.rounding is None or isinstance(value, Trouble) or line.call.op.name not in ROUNDS_ARGUMENT:
+            return value
+        slopes = [rule_of(line.call).slope(k, operands, shown) for k in range(len(operands))]
+        sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Trouble)]
+        return self.rounding.slope(value, sum(sizes, start=arb(0)))
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Operand k of an elementwise operation at each of its elements."""

@@ -75,11 +75,11 @@ def _check(check: Check) -> dict[str, Any]:
     error = check.max_relative_error
     fields: dict[str, Any] = {
         "verdict": check.verdict,
-        "proven": check.proven,
         "entries": check.entries,
         "checked": check.checked,
         "max_relative_error": None if error is None else json_number(error),
         "findings": [_finding(finding) for finding in check.findings],
+        "proven": check.proven,
     }
     if check.findings_count > len(check.findings):
         fields["findings_count"] = check.findings_count
@@ -104,10 +104,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
     ):
         if number is not None:
             fields[key] = json_number(number)
+    fields["note"] = finding.note
     if finding.one_sided is not None:
         fields["one_sided"] = [json_number(side) for side in finding.one_sided]
     fields["proven"] = finding.proven
-    fields["note"] = finding.note
     return fields
 
 

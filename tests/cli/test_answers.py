@@ -126,7 +126,14 @@ def test_json_is_exactly_as_designed(gradcli: Command) -> None:
         "vjp": {"x": [2.0, 4.0]},
         "jacobian": {"x": [[2.0, 0.0], [0.0, 4.0]]},
         "symbolic": {"x": "2*x[i]*KroneckerDelta(i, j)"},
-        "check": {"verdict": "agree", "entries": 4, "checked": 4, "max_relative_error": 0.0, "findings": []},
+        "check": {
+            "verdict": "agree",
+            "entries": 4,
+            "checked": 4,
+            "max_relative_error": 0.0,
+            "findings": [],
+            "proven": True,
+        },
     }
     assert run.out == json.dumps(expected) + "\n"
 

@@ -35,7 +35,7 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "asin": (mp.asin, [-0.7, 0.0, 0.9]),
     "acos": (mp.acos, [-0.7, 0.0, 0.9]),
     "atan": (mp.atan, [-3.0, 0.0, 9.0]),
-    "sinc": (lambda x: mp.mpf(1) if x == 0 else mp.sin(mp.pi * x) / (mp.pi * x), [-0.7, 1.5, 3.0]),
+    "sinc": (lambda x: mp.mpf(1) if x == 0 else mp.sin(mp.pi * x) / (mp.pi * x), [-0.7, 1.5, 2.9]),
     "sec": (mp.sec, [-1.0, 2.0]),
     "csc": (mp.csc, [-1.0, 2.0]),
     "cot": (mp.cot, [-1.0, 2.0]),

@@ -1,0 +1,208 @@
+"""Kinks, jumps, removable singularities and what is undefined: hand-derived one-sided derivatives and limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.results import Check, Finding
+
+INF = math.inf
+
+
+def _check(text: str, x: Any) -> Check:
+    function = Function(text)
+    at = x if isinstance(x, dict) else dict.fromkeys(function.variables, x)
+    check = function.vjp(at, "ones").check
+    assert check is not None
+    return check
+
+
+def _slope(check: Check) -> Finding:
+    return next(f for f in check.findings if f.variable is not None)
+
+
+KINKS = [
+    ("abs(x)", 0, (-1, 1), 0),
+    ("-abs(x)", 0, (1, -1), 0),
+    ("relu(x)", 0, (0, 1), 0),
+    ("maximum(x, 1)", 1, (0, 1), 0.5),
+    ("maximum(x, x**2)", 1, (1, 2), 1.5),
+    ("minimum(3*x, 5 + x/2)", 2, (3, 0.5), 1.75),
+    ("amax([x, 2*x, 3*x])", 0, (1, 3), 2),
+    ("amax(x)", [1, 1, 1], (0, 1), 1 / 3),
+    ("amin(x)", [1, 1, 2], (1, 0), 0.5),
+    ("clamp(x, 0, 1)", 0, (0, 1), 1),
+    ("clamp(x, 0, 1)", 1, (1, 0), 1),
+    ("where(x > 0, x**2, -x)", 0, (-1, 0), -1),
+    ("x if x < 1 else 2*x - 1", 1, (1, 2), 2),
+    ("Piecewise((x, x < 0), (x**3, True))", 0, (1, 0), 0),
+    ("sqrt(x**2)", 0, (-1, 1), math.nan),
+    ("norm(x)", [0, 0, 0], (-1, 1), 0),
+    ("sqrt(sum(x**2))", [0, 0], (-1, 1), math.nan),
+    ("exp(abs(x))", 0, (-1, 1), 0),
+    ("abs(x - 3)*x", 3, (-3, 3), 0),
+    ("abs(x) + abs(x - 1e-300)", 0, (-2, 0), -1),
+    ("abs(x - 1e300)", 1e300, (-1, 1), 0),
+    ("leaky_relu(x)", 0, (0.01, 1), 0.01),
+    ("(x**2)**(1/2) + x", 0, (0, 2), math.nan),
+    ("std(x)", [1, 1], (-math.sqrt(0.5), math.sqrt(0.5)), 0),
+    ("abs(sin(pi*x))", 1, (-math.pi, math.pi), -math.pi),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "sides", "torch"), KINKS, ids=[f"{t} at {x}" for t, x, _, _ in KINKS])
+def test_a_kink_has_its_one_sided_derivatives(text: str, x: Any, sides: tuple[float, float], torch: float) -> None:
+    """[left, right], what torch picked, and whether that is a subgradient."""
+    check = _check(text, x)
+    finding = _slope(check)
+    assert check.verdict == "kink"
+    assert finding.one_sided == pytest.approx(sides, rel=1e-12, abs=1e-300)
+    assert finding.torch == pytest.approx(torch, nan_ok=True)
+    kind = "subgradient" if sides[0] <= sides[1] else "supergradient"
+    between = min(sides) <= torch <= max(sides)
+    assert (f"a {kind}" if between else f"no {kind}") in finding.note
+
+
+def test_ackley_has_a_kink_at_its_minimum() -> None:
+    """Its square root leaves with the slope 20 * 0.2 / sqrt(2) in each coordinate, where torch says NaN."""
+    ackley = "-20*exp(-0.2*sqrt(mean(x**2))) - exp(mean(cos(2*pi*x))) + 20 + E"
+    check = _check(ackley, [0, 0])
+    assert check.verdict == "kink"
+    assert _slope(check).one_sided == pytest.approx((-4 / math.sqrt(2), 4 / math.sqrt(2)))
+
+
+JUMPS = [
+    ("floor(x)", 2, "from 1 on the left over 2 to 2 on the right"),
+    ("ceil(x)", 2, "from 2 on the left over 2 to 3 on the right"),
+    ("sign(x)", 0, "from -1 on the left over 0 to 1 on the right"),
+    ("trunc(x)", -1, "from -1 on the left over -1 to 0 on the right"),
+    ("where(x > 0, 1, 2)", 0, "from 2 on the left over 2 to 1 on the right"),
+    ("where(x == 0, 5, x)", 0, "from 0 on the left over 5 to 0 on the right"),
+    ("x % 3", 6, "from 3 on the left over 0 to 0 on the right"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "words"), JUMPS, ids=[f"{t} at {x}" for t, x, _ in JUMPS])
+def test_a_discontinuity_is_said_as_such(text: str, x: Any, words: str) -> None:
+    """With the values on either side."""
+    check = _check(text, x)
+    assert check.verdict == "kink"
+    assert "a discontinuity" in _slope(check).note
+    assert words in _slope(check).note
+
+
+REMOVABLE = [
+    ("sin(x)/x", 0, 1, 0),
+    ("x**2/x", 0, 0, 1),
+    ("(exp(x) - 1)/x", 0, 1, 0.5),
+    ("x/x", 0, 1, 0),
+    ("(x - sin(x))/x**3", 0, 1 / 6, 0),
+    ("(x**2 - 1)/(x - 1)", 1, 2, 1),
+    ("log(1 + x)/x", 0, 1, -0.5),
+    ("x**3/abs(x)", 0, 0, 0),
+    ("sum(sin(x)/x)", [0, 0], 2, 0),
+    ("prod(x)/prod(x)", [0, 2], 1, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "value", "slope"), REMOVABLE, ids=[f"{t} at {x}" for t, x, _, _ in REMOVABLE])
+def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slope: float) -> None:
+    """Of the value and of the derivative."""
+    check = _check(text, x)
+    assert check.verdict == "removable"
+    own, *slopes = check.findings
+    assert (own.variable, own.verdict) == (None, "removable")
+    assert own.reference == pytest.approx(value, rel=1e-15, abs=1e-300)
+    assert slopes[0].verdict == "removable"
+    assert slopes[0].reference == pytest.approx(slope, rel=1e-15, abs=1e-300)
+    assert not check.proven
+
+
+UNDONE = [
+    ("norm(x)**2", [0, 0], "agree"),
+    ("sqrt(x**4)", 0, "nan-trap"),
+    ("maximum(x, 0) + minimum(x, 0)", 0, "agree"),
+    ("where((x > 0) | (x <= 0), x**2, 5)", 0, "agree"),
+    ("where(x == 0, 1, sin(x)/x)", 0, "nan-trap"),
+    ("abs(x)**3", 0, "agree"),
+    ("relu(x) - relu(-x)", 0, "disagree"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "verdict"), UNDONE, ids=[f"{t} at {x}" for t, x, _ in UNDONE])
+def test_what_is_undone_is_smooth(text: str, x: Any, verdict: str) -> None:
+    """Though an operation inside has a kink or no finite slope; torch says 0 for relu(x) - relu(-x), which is x."""
+    check = _check(text, x)
+    assert check.verdict == verdict, check.findings
+
+
+UNDEFINED = [
+    ("log(x)", -1, "needs x > 0", True),
+    ("log(x)", 0, "grows without bound nearby", True),
+    ("sqrt(x)", -1, "needs x >= 0", True),
+    ("sqrt(x)", 0, "does not exist on the left and grows without bound on the right", False),
+    ("(x**2)**(1/3)", 0, "it grows without bound", False),
+    ("1/x", 0, "grows without bound nearby", True),
+    ("abs(x)/x", 0, "what it tends to depends on the way", True),
+    ("atan(1/x)", 0, "what it tends to depends on the way", True),
+    ("x*abs(x)/x", 0, "its slope has no limit", True),
+    ("tan(pi/2*x)", 1, "grows without bound nearby", False),
+    ("x**x", 0, "does not exist on the left", False),
+    ("where(x > 0, sqrt(x), 0)", 0, "tends to 0 on the left and grows without bound on the right", False),
+    ("acos(x)", 2, "needs", True),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "words", "proven"), UNDEFINED, ids=[f"{t} at {x}" for t, x, _, _ in UNDEFINED])
+def test_what_is_undefined_says_why(text: str, x: Any, words: str, proven: bool) -> None:
+    """Outside of the domain, poles, infinite slopes: with the reason."""
+    check = _check(text, x)
+    assert check.verdict == "undefined", check.findings
+    assert words in _slope(check).note
+    assert check.proven == proven
+
+
+def test_what_cannot_be_decided_is_unchecked() -> None:
+    """The floor of a number that is 1 in truth, which no number of bits shows."""
+    assert _check("floor(sin(x)**2 + cos(x)**2)", 0.3).verdict == "unchecked"
+
+
+def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
+    """Elementwise functions share the looks from either side; what is over the budget is said."""
+    check = _check("relu(x)", np.zeros(1_000))
+    assert (check.verdict, check.checked) == ("kink", 1_000)
+    assert all(f.one_sided == (0, 1) for f in check.findings)
+    check = _check("sum(sin(x)/x)", np.zeros(1_000))
+    assert check.verdict == "removable"
+    assert check.checked < 1_000
+
+
+def test_an_entry_that_does_not_depend_on_a_missing_value_is_an_exact_zero() -> None:
+    """log(x) of [-1, 2]: only the first row and column are undefined, and y[0]."""
+    answer = Function("log(x)").jacobian({"x": [-1, 2]})
+    assert answer.check is not None
+    assert [(f.row, f.column) for f in answer.check.findings] == [((0,), (0,))]
+
+
+def test_one_kink_of_two_variables_is_told_by_variable() -> None:
+    """abs(x - y) has one along each."""
+    check = _check("abs(x - y)", {"x": 2, "y": 2})
+    assert [(f.variable, f.one_sided) for f in check.findings] == [("x", (-1, 1)), ("y", (-1, 1))]
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "truth"),
+    [("(1-cos(x))/x**2", 1e-8, 0.5), ("log(1+x)", 1e-18, 1e-18), ("sum(x)", [1e16, 1, -1e16], 1)],
+)
+def test_a_value_that_lost_its_digits_is_reported(text: str, x: Any, truth: float) -> None:
+    """Also where its derivative is right."""
+    check = _check(text, x)
+    value = next(f for f in check.findings if f.variable is None)
+    assert value.verdict == "inaccurate"
+    assert value.reference == pytest.approx(truth)
+    assert "digits survive" in value.note
