@@ -69,7 +69,7 @@ def case(generator: np.random.Generator) -> Case:
             scalars.append(name)
     text = "; ".join(statements)
     scale = 10 ** generator.uniform(-2, 1)
-    shapes: dict[str, tuple[int, ...]] = {"x": 3, "w": 3, "s": (), "A": (3, 3), "B": (3, 3)}
+    shapes: dict[str, tuple[int, ...]] = {"x": (3,), "w": (3,), "s": (), "A": (3, 3), "B": (3, 3)}
     used = Function(text).variables
     return Case(text, {name: scale * generator.normal(0.0, 1.0, shapes[name]) for name in used})
 

@@ -20,6 +20,9 @@ from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
 from gradcli.reference.probing import BITS, Limit, Neighborhood
 from gradcli.reference.rules import Outcome, Trouble
 
+SIDE_BITS = 256
+"""Precision of the derivatives on either side of the point itself."""
+
 MOST_WORK = 6_000
 """Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
 
@@ -65,9 +68,10 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
         tolerance: For derivatives that turn out to exist.
         dtype: Of torch.
     """
-    entries: list[Entry] = []
-    waiting = list(missing)
+    entries, waiting = _by_sides(reference, missing, tolerance, dtype)
     for bits in BITS:
+        if not waiting:
+            return entries
         plan, looked_at, left = _affordable(reference, waiting)
         entries += [_unseen(one.target, one.trouble) for one in left]
         if plan is None:
@@ -80,26 +84,68 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
                 waiting.append(one)
             else:
                 entries.append(entry)
-        if not waiting:
-            return entries
     return entries + [_unknown(one.target, one.trouble) for one in waiting]
+
+
+def _by_sides(
+    reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str
+) -> tuple[list[Entry], list[Missing]]:
+    """What the derivatives on either side prove, a kink where they differ and none where they do not; and the rest."""
+    waiting = [one for one in missing if one.target.variable is None or one.trouble.kind == "domain"]
+    bent = [one for one in missing if one.target.variable is not None and one.trouble.kind != "domain"]
+    prepared = _planned(reference, bent)
+    if prepared is None:
+        return [], list(missing)
+    plan, renumbered = prepared
+    left, right = (Sight(plan.run(SIDE_BITS, side=side)) for side in (-1, 1))
+    entries = []
+    with precision(SIDE_BITS):
+        for one, own in zip(bent, renumbered, strict=True):
+            entry = _meeting(own, own.target.truth(left), own.target.truth(right), tolerance, dtype)
+            if entry is None:
+                waiting.append(one)
+            else:
+                entries.append(entry)
+    return entries, waiting
+
+
+def _meeting(one: Missing, left: Outcome, right: Outcome, tolerance: Tolerance, dtype: str) -> Entry | None:
+    """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
+    if isinstance(left, Trouble) or isinstance(right, Trouble):
+        return None
+    below = -left
+    if not below.overlaps(right):
+        return _kink(one.target, one.trouble, below, right, proven=True)
+    return compare(one.target, right, tolerance, dtype, is_last=True) if below == right else None
+
+
+def _kink(target: Target, trouble: Trouble, left: Ball, right: Ball, *, proven: bool) -> Entry:
+    below, above = to_float(left), to_float(right)
+    reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
+    note = f"{reason}; {_picked(target.torch, below, above)}"
+    return target.entry("kink", note=note, one_sided=(below, above), proven=proven)
 
 
 def _affordable(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan | None, list[Missing], list[Missing]]:
     """A plan for as many targets as the budget admits, those that it serves, renumbered, and the others."""
     count = len(missing)
     while count:
-        served = missing[:count]
-        chosen = {d: n for n, d in enumerate(dict.fromkeys(m.target.place for m in served if m.target.variable))}
-        rows = sorted(frozenset[int]().union(*(one.rows for one in served)))
-        try:
-            plan = reference.plan(list(chosen), np.array(rows, dtype=np.int64))
-        except OverBudgetError:
-            plan = None
-        if plan is not None and plan.work <= MOST_WORK:
-            return plan, [_renumbered(one, chosen) for one in served], list(missing[count:])
+        prepared = _planned(reference, missing[:count])
+        if prepared is not None and prepared[0].work <= MOST_WORK:
+            return *prepared, list(missing[count:])
         count //= 4
     return None, [], list(missing)
+
+
+def _planned(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan, list[Missing]] | None:
+    """A plan of these targets alone, and they by the numbers of its directions; None if it is over the budget."""
+    chosen = {d: n for n, d in enumerate(dict.fromkeys(m.target.place for m in missing if m.target.variable))}
+    rows = sorted(frozenset[int]().union(*(one.rows for one in missing)))
+    try:
+        plan = reference.plan(list(chosen), np.array(rows, dtype=np.int64))
+    except OverBudgetError:
+        return None
+    return plan, [_renumbered(one, chosen) for one in missing]
 
 
 def _renumbered(missing: Missing, chosen: Mapping[Direction, int]) -> Missing:
@@ -178,7 +224,7 @@ class _Surroundings:
                 return self._jump(target, trouble, left.ball, right.ball, jumps)
             if left.meets(right):
                 return self._smooth(target, left.ball)
-            return self._kink(target, trouble, left.ball, right.ball)
+            return _kink(target, trouble, left.ball, right.ball, proven=False)
         if "unknown" in (left.kind, right.kind):
             return None
         return target.entry("undefined", note=f"{trouble.reason}: {_sides_in_words(left, right)}", proven=False)
@@ -209,12 +255,6 @@ class _Surroundings:
         with precision(self.neighborhood.bits):
             entry = compare(target, ball, self.tolerance, self.dtype, is_last=True)
         return entry and replace(entry, proven=False)
-
-    def _kink(self, target: Target, trouble: Trouble, left: Ball, right: Ball) -> Entry:
-        below, above = to_float(left), to_float(right)
-        reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
-        picked = _picked(target.torch, below, above)
-        return target.entry("kink", note=f"{reason}; {picked}", one_sided=(below, above), proven=False)
 
     def _jump(self, target: Target, trouble: Trouble, left: Ball, right: Ball, jumps: str) -> Entry:
         note = f"a discontinuity: {trouble.reason}, {jumps}; torch picked {_number(target.torch)}"

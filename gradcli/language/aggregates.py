@@ -43,6 +43,8 @@ class Total(sympy.Sum):  # type: ignore[misc]
 
     def __new__(cls, function: Expr, *limits: Any) -> Expr:
         """Build without folding; a sum of a sum has the limits of both, a sum of 0 is 0."""
+        if isinstance(function, int):  # as SymPy's factor_terms passes it
+            function = sympy.Integer(function)
         if function == 0:
             return sympy.S.Zero
         tuples = tuple(sympy.Tuple(*limit) for limit in limits)

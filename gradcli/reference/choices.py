@@ -10,6 +10,7 @@ no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flint import arb
 
@@ -50,6 +51,12 @@ def flat(a: Tangent, b: Outcome) -> Tangent:
     return times(a, b) if isinstance(b, Trouble) else None
 
 
+def absolute(a: Tangent, slope: Outcome | None) -> Tangent:
+    """The tangent of an absolute value on one side: from 0 it can only grow."""
+    is_at_zero = isinstance(slope, Trouble) and slope.kind == "kink" and slope.decided
+    return times(a, slope) if not is_at_zero or a is None or isinstance(a, Trouble) else abs(a)
+
+
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
     """The value of the branch that is taken, whatever the other one is."""
     if isinstance(condition, Trouble):
@@ -69,6 +76,8 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     change, of_first, of_second = entering
     if isinstance(condition, Trouble):
         return condition
+    if isinstance(change, Trouble) and change.after is not None and condition in (0, 1):
+        return _branch_behind(condition == 1, change.after, (first, second), (of_first, of_second), shown)
     if not isinstance(change, Trouble) and condition in (0, 1):
         return of_first if condition == 1 else of_second
     if isinstance(change, Trouble) and change.kind not in ("jump", "kink"):
@@ -80,6 +89,30 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
         is_decided = is_decided and trouble.decided and trouble.kind != "domain"
         return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided)
     return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
+
+
+def _branch_behind(
+    now: bool, after: bool, values: tuple[Outcome, Outcome], tangents: tuple[Tangent, Tangent], shown: str
+) -> Tangent:
+    """The tangent of the branch that is taken just behind the point, if that goes on from the value at the point."""
+    here, there = (values[0 if taken else 1] for taken in (now, after))
+    if isinstance(there, Trouble) or isinstance(here, Trouble):
+        return there if isinstance(there, Trouble) else here
+    if here == there:
+        return tangents[0 if after else 1]
+    return Trouble("jump", f"{shown} jumps here", bool(here != there))
+
+
+def change_of(name: str, now: bool, tangents: tuple[Tangent, Tangent], trouble: Trouble) -> Tangent:
+    """What becomes of a comparison of two equal numbers behind the point: what it is there, if it changes."""
+    first, second = (arb(0) if tangent is None else tangent for tangent in tangents)
+    if isinstance(first, Trouble) or isinstance(second, Trouble):
+        return trouble
+    step = first - second
+    if not (step > 0 or step < 0):
+        return trouble
+    after = {"gt": step > 0, "ge": step > 0, "lt": step < 0, "le": step < 0, "eq": False, "ne": True}[name]
+    return None if after == now else replace(trouble, after=bool(after))
 
 
 def _where_branches_meet(
@@ -101,6 +134,7 @@ class Extreme:
     """Which of some values may be the largest (or smallest), and which certainly are."""
 
     def __init__(self, values: Sequence[Ball], *, largest: bool) -> None:
+        self.largest = largest
         own = [value if largest else -value for value in values]
         best = own[0]
         for value in own[1:]:
@@ -108,8 +142,11 @@ class Extreme:
         self.possible = [n for n, value in enumerate(own) if not value < best]
         self.certain = {n for n in self.possible if all(own[n] >= own[k] for k in self.possible if k != n)}
 
-    def tangent(self, of: Sequence[Tangent], reason: str) -> Tangent:
-        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ."""
+    def tangent(self, of: Sequence[Tangent], reason: str, *, is_one_sided: bool = False) -> Tangent:
+        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ.
+
+        On one side of the point, what grows fastest from a tie becomes the extreme.
+        """
         known = dict(zip(self.possible, of, strict=True))
         if len(known) == 1 or all(tangent is None for tangent in known.values()):
             return of[0]
@@ -120,5 +157,10 @@ class Extreme:
         first = balls[self.possible[0]]
         if all(ball == first for ball in balls.values()):
             return first
-        tied = [ball for n, ball in balls.items() if n in self.certain]
+        tied: list[Ball] = [ball for n, ball in balls.items() if n in self.certain]
+        if is_one_sided and len(tied) == len(balls):
+            best = tied[0]
+            for ball in tied[1:]:
+                best = best.max(ball) if self.largest else best.min(ball)
+            return best
         return Trouble("kink", reason, any(bool(ball != tied[0]) for ball in tied))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,8 @@ Direction = tuple[sympy.Symbol, int]
 
 Columns = Mapping[tuple[int, int], Outcome]
 """Nonzero derivatives by (number of the direction, flat row of y)."""
+
+Side = Literal[-1, 0, 1]
 
 Shift = Mapping[Direction, Ball]
 """How far elements of the inputs are moved from where they are."""
@@ -88,18 +91,20 @@ class Plan:
     judges_value: bool = True
     work: int = 0
 
-    def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None) -> Found:
+    def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0) -> Found:
         """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:
             bits: Of the balls.
             rounding: A float format; the balls then also cover what its rounding can do.
             shift: How far to move the inputs, for a look at the neighbourhood of the point.
+            side: 1 or -1 for derivatives on one side of the point, in the direction or against it; they are what
+                a function goes to there, so that one with a kink has two.
         """
         from gradcli.reference.running import Run
 
         with precision(bits):
-            return Run(self, rounding, shift or {}).found()
+            return Run(self, rounding, shift or {}, side).found()
 
 
 class Reference:

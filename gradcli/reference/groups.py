@@ -31,6 +31,7 @@ class Groups:
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
         self.name, self.shown = line.call.op.name, run.reference.shown(line)
+        self.is_one_sided = run.side != 0
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)
         members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
@@ -75,7 +76,8 @@ class Groups:
             return group.trouble
         reason = f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie"
         elements = list(group.place)
-        return group.extreme.tangent([tangents.get((direction, elements[n])) for n in group.extreme.possible], reason)
+        possible = [tangents.get((direction, elements[n])) for n in group.extreme.possible]
+        return group.extreme.tangent(possible, reason, is_one_sided=self.is_one_sided)
 
     def size(self, out: int) -> int:
         """How many elements a result is made of."""

@@ -28,11 +28,13 @@ class Trouble:
         kind: No value (`domain`), no finite slope (`slope`), a jump of the slope (`kink`) or of the value (`jump`).
         reason: In words, with the sub-expression.
         decided: Whether it is proved, or only that the balls are too wide to exclude it.
+        after: Of a condition that changes here, what it is just behind the point, where that is known.
     """
 
     kind: Literal["domain", "slope", "kink", "jump"]
     reason: str
     decided: bool
+    after: bool | None = None
 
 
 Outcome = Ball | Trouble

@@ -7,7 +7,7 @@ them (`choices`); products, determinants and inverses (`groups`) have partial de
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,24 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, number
 from gradcli.language.shapes import count_of
 from gradcli.reference.balls import Ball, compile_ball, exists
-from gradcli.reference.choices import Extreme, Tangent, branch, branch_tangent, flat, plus, times
+from gradcli.reference.choices import (
+    Extreme,
+    Tangent,
+    absolute,
+    branch,
+    branch_tangent,
+    change_of,
+    flat,
+    plus,
+    times,
+)
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
 
 if TYPE_CHECKING:
-    from gradcli.reference.duals import Found, Plan, Shift
+    from gradcli.reference.duals import Found, Plan, Shift, Side
 
 
 ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
@@ -37,8 +47,9 @@ ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan, rounding: Rounding | None, shift: Shift) -> None:
-        self.plan, self.reference, self.rounding, self.shift = plan, plan.reference, rounding, shift
+    def __init__(self, plan: Plan, rounding: Rounding | None, shift: Shift, side: Side) -> None:
+        self.plan, self.reference, self.rounding = plan, plan.reference, rounding
+        self.shift, self.side = shift, side
         self.values: dict[Atom, dict[int, Outcome]] = {}
 
     def found(self) -> Found:
@@ -138,7 +149,7 @@ class Run:
 
     def _tangents(self) -> dict[Atom, list[Tangent]]:
         tangents: dict[Atom, list[Tangent]] = {
-            variable: [arb(1)] * len(self.plan.pairs[variable][0])
+            variable: [arb(self.side or 1)] * len(self.plan.pairs[variable][0])
             for variable in self.reference.program.variables
             if variable in self.plan.pairs
         }
@@ -149,6 +160,8 @@ class Run:
                         tangents[line.symbol] = self._chosen_operands(line, tangents)
                     case "amax" | "amin":
                         tangents[line.symbol] = self._chosen_elements(line, tangents)
+                    case "gt" | "ge" | "lt" | "le" | "eq" | "ne" if self.side:
+                        tangents[line.symbol] = self._changes(line, tangents)
                     case _:
                         tangents[line.symbol] = self._line_tangents(line, tangents)
         return tangents
@@ -170,24 +183,20 @@ class Run:
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
                 slope = slopes[n] if slopes else None
-                product = (
-                    flat(entering[source], slope) if is_flat and slope is not None else times(entering[source], slope)
-                )
+                if self.side and line.call.op.name == "abs":
+                    product = absolute(entering[source], slope)
+                elif is_flat and slope is not None:
+                    product = flat(entering[source], slope)
+                else:
+                    product = times(entering[source], slope)
                 totals[target] = plus(totals[target], self._underflown(product))
         return totals
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""
-        elements, operands = self.plan.pairs[line.symbol][1], line.call.operands
-        entering: list[dict[int, Tangent]] = [{} for _ in operands]
-        for flow in self.plan.flows[line.symbol]:
-            of_operand = tangents[operands[flow.operand]]
-            entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
-        columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
-        shown, name = self.reference.shown(line), line.call.op.name
+        operands, shown, name = line.call.operands, self.reference.shown(line), line.call.op.name
         found: list[Tangent] = []
-        for n, values in enumerate(columns):
-            of = [tangent.get(n) for tangent in entering]
+        for values, of in self._operands_and_tangents(line, tangents):
             found.append(
                 branch_tangent(values, of, shown)
                 if name == "where"
@@ -195,14 +204,43 @@ class Run:
             )
         return found
 
-    @staticmethod
-    def _larger(values: tuple[Outcome, ...], of: list[Tangent], shown: str, *, largest: bool, is_same: bool) -> Tangent:
+    def _operands_and_tangents(
+        self, line: Line, tangents: Mapping[Atom, list[Tangent]]
+    ) -> Iterator[tuple[tuple[Outcome, ...], list[Tangent]]]:
+        """For each pair of an elementwise line, the values of its operands and the tangents that enter by them."""
+        elements, operands = self.plan.pairs[line.symbol][1], line.call.operands
+        entering: list[dict[int, Tangent]] = [{} for _ in operands]
+        for flow in self.plan.flows[line.symbol]:
+            of_operand = tangents[operands[flow.operand]]
+            entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
+        columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
+        for n, values in enumerate(columns):
+            yield values, [tangent.get(n) for tangent in entering]
+
+    def _changes(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
+        """What becomes of a comparison on one side of the point."""
+        rule, shown = rule_of(line.call), self.reference.shown(line)
+        found: list[Tangent] = []
+        for values, (first, second) in self._operands_and_tangents(line, tangents):
+            slope = rule.slope(0, list(values), shown)
+            if isinstance(slope, Trouble) and slope.kind == "jump" and slope.decided:
+                holds = rule.evaluate(list(values), shown)
+                found.append(change_of(line.call.op.name, bool(holds == 1), (first, second), slope))
+            else:
+                found.append(plus(flat(first, slope), flat(second, slope)))
+        return found
+
+    def _larger(
+        self, values: tuple[Outcome, ...], of: list[Tangent], shown: str, *, largest: bool, is_same: bool
+    ) -> Tangent:
         balls = [value for value in values if not isinstance(value, Trouble)]
         if len(balls) < len(values):
             return next(value for value in values if isinstance(value, Trouble))
         extreme = Extreme(balls, largest=largest)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
-        return of[0] if is_same else extreme.tangent([of[n] for n in extreme.possible], reason)
+        if is_same:
+            return of[0]
+        return extreme.tangent([of[n] for n in extreme.possible], reason, is_one_sided=self.side != 0)
 
     def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the element that is the extreme; where several tie, that of all if they agree."""

@@ -75,3 +75,9 @@ def test_a_choice_inside_an_inner_sum_stays_inside() -> None:
     total = Total(Total(choice, (m, 0, 3)) / 2, (k, 0, n - 1))
     assert m not in total.free_symbols
     assert total.function.has(Total)
+
+
+def test_a_total_of_a_plain_number_is_one_of_sympy() -> None:
+    """SymPy's own functions take a sum apart and build sums of 1, as `exp(sum(...))` shows."""
+    k = sympy.Dummy("k", integer=True)
+    assert Total(1, (k, 0, 3)).is_finite
