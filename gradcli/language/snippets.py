@@ -24,11 +24,12 @@ import sympy
 from gradcli import collector
 from gradcli.errors import GradcliError, LanguageError, Span
 from gradcli.language import ops
-from gradcli.language.grammar import Parser, parse
+from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.numeric import run
 from gradcli.language.ops import Kind
+from gradcli.language.passes import Passes
 from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
 
@@ -112,27 +113,12 @@ def _without_prompts(text: str) -> str:
     return "\n".join(shown)
 
 
-@dataclass(frozen=True)
-class _Pass:
-    """`y.backward(v)`: the output, v if there is one, where it stands, and the only variables it is for, if it says."""
-
-    output: Atom
-    v: Atom | None
-    span: Span
-    inputs: tuple[str, ...] = ()
-
-
-class _Reader(Parser):
+class _Reader(Passes):
     """Reads statements of Python that belong to a snippet; the rest is the language."""
 
     def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
         super().__init__(text, source, given)
-        self.values: dict[str, npt.NDArray[np.float64]] = {}
-        self.requires: dict[str, None] = {}
-        self.passes: list[_Pass] = []
         self.statements: list[tuple[Span, Atom]] = []
-        self.since: dict[str, int] = {}
-        self.zeroed: set[str] = set()
         self.leaf: Atom | None = None
         self.is_made = self.is_required = False
 
@@ -199,25 +185,6 @@ class _Reader(Parser):
             self.skip(self.advance())
         self.skip_line()
 
-    def zero(self, name: str | None) -> None:
-        """Forget the passes so far once another follows, for the gradient of one variable or of all."""
-        self.zeroed.update(self.values if name is None else [name])
-
-    def add_pass(self, one: _Pass) -> None:
-        """Note a backward pass, which adds to the gradients that were not set to zero before it."""
-        self.since |= dict.fromkeys(self.zeroed, len(self.passes))
-        self.zeroed.clear()
-        self.passes.append(one)
-
-    def targets(self) -> int:
-        """Where a statement begins behind `g =` or `g, h =`; where it begins if there is neither."""
-        position = self.position
-        while self.tokens[position].kind == "name" and self.tokens[position + 1].text in (",", "="):
-            position += 2
-            if self.tokens[position - 1].text == "=" or self.tokens[position].text == "=":
-                return position + (self.tokens[position].text == "=")
-        return self.position
-
     def dotted(self) -> list[str]:
         """The names joined by dots at the start of a statement, behind its targets."""
         position = self.targets()
@@ -226,11 +193,6 @@ class _Reader(Parser):
             position += 2
             names.append(self.tokens[position].text)
         return names
-
-    def skip_line(self) -> None:
-        """Pass over a statement that says nothing about the function."""
-        while self.token.text not in (";", "\n") and not self.at_end:
-            self.advance()
 
     def attribute(self, names: list[str]) -> None:
         """`x.requires_grad = True`, `x.grad = None`, or an attribute that a notebook shows."""
@@ -249,10 +211,6 @@ class _Reader(Parser):
                 raise self.error(LanguageError, f"'.{names[-1]}' cannot be set here", start.span.to(value.span))
         elif self.token.text not in ("\n", ";", ""):
             raise self.error(LanguageError, f"'.{names[-1]}' is not part of the language", word.span)
-
-    def require(self, name: str) -> None:
-        """Note that a variable requires a gradient."""
-        self.requires[name] = None
 
     def assigned(self, name: Token) -> Operand | None:
         """A definition of a variable, or an assignment of the function."""
@@ -313,10 +271,8 @@ class _Reader(Parser):
             raise self.error(LanguageError, "requires_grad takes True or False here", keyword.span)
         self.is_required |= keyword.text == "requires_grad" and value == "True"
 
-    # -- backward passes
-
     def method(self, operand: Operand) -> Operand:
-        """As in the language, and `.backward(v)`, `.requires_grad_()`."""
+        """As in the language, and `.requires_grad_()`."""
         name = self.tokens[self.position + 1]
         if name.text == "requires_grad_":
             self.is_required = self.tokens[self.position + 3].text != "False"
@@ -325,76 +281,9 @@ class _Reader(Parser):
                 self.requires.pop(str(operand[0]), None)
                 if self.is_required:
                     self.require(str(operand[0]))
-        if name.text != "backward" or self.tokens[self.position + 2].text != "(":
-            return super().method(operand)
-        self.position += 2
-        opening = self.advance()
-        v = self.backward_arguments(("gradient", "grad_tensors"))
-        span = operand[1].to(self.expect(")", opening).span)
-        if self.token.text not in ("\n", ";", ""):
-            raise self.unexpected(" behind backward()")
-        self.add_pass(_Pass(operand[0], v, span))
-        return operand[0], span
-
-    def differentiated(self, first: Token) -> None:
-        """`torch.autograd.grad(y, x, v)` or `torch.autograd.backward(y, v)`, the result given a name or not."""
-        self.position = self.targets()
-        while self.token.text != "(":
-            word = self.advance()
-        opening = self.advance()
-        if self.token.text == "outputs" and self.tokens[self.position + 1].text == "=":
-            self.position += 2
-        output, span = self.expression()
-        inputs: tuple[str, ...] = ()
-        self.accept(",")
-        if word.text == "grad" and self.token.text != ")":
-            inputs = self.inputs()
-            self.accept(",")
-        v = self.backward_arguments(("grad_outputs", "grad_tensors"))
-        span = first.span.to(self.expect(")", opening).span)
-        self.add_pass(_Pass(output, v, span, inputs))
-        if self.token.text in ("[", "."):
-            self.skip_line()
-
-    def inputs(self) -> tuple[str, ...]:
-        """The variables of `torch.autograd.grad`: they alone are what is differentiated by."""
-        found: list[str] = []
-        if self.token.text == "inputs" and self.tokens[self.position + 1].text == "=":
-            self.position += 2
-        bracket = self.advance() if self.token.text in ("[", "(") else None
-        while self.token.kind == "name":
-            name = self.advance()
-            if name.text not in self.values:
-                raise self.error(LanguageError, f"'{name.text}' is not a tensor of this snippet", name.span)
-            found.append(name.text)
-            if bracket is None or not self.accept(","):
-                break
-        if bracket is not None:
-            self.expect({"[": "]", "(": ")"}[bracket.text], bracket)
-        return tuple(found)
-
-    def backward_arguments(self, names: tuple[str, ...]) -> Atom | None:
-        """The v among the arguments of a backward pass; whether the graph is kept does not matter here."""
-        v: Atom | None = None
-        while self.token.text != ")" and not self.at_end:
-            is_keyword = self.token.kind == "name" and self.tokens[self.position + 1].text == "="
-            if is_keyword and self.token.text not in names:
-                self.position += 2
-                self.advance()
-            elif self.token.text == "None":
-                self.advance()
-            else:
-                self.position += 2 * is_keyword
-                v = self.as_number(*self.expression())
-            if not self.accept(","):
-                break
-        return v
+        return super().method(operand)
 
     # -- the whole
-
-    def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
-        """The variables among what some lines are made of."""
-        return tuple(symbol for symbol in self.variables.values() if symbol in leaves)
 
     def finished(self, output: Operand) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
@@ -420,34 +309,6 @@ class _Reader(Parser):
             of_v, leaves = self.builder.made_of(v)
             gradient = Program(self.text, self.variables_of(leaves), tuple(of_v), v, self.source)
         return Snippet(program, self.values, wrt, gradient)
-
-    def accumulated(self) -> Atom | None:
-        """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
-        if not self.passes:
-            return None
-        _, leaves = self.builder.made_of(self.passes[-1].output)
-        names = [str(symbol) for symbol in self.variables_of(leaves)]
-        starts = {self.since.get(name, 0) for name in names if name in (self.requires or self.values)}
-        if len(starts) > 1:
-            hint = "set all of them to zero at one place"
-            raise self.error(
-                LanguageError, "the .grad of these tensors hold different passes", self.passes[-1].span, hint=hint
-            )
-        self.passes = self.passes[max(starts, default=0) :]
-        first, *others = self.passes
-        for other in others:
-            if other.output != first.output:
-                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
-                raise self.error(LanguageError, "a second output is not read", other.span, hint=hint)
-        if others:
-            self.warnings.append(f"{len(self.passes)} backward passes add up in .grad, as torch has it; v is their sum")
-        elif first.v is None:
-            return None
-        vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]
-        total = vs[0]
-        for v in vs[1:]:
-            total = self.emit("add", [total, v], first.span)[0]
-        return total
 
     def unexpected(self, where: str = "") -> GradcliError:
         """The error that a token cannot stand here, with what a snippet may have."""
