@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UnknownFunctionError, did_you_mean
 from gradcli.language import ops
+from gradcli.language.operators import SIGNS
 from gradcli.language.ops import REQUIRED, Kind, Op
 from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 
@@ -19,27 +20,6 @@ if TYPE_CHECKING:
     import sympy
 
     from gradcli.results import VJP, Array, Gradient
-
-OPERATORS: Mapping[str, str] = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "**": "pow",
-    "^": "pow",
-    "//": "floor_divide",
-    "%": "remainder",
-    "@": "matmul",
-    ">": "gt",
-    ">=": "ge",
-    "<": "lt",
-    "<=": "le",
-    "==": "eq",
-    "!=": "ne",
-    "&": "logical_and",
-    "|": "logical_or",
-}
-"""Signs between two operands, and the functions that they are."""
 
 _SYNTAX: Mapping[str, tuple[str, ...]] = {
     "neg": ("-x",),
@@ -168,7 +148,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 def _spellings(op: Op) -> Iterator[str]:
     """Other ways to write the function, each as an example of itself."""
     yield from _SYNTAX.get(op.name, ())
-    for sign, name in OPERATORS.items():
+    for sign, name in SIGNS.items():
         if name == op.name:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"
     if _is_method(op):
@@ -209,7 +189,7 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
 def _name_in(word: str) -> str:
     """The name in what may be pasted: `torch.softmax`, `x.t()`, `@`."""
     text = word.strip()
-    return OPERATORS.get(text, text.partition("(")[0].rpartition(".")[2])
+    return SIGNS.get(text, text.partition("(")[0].rpartition(".")[2])
 
 
 def _matches(entry: FunctionEntry, wanted: str) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import InputError, TooLargeError, did_you_mean
-from gradcli.language.grammar import PREFIXES
 from gradcli.language.indexing import show
+from gradcli.language.names import PREFIXES
 from gradcli.language.program import CONSTANTS, Program
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import read

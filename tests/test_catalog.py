@@ -13,6 +13,7 @@ from gradcli import catalog
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
+from gradcli.language.operators import SIGNS
 from gradcli.report.drawing import Screen
 from gradcli.report.functions import render_table
 from gradcli.results import FunctionPage, Functions, Listing
@@ -133,12 +134,12 @@ def test_usage_is_the_signature_with_its_defaults(name: str, usage: str) -> None
     assert catalog.page(name).entry.usage == usage
 
 
-@pytest.mark.parametrize("sign", catalog.OPERATORS)
+@pytest.mark.parametrize("sign", SIGNS)
 def test_signs_are_the_functions_that_the_grammar_makes_of_them(sign: str) -> None:
     """The last line of the Program, but for the 1 or 0 of a condition."""
     text = f"(a > 0) {sign} (b > 0)" if sign in "&|" else f"a {sign} b"
-    assert any(line.call.op.name == catalog.OPERATORS[sign] for line in parse(text).lines)
-    assert _names(sign) == [catalog.OPERATORS[sign]]
+    assert any(line.call.op.name == SIGNS[sign] for line in parse(text).lines)
+    assert _names(sign) == [SIGNS[sign]]
 
 
 def _operations(text: str) -> list[tuple[str, object]]:

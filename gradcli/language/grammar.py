@@ -31,62 +31,14 @@ from typing import Any
 import sympy
 
 from gradcli import collector
-from gradcli.errors import LanguageError, UnknownFunctionError
+from gradcli.errors import LanguageError
 from gradcli.language import ops
 from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
-from gradcli.language.loops import Loops
-from gradcli.language.program import CONSTANTS, Atom, Line, Program
+from gradcli.language.names import Names
+from gradcli.language.operators import BINARY, COMPARISON, POWERS, PRODUCT
+from gradcli.language.program import Atom, Line, Program
 from gradcli.language.tokens import Token
-
-_BINARY = {
-    "or": (1, "logical_or"),
-    "and": (2, "logical_and"),
-    "<": (4, "lt"),
-    "<=": (4, "le"),
-    ">": (4, "gt"),
-    ">=": (4, "ge"),
-    "==": (4, "eq"),
-    "!=": (4, "ne"),
-    "|": (5, "logical_or"),
-    "&": (6, "logical_and"),
-    "+": (7, "add"),
-    "-": (7, "sub"),
-    "*": (8, "mul"),
-    "/": (8, "div"),
-    "//": (8, "floor_divide"),
-    "%": (8, "remainder"),
-    "@": (8, "matmul"),
-}
-"""Operators with how tightly they bind."""
-
-COMPARISON, PRODUCT = 4, 8
-
-PREFIXES = frozenset(
-    [
-        "torch",
-        "np",
-        "numpy",
-        "math",
-        "F",
-        "nn",
-        "functional",
-        "special",
-        "scipy",
-        "linalg",
-        "fft",
-        "autograd",
-        "sympy",
-        "sp",
-        "tf",
-        "jnp",
-        "jax",
-    ]
-)
-"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
-
-_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
-"""Constants behind a module's name, `math.e`."""
 
 IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
 
@@ -142,7 +94,7 @@ def parse_meaning(text: str, operands: tuple[str, ...], constants: Mapping[str, 
     return parser.program()
 
 
-class Parser(Loops):
+class Parser(Names):
     """Reads one text."""
 
     def __init__(
@@ -302,8 +254,8 @@ class Parser(Loops):
     def operator(self) -> tuple[int, str, int] | None:
         """The level, operation and width of the operator that is next, if one is."""
         token, before = self.token, self.tokens[self.position - 1]
-        if token.kind in ("operator", "keyword") and token.text in _BINARY:
-            return (*_BINARY[token.text], 1)
+        if token.kind in ("operator", "keyword") and token.text in BINARY:
+            return (*BINARY[token.text], 1)
         starts_factor = token.kind == "name" or token.text == "("
         if starts_factor and (before.kind == "number" or before.text == ")"):
             return PRODUCT, "mul", 0
@@ -334,7 +286,7 @@ class Parser(Loops):
     def power(self) -> Operand:
         """A postfix expression and its exponent."""
         base = self.postfix()
-        if self.token.text not in ("**", "^") or self.token.kind != "operator":
+        if self.token.text not in POWERS or self.token.kind != "operator":
             return base
         with self.nested(self.advance()):
             return self.joined("pow", base, self.unary())
@@ -377,66 +329,6 @@ class Parser(Loops):
         while self.accept(",") and self.token.text != ")":
             atoms.append(self.expression()[0])
         return self.emit("stack", atoms, opening.span.to(self.expect(")", opening).span), (0,))
-
-    def named(self, token: Token) -> Operand:
-        """A variable, a name, a constant or a call, with the modules before it."""
-        name = self.behind_modules(token)
-        span = token.span.to(name.span)
-        if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
-            operand = self.call(name, span, [], after_dot=name is not token)
-            if token.text in ("np", "numpy"):
-                self.is_pair = False
-                self.remark_on_numpy(name)
-            return operand
-        if name is not token and name.text in _MODULE_CONSTANTS:
-            return _MODULE_CONSTANTS[name.text], span
-        if name.text in self.names:
-            self.unused.pop(name.text, None)
-            self.is_pair = name.text in self.pairs
-            return self.names[name.text], span
-        if self.token.text == "(":
-            raise self.error(
-                UnknownFunctionError,
-                f"'{name.text}' is a variable, not a function",
-                span,
-                hint=f"write {name.text}*(...) for a product",
-            )
-        if name.text in CONSTANTS and name.text not in self.given and name.text not in self.variables:
-            return CONSTANTS[name.text], span
-        if name is not token:
-            raise self.error(LanguageError, f"'{self.text[span.start : span.stop]}' is not part of the language", span)
-        if ops.find(name.text) is not None and name.text not in self.given:
-            raise self.error(LanguageError, f"'{name.text}' is a function", span, hint=f"write {name.text}(...)")
-        if self.is_value:
-            raise self.error(
-                LanguageError, f"a value cannot use the name '{name.text}'", span, hint="a value holds numbers only"
-            )
-        symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
-        return symbol, span
-
-    def remark_on_numpy(self, name: Token) -> None:
-        """Say where NumPy means something else: torch's meaning holds."""
-        others = {"var": "correction=0", "std": "correction=0", "pad": "the pairs from the first dimension on"}
-        if name.text in others:
-            self.warnings.append(f"np.{name.text} is read as torch's {name.text}; NumPy's has {others[name.text]}")
-
-    def behind_modules(self, token: Token) -> Token:
-        """The name after `torch.nn.functional.` and the like; the name itself where it is a variable, as in `F.T`."""
-        if token.text in self.names or token.text in self.variables or token.text in self.given:
-            return token
-        if self.token.text == "." and token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
-            hint = "write torch, np, math, F, or the name of the function alone"
-            raise self.error(LanguageError, f"the module '{token.text}' is not known", token.span, hint=hint)
-        name, start = token, self.position
-        while name.text in PREFIXES and self.token.text == ".":
-            self.advance()
-            name = self.advance()
-            if name.kind != "name":
-                raise self.error(LanguageError, "a function name must follow the dot", name.span)
-        if name is not token and self.token.text != "(" and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
-            self.position = start
-            return token
-        return name
 
     # -- indices
 

@@ -1,0 +1,109 @@
+"""What a name stands for: a variable, an earlier statement, a constant or a function, with the modules before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy
+
+from gradcli.errors import LanguageError, UnknownFunctionError
+from gradcli.language import ops
+from gradcli.language.lines import Operand
+from gradcli.language.loops import Loops
+from gradcli.language.program import CONSTANTS
+from gradcli.language.tokens import Token
+
+PREFIXES = frozenset(
+    [
+        "torch",
+        "np",
+        "numpy",
+        "math",
+        "F",
+        "nn",
+        "functional",
+        "special",
+        "scipy",
+        "linalg",
+        "fft",
+        "autograd",
+        "sympy",
+        "sp",
+        "tf",
+        "jnp",
+        "jax",
+    ]
+)
+"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
+
+_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
+"""Constants behind a module's name, `math.e`."""
+
+
+class Names(Loops):
+    """Reads names."""
+
+    given: frozenset[str]
+    is_value: bool
+    unused: dict[str, None]
+    pairs: set[str]
+
+    def named(self, token: Token) -> Operand:
+        """A variable, a name, a constant or a call, with the modules before it."""
+        name = self.behind_modules(token)
+        span = token.span.to(name.span)
+        if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
+            operand = self.call(name, span, [], after_dot=name is not token)
+            if token.text in ("np", "numpy"):
+                self.is_pair = False
+                self.remark_on_numpy(name)
+            return operand
+        if name is not token and name.text in _MODULE_CONSTANTS:
+            return _MODULE_CONSTANTS[name.text], span
+        if name.text in self.names:
+            self.unused.pop(name.text, None)
+            self.is_pair = name.text in self.pairs
+            return self.names[name.text], span
+        if self.token.text == "(":
+            raise self.error(
+                UnknownFunctionError,
+                f"'{name.text}' is a variable, not a function",
+                span,
+                hint=f"write {name.text}*(...) for a product",
+            )
+        if name.text in CONSTANTS and name.text not in self.given and name.text not in self.variables:
+            return CONSTANTS[name.text], span
+        if name is not token:
+            raise self.error(LanguageError, f"'{self.text[span.start : span.stop]}' is not part of the language", span)
+        if ops.find(name.text) is not None and name.text not in self.given:
+            raise self.error(LanguageError, f"'{name.text}' is a function", span, hint=f"write {name.text}(...)")
+        if self.is_value:
+            raise self.error(
+                LanguageError, f"a value cannot use the name '{name.text}'", span, hint="a value holds numbers only"
+            )
+        symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
+        return symbol, span
+
+    def remark_on_numpy(self, name: Token) -> None:
+        """Say where NumPy means something else: torch's meaning holds."""
+        others = {"var": "correction=0", "std": "correction=0", "pad": "the pairs from the first dimension on"}
+        if name.text in others:
+            self.warnings.append(f"np.{name.text} is read as torch's {name.text}; NumPy's has {others[name.text]}")
+
+    def behind_modules(self, token: Token) -> Token:
+        """The name after `torch.nn.functional.` and the like; the name itself where it is a variable, as in `F.T`."""
+        if token.text in self.names or token.text in self.variables or token.text in self.given:
+            return token
+        if self.token.text == "." and token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
+            hint = "write torch, np, math, F, or the name of the function alone"
+            raise self.error(LanguageError, f"the module '{token.text}' is not known", token.span, hint=hint)
+        name, start = token, self.position
+        while name.text in PREFIXES and self.token.text == ".":
+            self.advance()
+            name = self.advance()
+            if name.kind != "name":
+                raise self.error(LanguageError, "a function name must follow the dot", name.span)
+        if name is not token and self.token.text != "(" and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
+            self.position = start
+            return token
+        return name
