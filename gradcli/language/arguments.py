@@ -160,7 +160,7 @@ class Arguments(Constants):
     def keyword(self, op: Op, waiting: list[str]) -> str | None:
         """The parameter that `name=` names, in any library's spelling."""
         token = self.token
-        if token.kind != "name" or self.tokens[self.position + 1].text != "=":
+        if not self.at_keyword:
             return None
         others = [p for p in _KEYWORDS.get(token.text, ()) if p in op.signature]
         parameter = token.text if token.text in op.signature or not others else others[0]
@@ -176,7 +176,7 @@ class Arguments(Constants):
     def _ignored(self) -> bool:
         """Skip `dtype=torch.float64` and the like."""
         token = self.token
-        if token.kind != "name" or token.text not in IGNORED or self.tokens[self.position + 1].text != "=":
+        if not self.at_keyword or token.text not in IGNORED:
             return False
         self.position += 2
         word = token

@@ -100,29 +100,22 @@ class Constants(Lines):
         if closing is not None:
             self.position += 1
         items: list[int] = []
-        while self.token.text != (closing or ")") and not (closing is None and self._is_keyword()):
+        while self.token.text != (closing or ")") and not (closing is None and self.at_keyword):
             items.append(self.integer())
             if not self.accept(","):
                 break
         if closing is not None:
             self.expect(closing, token)
-        elif self._is_keyword():
+        elif self.at_keyword:
             self.position -= 1  # the comma before the keyword
         return tuple(items)
 
-    def _is_keyword(self) -> bool:
-        return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
-
     def _holds_list(self) -> bool:
         """Whether a bracket here holds a list of numbers, and not the first part of one: `(1, 2)`, not `(1 + 2)*3`."""
-        depth, position = 0, self.position
-        while position < len(self.tokens) - 1:
-            text = self.tokens[position].text
-            depth += (text in ("(", "[")) - (text in (")", "]"))
-            position += 1
-            if depth == 0:
-                return text in (")", "]") and self.tokens[position].text in (",", ")", "]")
-        return self.token.text in ("(", "[")
+        end = next((n for n, depth in self.levels(self.position) if depth == 0), len(self.tokens) - 1)
+        if end == len(self.tokens) - 1:
+            return self.token.text in ("(", "[")
+        return self.tokens[end].text in (")", "]") and self.tokens[end + 1].text in (",", ")", "]")
 
     def _word(self, op: Op, parameter: str) -> str:
         token = self.advance()

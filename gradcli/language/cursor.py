@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.tokens import Token, tokenize
 
@@ -59,13 +61,25 @@ class Cursor:
 
     def skip(self, opening: Token) -> Token:
         """Pass over everything up to the bracket that closes `opening`, and take that."""
-        depth = 1
-        while not self.at_end:
-            token = self.advance()
-            depth += (token.text in ("(", "[")) - (token.text in (")", "]")) if token.kind == "operator" else 0
-            if depth == 0:
-                return token
+        for position, depth in self.levels(self.position):
+            self.position = position
+            if depth < 0:
+                return self.advance()
         return self.expect(")", opening)
+
+    def levels(self, position: int) -> Iterator[tuple[int, int]]:
+        """The position of each token from here on, and how many brackets are open behind it; below 0 at the last."""
+        depth = 0
+        for n in range(position, len(self.tokens)):
+            token = self.tokens[n]
+            if token.kind == "operator":
+                depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+            yield n, depth
+
+    @property
+    def at_keyword(self) -> bool:
+        """Whether a name and `=` follow, as before an argument."""
+        return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
 
     def nested(self, token: Token) -> Nesting:
         """One more level of nesting for the length of a block."""

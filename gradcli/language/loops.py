@@ -55,10 +55,8 @@ class Loops(Calls):
 
     def loop_of(self, opening: Token) -> int | None:
         """The position of the first `for` directly inside the bracket that was just opened."""
-        depth = 0
-        for position in range(self.position, len(self.tokens) if self.has_loops else 0):
+        for position, depth in self.levels(self.position) if self.has_loops else ():
             token = self.tokens[position]
-            depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
             if depth < 0:
                 return None
             if depth == 0 and token.kind == "keyword" and token.text == "for":
@@ -103,11 +101,7 @@ class Loops(Calls):
 
     def end_of_loops(self, position: int) -> int:
         """The bracket that closes the list a loop is in."""
-        depth = 0
-        while depth >= 0 and position < len(self.tokens) - 1:
-            depth += (self.tokens[position].text in ("(", "[")) - (self.tokens[position].text in (")", "]"))
-            position += depth >= 0
-        return position
+        return next((n for n, depth in self.levels(position) if depth < 0), len(self.tokens) - 1)
 
     def loop_values(self, word: Token) -> list[Atom]:
         """What a loop runs over: a range of whole numbers, or a list of constants."""

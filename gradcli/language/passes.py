@@ -87,7 +87,7 @@ class Passes(Parser):
         while self.token.text != "(":
             word = self.advance()
         opening = self.advance()
-        if self.token.text == "outputs" and self.tokens[self.position + 1].text == "=":
+        if self.token.text == "outputs" and self.at_keyword:
             self.position += 2
         output, span = self.expression()
         inputs: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Passes(Parser):
     def inputs(self) -> tuple[str, ...]:
         """The variables of `torch.autograd.grad`: they alone are what is differentiated by."""
         found: list[str] = []
-        if self.token.text == "inputs" and self.tokens[self.position + 1].text == "=":
+        if self.token.text == "inputs" and self.at_keyword:
             self.position += 2
         bracket = self.advance() if self.token.text in ("[", "(") else None
         while self.token.kind == "name":
@@ -122,7 +122,7 @@ class Passes(Parser):
         """The v among the arguments of a backward pass; whether the graph is kept does not matter here."""
         v: Atom | None = None
         while self.token.text != ")" and not self.at_end:
-            is_keyword = self.token.kind == "name" and self.tokens[self.position + 1].text == "="
+            is_keyword = self.at_keyword
             if is_keyword and self.token.text not in names:
                 self.position += 2
                 self.advance()
