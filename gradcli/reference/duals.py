@@ -30,6 +30,9 @@ from gradcli.reference.rules import Outcome
 BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
 
+ALL_ROWS = 1_024
+"""Elements of y that are all judged, whether or not a direction reaches them."""
+
 CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
 
@@ -141,15 +144,21 @@ class Reference:
         self._reach(plan, None if rows is None else self._wanted(rows))
         start = self._values_for_slopes(plan)
         if judges_value:
-            size = math.prod(self.shapes[self.program.output])
-            self._require(size if rows is None else len(rows))
-            start.setdefault(self.program.output, []).append(np.arange(size) if rows is None else rows)
+            judged = self._judged(plan) if rows is None else rows
+            self._require(len(judged))
+            start.setdefault(self.program.output, []).append(judged)
         plan.needed = self._closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
         work = sum(len(f.source) for flows in plan.flows.values() for f in flows)
         matrices = sum(self._cubes(line) for line in self.program.lines if line.symbol in plan.needed)
         plan.work = work + sum(map(len, plan.needed.values())) + matrices
         self._require(plan.work)
         return plan
+
+    def _judged(self, plan: Plan) -> Flat:
+        """The rows of y whose values are judged: all of few, else those that a direction reaches."""
+        size = math.prod(self.shapes[self.program.output])
+        reached = plan.pairs.get(self.program.output)
+        return np.arange(size) if size <= ALL_ROWS or reached is None else np.unique(reached[1])
 
     def _cubes(self, line: Line) -> int:
         """What a determinant or an inverse costs."""

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.autodiff.derivatives import vjp
+from gradcli.check.judge import judge
+from gradcli.check.point import Point, Torch
 from gradcli.language.grammar import parse
 from gradcli.language.shapes import infer
 from gradcli.symbolic.derivative import differentiate
@@ -59,6 +62,30 @@ def test_a_formula_costs_the_same_for_ten_and_for_a_million_elements(text: str) 
     found = ratio(derive(1_000_000), derive(10), 15)
     print(f"\nformula of {text}, a million over ten elements: {found:.2f}")
     assert found <= 3
+
+
+def test_the_check_takes_a_tenth_of_a_command() -> None:
+    """Whole processes, with the check and without."""
+    command = (GRADCLI, "vjp", "x**2", "--at", "1,2", "--v", "1,1")
+    found = ratio(_process(*command), _process(*command, "--no-check"), 9)
+    print(f"\nmain job over the same without its check: {found:.2f}")
+    assert found <= 1.1
+
+
+def test_the_work_of_the_reference_does_not_grow_with_the_tensor() -> None:
+    """A thousand times the elements, the same number of entries: what grows is only where to look for them."""
+
+    def check(n: int) -> Callable[[], object]:
+        x = np.linspace(0.5, 1, n)
+        question = Function("sin(x)*x**2")._question({"x": x}, None, "float64")
+        v = np.ones(n)
+        found = vjp(question.forward, v, ("x",))
+        torch = Torch("float64", question.value, None, v, found)
+        return lambda: judge(Point.of(question.program, question.shapes, question.arrays), torch, ("x",))
+
+    found = ratio(check(2_000_000), check(2_000), 9)
+    print(f"\nthe check of two million over two thousand elements: {found:.2f}")
+    assert found <= 4
 
 
 def test_the_check_does_not_grow_with_the_tensor() -> None:
