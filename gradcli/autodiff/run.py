@@ -86,7 +86,7 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
     leaves = {
         name: torch.tensor(np.asarray(inputs[name]), dtype=kind).requires_grad_(name in wrt) for name in program.names
     }
-    program = expand(program, keep=_is_in_torch)
+    program = prepared(program)
     values: dict[Atom, Tensor] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
@@ -103,6 +103,11 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
     output = values.get(program.output)
     return Forward(leaves, torch.tensor(_plain(program.output), dtype=kind) if output is None else output)
+
+
+def prepared(program: Program) -> Program:
+    """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
+    return expand(program, keep=_is_in_torch)
 
 
 def _is_in_torch(call: Call) -> bool:

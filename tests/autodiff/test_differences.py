@@ -1,0 +1,94 @@
+"""Finite differences against hand-derived slopes, and their own estimates against their errors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gradcli.autodiff import differences as module
+from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
+from gradcli.language.grammar import parse
+from gradcli.language.shapes import infer
+
+SMOOTH = [
+    ("x**2", 3.0, 6.0),
+    ("sin(x)", 0.5, math.cos(0.5)),
+    ("exp(x)", 20.0, math.exp(20)),
+    ("log(x)", 1e-8, 1e8),
+    ("1/x", 1e-5, -1e10),
+    ("x**3", 1e10, 3e20),
+    ("sin(8*x)", 1.0, 8 * math.cos(8)),
+    ("relu(x) + gelu(x)", -1.0, -0.08331547058768603),
+    ("7 + 0*x", 2.0, 0.0),
+]
+
+
+def _slope(text: str, x: float) -> tuple[float, float]:
+    return differences(parse(text), {"x": np.array(x)}, {("x", 0): [0]})["x", 0, 0]
+
+
+@pytest.mark.parametrize(("text", "x", "slope"), SMOOTH, ids=[text for text, _, _ in SMOOTH])
+def test_smooth_functions_have_nine_digits_and_an_honest_estimate(text: str, x: float, slope: float) -> None:
+    """The true error is within the estimate, and the estimate is small."""
+    quotient, error = _slope(text, x)
+    assert abs(quotient - slope) <= error
+    assert error <= 1e-8 * max(1.0, abs(slope))
+
+
+def test_rows_and_columns_are_where_they_belong() -> None:
+    """A @ x by A[1, 2] is x[2] in row 1 and nothing in row 0; by x[0] it is the first column of A."""
+    inputs = {"A": np.array([[1.0, 2, 3], [4, 5, 6]]), "x": np.array([7.0, 8, 9])}
+    found = differences(parse("A@x"), inputs, {("A", 5): [0, 1], ("x", 0): [1, 0]})
+    assert {key: round(quotient, 6) for key, (quotient, _) in found.items()} == {
+        ("A", 5, 0): 0.0,
+        ("A", 5, 1): 9.0,
+        ("x", 0, 1): 4.0,
+        ("x", 0, 0): 1.0,
+    }
+
+
+def test_a_product_with_v_is_the_difference_of_v_times_y() -> None:
+    """Two rows, weighted; a weight of 0 hides an infinite element."""
+    wanted = {("x", 0): [PRODUCT]}
+    found = differences(parse("[x**2, x**3]"), {"x": np.array(2.0)}, wanted, np.array([10.0, 1.0]))
+    assert found["x", 0, PRODUCT][0] == pytest.approx(52)
+    masked = differences(parse("[x**2, log(-x)]"), {"x": np.array(2.0)}, wanted, np.array([1.0, 0.0]))
+    assert masked["x", 0, PRODUCT][0] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(("text", "x"), [("log(x)", -1.0), ("sqrt(x)", 0.0), ("x**2", math.inf)])
+def test_there_is_none_without_values_on_both_sides(text: str, x: float) -> None:
+    """Outside the domain, at its edge, at infinity."""
+    assert not differences(parse(text), {"x": np.array(x)}, {("x", 0): [0]})
+
+
+def test_what_torch_refuses_is_no_difference() -> None:
+    """Probabilities above 1 on one side."""
+    program = parse("binary_cross_entropy(x, 0.5)")
+    assert not differences(program, {"x": np.array(1.0)}, {("x", 0): [0]})
+
+
+def test_inputs_of_float32_are_taken_in_float64() -> None:
+    """Their differences would have three digits else."""
+    x = np.array(0.1, dtype=np.float32)
+    quotient, error = differences(parse("exp(x)"), {"x": x}, {("x", 0): [0]})["x", 0, 0]
+    assert abs(quotient - math.exp(float(x))) <= error < 1e-9
+    assert x == np.float32(0.1)
+
+
+def test_the_inputs_are_left_alone() -> None:
+    """The step is taken on a copy."""
+    x = np.array([1.0, 2.0])
+    differences(parse("x**2"), {"x": x}, {("x", 1): [0, 1]})
+    np.testing.assert_array_equal(x, [1.0, 2.0])
+
+
+def test_columns_are_bounded_by_number_and_by_work() -> None:
+    """Small functions get `MAX_COLUMNS`, a function of ten million elements none."""
+    program = parse("x**2")
+    (x,) = program.variables
+    assert affordable(program, infer(program, {x: (1_000,)})) == module.MAX_COLUMNS
+    assert affordable(program, infer(program, {x: (10_000_000,)})) == 0
+    assert len(columns_of((("x", n, 0) for n in range(100)), most=7)) == 7
