@@ -108,14 +108,14 @@ def _compare(
     That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
     """
     entries = _entries(point, derivative, evidence)
-    expression_work = max((_work(e, derivative, sizes) for _, e in derivative.cases), default=0)
-    if _shared_work(derivative, sizes) > MOST_WORK:
+    expression_work = max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
+    if shared_work(derivative, sizes) > MOST_WORK:
         return None
     if expression_work * len(entries) > MOST_WORK:
         entries = entries[: int(MOST_WORK // max(1, expression_work))]
     confirmed = False
     with precision(evidence.bits):
-        env = environment({**_lookups(point), **sizes})
+        env = environment({**lookups(point), **sizes})
         for row, column, truth in entries:
             expression, indices = derivative.at(row, column)
             found = compile_ball(expression)({**env, **indices})
@@ -203,7 +203,7 @@ def _probe(
     return _compare(probe, derivative, found, sizes, zeros_count=all(e == 0 for _, e in derivative.cases))
 
 
-def _lookups(point: Point) -> dict[sympy.Symbol, Any]:
+def lookups(point: Point) -> dict[sympy.Symbol, Any]:
     """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
     found: dict[sympy.Symbol, Any] = {}
     for line in point.program.lines:
@@ -224,14 +224,14 @@ def _element(array: npt.NDArray[np.float64]) -> Any:
     return element
 
 
-def _work(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+def work_of(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
     """Ball operations of evaluating a formula once: a sum costs its range times its body."""
     if isinstance(expression, Aggregate):
         return 1.0 if _is_shared(expression, derivative) else _aggregate_work(expression, derivative, sizes)
     if isinstance(expression, sympy.Sum):
         ranges = [_length(a, b, derivative, sizes) for _, a, b in expression.limits]
-        return _work(expression.function, derivative, sizes) * math.prod(ranges)
-    return 1 + sum(_work(a, derivative, sizes) for a in expression.args)
+        return work_of(expression.function, derivative, sizes) * math.prod(ranges)
+    return 1 + sum(work_of(a, derivative, sizes) for a in expression.args)
 
 
 def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
@@ -240,7 +240,8 @@ def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
     return not any(symbol.is_integer for symbol in indices)
 
 
-def _shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+def shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """Ball operations of what is the same for all entries."""
     found = {a for _, e in derivative.cases for a in e.atoms(Aggregate)}
     bodies = {(type(a), a.body, a.limits): a for a in found if _is_shared(a, derivative)}
     return sum(_aggregate_work(a, derivative, sizes) for a in bodies.values())
@@ -250,7 +251,7 @@ def _aggregate_work(aggregate: Aggregate, derivative: Derivative, sizes: Mapping
     ranges = [_length(a, b, derivative, sizes) for _, a, b in aggregate.limits]
     is_matrix = isinstance(aggregate, MatrixDeterminant | InverseElement)
     of_matrix = math.prod(ranges) * ranges[-1] / MATRIX_IS_CHEAPER if is_matrix else 0.0
-    return _work(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
+    return work_of(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
 
 
 def _length(first: Expr, last: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:

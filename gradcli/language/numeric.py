@@ -57,7 +57,7 @@ def _apply(call: Call, operands: list[Array]) -> Any:
     if op.name == "stack" and len(set(shapes)) > 1:
         shown = ", ".join(show(shape) for shape in shapes[:4]) + ", ..." * (len(shapes) > 4)
         raise ShapeError(f"this list has parts of different shapes: {shown}", hint="nested lists need equal lengths")
-    _require_room(math.prod(shape_of(call, shapes)))
+    require_room(math.prod(shape_of(call, shapes)))
     require_work(call, shapes)
     match op.kind:
         case Kind.SOURCE:
@@ -106,7 +106,12 @@ def _real(function: Callable[[float], float]) -> Callable[[float], float]:
     return apply
 
 
-def _require_room(elements: float) -> None:
+def require_room(elements: float) -> None:
+    """Refuse a tensor of more than `MAX_ELEMENTS`.
+
+    Raises:
+        TooLargeError: It would be.
+    """
     if elements > MAX_ELEMENTS:
         shown = f"{elements:,.0f}" if elements < 1e15 else f"{elements:.3g}"
         raise TooLargeError(f"a value of {shown} elements; at most {MAX_ELEMENTS:,} are held")
