@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradcli.errors import InputError, TooLargeError, did_you_mean
+from gradcli.errors import InputError, did_you_mean
 from gradcli.language.indexing import show
 from gradcli.language.names import PREFIXES
 from gradcli.language.program import CONSTANTS, Program
@@ -18,10 +18,7 @@ from gradcli.language.shapes import infer
 from gradcli.language.snippets import read
 from gradcli.language.values import Array, Value, read_value
 from gradcli.question import Dtype, Question, rounded
-from gradcli.results import VJP, Evaluation, Gradient, Jacobian
-
-JACOBIAN_BYTES = 2**30
-"""Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
+from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
 
 Inputs = Mapping[str, Value]
 
@@ -161,19 +158,13 @@ class Function:
 
         Raises:
             GradcliError: As for `eval`.
-            TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
+            TooLargeError: The blocks would take more than `question.JACOBIAN_BYTES`.
 
         >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
         array([[1., 2.]])
         """
         question = self._question(at, wrt, dtype)
-        size = question.jacobian_entries * np.dtype(dtype).itemsize
-        if size > JACOBIAN_BYTES:
-            raise TooLargeError(
-                f"the Jacobian has {question.jacobian_entries:,} entries and takes {_bytes(size)}; "
-                f"the limit is {_bytes(JACOBIAN_BYTES)}",
-                hint="use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables",
-            )
+        question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
         blocks, _ = question.jacobian(question.jacobian_entries)
         return Jacobian(
             command="jacobian",
@@ -182,6 +173,54 @@ class Function:
             **question.common,
             **question.checked(blocks, None, None, check=check),
         )
+
+    def check(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        rtol: float | None = None,
+        atol: float | None = None,
+        claim: Mapping[str, str] | None = None,
+        expect: Mapping[str, Value] | None = None,
+        random: int | None = None,
+        box: Mapping[str, str] | None = None,
+        seed: int = 0,
+        allow: Sequence[Verdict] = (),
+    ) -> Checking:
+        """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
+
+        Args:
+            at: A value per variable.
+            v: The entries are those of vᵀJ, as in `vjp`; without it, those of J.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation.
+            rtol: How far torch may be off, relative to the truth; a usual tolerance of the dtype by default.
+            atol: How far it may be off beyond that; 0 by default.
+            claim: Derivatives by variable, as formulas that are to be proved or refuted; one under `""` is for the only
+                variable.
+            expect: The same as numbers.
+            random: How many points to draw at random.
+            box: Where to draw them, by variable: `"0..1"`; the bounds are values and may be arrays.
+            seed: Of the random points.
+            allow: Verdicts that pass beside `agree`.
+
+        Raises:
+            GradcliError: As for `eval`; v has not y's shape; a range, a claim or a number makes no sense.
+            TooLargeError: The Jacobian would take more than `question.JACOBIAN_BYTES`, or too many points are asked.
+
+        >>> answer = Function("x**2").check({"x": 3})
+        >>> entry = answer.opinions[0]
+        >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
+        (True, 6.0, 6.0, 6.0, 0.0)
+        """
+        from gradcli.checking import Demands, checking
+
+        demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
+        question = self._question(demands.inputs(at or {}, self._snippet.values), wrt, dtype)
+        return checking(question, v, demands)
 
     def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
         """Everything that can be known without torch."""
@@ -230,11 +269,3 @@ def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
             hint = did_you_mean(name, program.names) or f"the variables are: {', '.join(program.names) or 'none'}"
             raise InputError(f"--wrt names '{name}', and the expression has no such variable", hint=hint)
     return tuple(dict.fromkeys(wrt))
-
-
-def _bytes(size: int) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1024  # type: ignore[assignment]
-    raise AssertionError("unreachable")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
-import sympy
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, TooLargeError
 from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.indexing import Shape, show
 from gradcli.language.program import Atom, Program
@@ -24,16 +23,15 @@ from gradcli.results import Check, Formula
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
-    from gradcli.check.judge import Evidence
     from gradcli.check.point import Point
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp` and `grad` show the Jacobian beside their answer."""
 
-Dtype = Literal["float64", "float32"]
+JACOBIAN_BYTES = 2**30
+"""Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
 
-MAX_FORMULAS = 30
-"""Variables for which a formula is derived; each takes a walk over the whole Program."""
+Dtype = Literal["float64", "float32"]
 
 
 class Checked(TypedDict):
@@ -100,6 +98,27 @@ class Question:
 
         return value(self.forward)
 
+    @cached_property
+    def point(self) -> Point:
+        """The Program in the forms that the check reads."""
+        from gradcli.check.point import Point
+
+        return Point.of(self.program, self.shapes, self.arrays)
+
+    def require_room(self, hint: str) -> None:
+        """Refuse a Jacobian that would take more than `JACOBIAN_BYTES`.
+
+        Raises:
+            TooLargeError: It would; `hint` says what to do.
+        """
+        size = self.jacobian_entries * np.dtype(self.dtype).itemsize
+        if size > JACOBIAN_BYTES:
+            raise TooLargeError(
+                f"the Jacobian has {self.jacobian_entries:,} entries and takes {_bytes(size)}; "
+                f"the limit is {_bytes(JACOBIAN_BYTES)}",
+                hint=hint,
+            )
+
     def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
         """The Jacobian blocks, or None and why: they would have more than `most` entries."""
         from gradcli.autodiff.derivatives import jacobian
@@ -156,44 +175,29 @@ class Question:
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
     ) -> Checked:
         """The formulas that the reference confirms, and the verdict unless it is not asked for."""
+        from gradcli.check.confirmed import confirmed, derive
+        from gradcli.check.formulas import with_refuted
         from gradcli.check.judge import judge
-        from gradcli.check.point import Point, Torch
+        from gradcli.check.point import Torch
 
-        point = Point.of(self.program, self.shapes, self.arrays)
-        torch = Torch(self.dtype, self.value, jacobian, v, vjp)
-        judgement = judge(point, torch, self.wrt) if check else None
-        if judgement is None:
-            return self._formulas(point, None, None)
-        return self._formulas(point, judgement.evidence, judgement.check)
-
-    def _formulas(self, point: Point, evidence: Evidence | None, verdict: Check | None) -> Checked:
-        from gradcli.check.formulas import confirm, with_refuted
-        from gradcli.symbolic.derivative import differentiate
-        from gradcli.symbolic.movement import NoFormulaError
-        from gradcli.symbolic.printing import formula
-
-        shown: dict[str, Formula] = {}
-        omitted: dict[str, str] = {}
-        for name in self.wrt[MAX_FORMULAS:]:
-            omitted[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(self.wrt)}"
-        for name in self.wrt[:MAX_FORMULAS]:
-            try:
-                derivative = differentiate(point.program, point.shapes, sympy.Symbol(name, real=True))
-            except NoFormulaError as error:
-                omitted[name] = str(error)
-                continue
-            confirmation = confirm(point, derivative, evidence)
-            if confirmation.holds:
-                shown[name] = formula(derivative, self.program, confirmation.note)
-            elif confirmation.refuted:
-                omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"
-                verdict = verdict and with_refuted(verdict, name, confirmation.refuted)
-            else:
-                omitted[name] = "the reference could not confirm it"
-        return {"symbolic": shown, "symbolic_omitted": omitted, "check": verdict}
+        judgement = judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt) if check else None
+        derived = derive(self.point, self.wrt)
+        found = confirmed(self.point, self.program, derived, judgement.evidence if judgement else None)
+        verdict = judgement.check if judgement else None
+        for name, reason in found.refuted.items():
+            verdict = verdict and with_refuted(verdict, name, reason)
+        return {"symbolic": found.shown, "symbolic_omitted": found.omitted, "check": verdict}
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
     """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1024  # type: ignore[assignment]
+    raise AssertionError("unreachable")

@@ -292,7 +292,7 @@ class Checking(Differentiation):
 
     Attributes:
         opinions: At most `check.MAX_OPINIONS`.
-        opinions_count: How many entries were checked, beside elements of y.
+        opinions_count: How many there are in all: entries and elements of y.
         allowed: The verdicts that pass beside `agree`.
         passed: Whether all verdicts pass and no claim is refuted.
         claims: What became of each claim.

@@ -80,6 +80,15 @@ def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> 
         return Confirmation(holds=False, note=str(error))
 
 
+def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
+    """Where the reference contradicts a formula at the point; empty where it does not."""
+    try:
+        compared = _compare(point, derivative, evidence, derivative.sizes)
+    except NotImplementedError:
+        return ""
+    return compared.refuted if compared else ""
+
+
 def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
     if evidence is not None:
         is_zero = all(expression == 0 for _, expression in derivative.cases)

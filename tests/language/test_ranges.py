@@ -28,7 +28,7 @@ def test_ranges(text: str, low: object, high: object) -> None:
     found = read_range(text, "--in x")
     np.testing.assert_array_equal(found[0], low)
     np.testing.assert_array_equal(found[1], high)
-    assert found[0].shape == found[1].shape == np.shape(high)
+    assert found[0].shape == found[1].shape == np.asarray(high).shape
 
 
 WRONG = [

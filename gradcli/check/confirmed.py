@@ -1,0 +1,89 @@
+"""The formulas of an answer: derived once, confirmed at each point, shown only where they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy
+
+from gradcli.check.formulas import confirm, refutation
+from gradcli.check.judge import Evidence
+from gradcli.check.point import Point
+from gradcli.language.program import Program
+from gradcli.results import Formula
+from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.movement import NoFormulaError
+from gradcli.symbolic.printing import formula
+
+MAX_FORMULAS = 30
+"""Variables for which a formula is derived; each takes a walk over the whole Program."""
+
+Derived = Mapping[str, Derivative | str]
+"""The formula by variable, or why there is none; it depends on the shapes of a point and not on its values."""
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """What became of the formulas at a point.
+
+    Attributes:
+        shown: Those that hold, as text.
+        omitted: Why there is none, for the other variables.
+        derivatives: Those that hold, as expressions.
+        refuted: Where the reference contradicts one.
+    """
+
+    shown: dict[str, Formula]
+    omitted: dict[str, str]
+    derivatives: dict[str, Derivative]
+    refuted: dict[str, str]
+
+
+def derive(point: Point, names: Sequence[str]) -> Derived:
+    """The formulas of ∂y/∂x for these variables."""
+    derived: dict[str, Derivative | str] = {}
+    for name in names[:MAX_FORMULAS]:
+        try:
+            derived[name] = differentiate(point.program, point.shapes, sympy.Symbol(name, real=True))
+        except NoFormulaError as error:
+            derived[name] = str(error)
+    for name in names[MAX_FORMULAS:]:
+        derived[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(names)}"
+    return derived
+
+
+def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[str, str]:
+    """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
+    found = {}
+    for name, derivative in derived.items():
+        reason = "" if evidence is None or isinstance(derivative, str) else refutation(point, derivative, evidence)
+        if reason:
+            found[name] = reason
+    return found
+
+
+def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None) -> Confirmed:
+    """Compare the formulas with the reference at a point.
+
+    Args:
+        point: The Program and its inputs.
+        program: As typed, for its names.
+        derived: The formulas.
+        evidence: What the reference found at the point, if it was asked.
+    """
+    found = Confirmed({}, {}, {}, {})
+    for name, derivative in derived.items():
+        if isinstance(derivative, str):
+            found.omitted[name] = derivative
+            continue
+        confirmation = confirm(point, derivative, evidence)
+        if confirmation.holds:
+            found.shown[name] = formula(derivative, program, confirmation.note)
+            found.derivatives[name] = derivative
+        elif confirmation.refuted:
+            found.omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"
+            found.refuted[name] = confirmation.refuted
+        else:
+            found.omitted[name] = "the reference could not confirm it"
+    return found

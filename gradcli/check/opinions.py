@@ -1,0 +1,157 @@
+"""Every entry with what each reading says of it, worst first: torch, the formula, the enclosure, a difference quotient.
+
+The verdicts are the judge's; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.check.entry import Entry
+from gradcli.check.formulas import lookups, shared_work, work_of
+from gradcli.check.point import Point, unravel
+from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
+from gradcli.results import SEVERITY, Array, Opinion
+from gradcli.symbolic.derivative import Derivative
+
+MAX_OPINIONS = 1_024
+"""Entries that are listed: all that the judge looks at where it does not sample."""
+
+FORMULA_WORK = 100_000
+"""Ball operations that the values of all formulas may take together: about half a second."""
+
+FORMULA_BITS = (64, 256, 1_024)
+"""Precisions at which a formula is evaluated, until its value is known to a float."""
+
+KNOWN_BITS = 53
+"""Bits of a formula's value that make a float."""
+
+Differences = Mapping[tuple[str, int, int], tuple[float, float]]
+"""A difference quotient and its error, by variable, flat position in x and flat position in y (-1: of vᵀJ)."""
+
+
+def worst_first(entries: Iterable[Entry]) -> list[Entry]:
+    """By verdict, then by error; elements of y behind the entries of the same verdict, as there may be many."""
+
+    def badness(entry: Entry) -> tuple[int, bool, float]:
+        missing = 0.0 if entry.verdict == "agree" else math.inf
+        error = missing if entry.error is None else entry.error
+        return SEVERITY.index(entry.verdict), entry.variable is not None, error
+
+    return sorted(entries, key=badness, reverse=True)
+
+
+def opinions(
+    point: Point,
+    entries: Iterable[Entry],
+    derivatives: Mapping[str, Derivative],
+    differences: Differences,
+    dtype: str,
+    v: Array | None = None,
+) -> tuple[Opinion, ...]:
+    """What all readings say of the first `MAX_OPINIONS` entries.
+
+    Args:
+        point: The Program and its inputs.
+        entries: As the judge decided them, in the order wanted.
+        derivatives: Formulas that were confirmed, by variable.
+        differences: Difference quotients of the entries that have one.
+        dtype: Of torch's numbers, whose last places are the unit of the error.
+        v: The gradient vector, if entries are of vᵀJ.
+    """
+    formulas = _Formulas(point, derivatives, v)
+    found = []
+    for entry, _ in zip(entries, range(MAX_OPINIONS), strict=False):
+        shown, ball = entry.finding(point), entry.ball
+        is_known = ball is not None and exists(ball)
+        of = (entry.variable or "", entry.column, entry.row)
+        quotient, error = differences.get(of, (None, None))
+        found.append(
+            Opinion(
+                shown.variable,
+                shown.row,
+                shown.column,
+                entry.torch,
+                formulas.value(entry),
+                entry.reference,
+                float(ball.rad()) if ball is not None and is_known else None,
+                quotient,
+                error,
+                entry.error,
+                _ulps(entry.torch, ball, dtype) if ball is not None and is_known else None,
+                entry.verdict,
+                entry.proven,
+                entry.note,
+                entry.one_sided,
+            )
+        )
+    return tuple(found)
+
+
+def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
+    """The distance in units in the last place at the truth; None where a number has none.
+
+    >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
+    (4.0, 0.0, None)
+    """
+    with np.errstate(over="ignore"):
+        unit = float(np.spacing(np.abs(np.dtype(dtype).type(float(truth.mid())))))
+    if not (math.isfinite(number) and math.isfinite(unit)):
+        return None
+    with precision(KNOWN_BITS * 2):
+        return float(abs(arb(number) - truth).mid() / unit) + 0.0
+
+
+class _Formulas:
+    """Values of confirmed formulas, within `FORMULA_WORK`."""
+
+    def __init__(self, point: Point, derivatives: Mapping[str, Derivative], v: Array | None) -> None:
+        self.point = point
+        self.derivatives = derivatives
+        self.v = None if v is None else v.ravel()
+        self.left = FORMULA_WORK - sum(shared_work(d, d.sizes) for d in derivatives.values())
+        self._environments: dict[tuple[str, int], dict[object, object]] = {}
+
+    def value(self, entry: Entry) -> float | None:
+        """Of one entry, if it can be known to a float within the work that is left."""
+        derivative = self.derivatives.get(entry.variable or "")
+        if derivative is None:
+            return None
+        y = self.point.shapes.get(self.point.program.output, ())
+        column = unravel(entry.column, self.point.shapes[sympy.Symbol(derivative.variable, real=True)])
+        if entry.row >= 0:
+            weights = {entry.row: 1.0}
+        elif self.v is not None and self.v.size <= self.left:
+            weights = {row: float(self.v[row]) for row in np.flatnonzero(self.v).tolist()}
+        else:
+            return None
+        terms = [(weight, *derivative.at(unravel(row, y), column)) for row, weight in weights.items()]
+        work = sum(work_of(expression, derivative, derivative.sizes) for _, expression, _ in terms)
+        for bits in FORMULA_BITS:
+            self.left -= work
+            if self.left < 0:
+                return None
+            with precision(bits):
+                env = self._environment(derivative, bits)
+                total = sum((compile_ball(e)({**env, **indices}) * arb(weight) for weight, e, indices in terms), arb(0))
+            if _is_known(total, bits):
+                return float(total.mid()) + 0.0
+        return None
+
+    def _environment(self, derivative: Derivative, bits: int) -> dict[object, object]:
+        """What the symbols stand for; the sums that it keeps are of these bits."""
+        key = derivative.variable, bits
+        if key not in self._environments:
+            self._environments[key] = environment({**lookups(self.point), **derivative.sizes})
+        return self._environments[key]
+
+
+def _is_known(ball: Ball, bits: int) -> bool:
+    is_tight = ball.is_exact() or ball.rel_accuracy_bits() >= KNOWN_BITS
+    is_nothing = bits == FORMULA_BITS[-1] and abs(ball) < arb(2) ** (-bits // 2)
+    return bool(exists(ball) and (is_tight or is_nothing))

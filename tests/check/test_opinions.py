@@ -1,0 +1,114 @@
+"""What each reading says of an entry, side by side, and in which order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from flint import arb
+
+from gradcli import Function
+from gradcli.check import opinions as module
+from gradcli.check.entry import Entry
+from gradcli.check.opinions import worst_first
+from gradcli.results import Opinion
+
+
+def _entry(verdict: str, error: float | None, variable: str | None = "x", row: int = 0) -> Entry:
+    return Entry(variable, 0, row, 1.0, verdict, arb(1), error)  # type: ignore[arg-type]
+
+
+def _opinions(text: str, **at: object) -> list[Opinion]:
+    return list(Function(text).check(at).opinions)  # type: ignore[arg-type]
+
+
+def test_the_worst_come_first() -> None:
+    """By verdict, then by error, one that is not known being the worst; elements of y behind the same verdict."""
+    order = [
+        _entry("undefined", None, None),
+        _entry("inaccurate", None),
+        _entry("inaccurate", 0.1),
+        _entry("inaccurate", 0.5, None),
+        _entry("agree", 1e-16),
+        _entry("agree", None, row=1),
+        _entry("agree", 0.0, row=2),
+        _entry("agree", 1e-15, None),
+    ]
+    assert worst_first(order) == order
+    assert worst_first([*order[4:], *order[:4]]) == order
+
+
+def test_all_readings_say_the_same_of_a_smooth_function() -> None:
+    """d/dx x**3 at 2 is 12, by torch, formula, enclosure and difference quotient."""
+    (opinion,) = (o for o in _opinions("x**3", x=2.0) if o.variable == "x")
+    assert (opinion.torch, opinion.formula, opinion.reference, opinion.radius) == (12, 12, 12, 0)
+    assert opinion.difference is not None
+    assert opinion.difference_error is not None
+    assert abs(opinion.difference - 12) <= opinion.difference_error < 1e-8
+    assert (opinion.relative_error, opinion.ulps, opinion.verdict) == (0, 0, "agree")
+    assert (opinion.row, opinion.column) == ((), ())
+
+
+def test_lost_digits_are_counted_in_units_in_the_last_place() -> None:
+    """Torch says 1e8 and the truth is -x/12: the distance in spacings of floats there, 2**-83."""
+    (opinion,) = (o for o in _opinions("(1-cos(x))/x**2", x=1e-8) if o.variable == "x")
+    assert opinion.formula == opinion.reference == pytest.approx(-1e-8 / 12)
+    assert opinion.ulps == pytest.approx((1e8 + 1e-8 / 12) / 2.0**-83, rel=1e-12)
+    assert opinion.verdict == "inaccurate"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_units_are_those_of_the_dtype(dtype: str) -> None:
+    """A result rounded to the nearest is at most half a unit off, and exp in torch at most one."""
+    answer = Function("exp(x)").check({"x": np.linspace(0, 1, 20)}, "ones", dtype=dtype)  # type: ignore[arg-type]
+    found = [o.ulps for o in answer.opinions if o.variable == "x"]
+    assert len(found) == 20
+    assert all(ulps is not None and 0 <= ulps <= 1 for ulps in found)
+    assert max(ulps or 0 for ulps in found) > 0.1
+
+
+def test_numbers_that_are_not_finite_have_no_units() -> None:
+    """Nor has a truth beyond the range of the dtype."""
+    assert module._ulps(math.inf, arb(1), "float64") is None
+    assert module._ulps(1.0, arb(10) ** 400, "float64") is None
+    assert module._ulps(1.0, arb(10) ** 40, "float32") is None
+
+
+def test_entries_of_a_product_sum_the_formula_over_the_rows() -> None:
+    """VᵀJ of [x*y, x + y] at 3, 5 for v = 1, 10 is 15 by x and 13 by y."""
+    answer = Function("[x*y, x + y]").check({"x": 3, "y": 5}, [1, 10])
+    found = {
+        o.variable: (o.row, o.torch, o.formula, round(o.difference or 0, 6)) for o in answer.opinions if o.variable
+    }
+    assert found == {"x": (None, 15, 15, 15), "y": (None, 13, 13, 13)}
+    assert answer.jacobian is None
+    assert answer.vjp is not None
+    assert len(answer.opinions) == answer.opinions_count >= 2
+
+
+def test_a_formula_without_a_value_here_has_no_opinion() -> None:
+    """Nor has a function without values around the point a difference quotient."""
+    (opinion,) = (o for o in _opinions("log(x)/x", x=-1.0) if o.variable == "x")
+    assert opinion.formula is None
+    assert opinion.difference is None
+    assert opinion.reference is None
+    assert opinion.verdict == "undefined"
+
+
+def test_values_of_formulas_are_bounded_in_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worst entries have theirs, the rest none."""
+    monkeypatch.setattr(module, "FORMULA_WORK", 10)
+    found = [o.formula for o in _opinions("sin(x)*x", x=[1.0, 2.0, 3.0]) if o.variable]
+    assert None in found
+    assert all(formula is None for formula in found[found.index(None) :])
+
+
+def test_opinions_are_bounded_in_number() -> None:
+    """A thousand and twenty-four, of as many as there are."""
+    answer = Function("x**2").check({"x": np.linspace(1, 2, 32)})
+    assert answer.opinions_count == 1_024 + 32
+    assert len(answer.opinions) == module.MAX_OPINIONS
+    assert all(o.variable for o in answer.opinions)
+    quotients = {o.column for o in answer.opinions if o.difference is not None}
+    assert len(quotients) >= 31
