@@ -6,7 +6,7 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -72,8 +72,17 @@ class Demands:
         elif not 1 <= self.points <= MAX_POINTS:
             raise InputError(f"--random {self.points:,} is not between 1 and {MAX_POINTS:,} points")
 
-    def inputs(self, at: Mapping[str, Value], known: Mapping[str, Array]) -> dict[str, Value]:
-        """The values of `at`, and one of the box for each variable that has none: its shape is that of the bounds."""
+    def inputs(
+        self, at: Mapping[str, Value], known: Mapping[str, Array], variables: Sequence[str], special: Set[str]
+    ) -> dict[str, Value]:
+        """The values of `at`, and one of the box for each variable that has none: its shape is that of the bounds.
+
+        Raises:
+            InputError: A box is for no variable, nor for a name that is one where it has a value.
+        """
+        for name in self.boxes:
+            if name not in variables and name not in special:
+                raise _unknown("--in", name, variables)
         missing = {name: text for name, text in self.boxes.items() if name not in at and name not in known}
         return {**at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}
 
@@ -167,6 +176,11 @@ def _variable(name: str, question: Question, option: str) -> str:
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
 
 
+def _unknown(option: str, name: str, variables: Sequence[str]) -> InputError:
+    hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
+    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
+
+
 def _require_verdicts(names: Sequence[str]) -> None:
     known = get_args(Verdict)
     for name in names:
@@ -192,8 +206,7 @@ def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iter
     boxes: dict[str, tuple[Array, Array]] = {}
     for name, text in demands.boxes.items():
         if name not in question.arrays:
-            hint = did_you_mean(name, question.arrays) or f"the variables are: {', '.join(question.arrays) or 'none'}"
-            raise InputError(f"--in names '{name}', and the expression has no such variable", hint=hint)
+            raise _unknown("--in", name, tuple(question.arrays))
         low, high = read_range(text, f"--in {name}")
         shape = question.arrays[name].shape
         boxes[name] = fitted(low, shape, f"--in {name}"), fitted(high, shape, f"--in {name}")
@@ -283,14 +296,14 @@ def _readings(look: _Look, derived: Derived) -> tuple[dict[str, Any], Check]:
     from gradcli.check.formulas import with_refuted
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
-    question, check = look.question, look.judgement.check
-    formulas = confirmed(question.point, question.program, derived, look.judgement.evidence)
+    question, check, evidence = look.question, look.judgement.check, look.judgement.evidence
+    formulas = confirmed(question.point, question.program, derived, evidence)
     for name, reason in formulas.refuted.items():
         if not any(finding.variable == name and finding.column is None for finding in check.findings):
             check = with_refuted(check, name, reason)
     entries = worst_first(look.judgement.entries)
     differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
-    shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v)
+    shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v, evidence)
     found = {
         "symbolic": formulas.shown,
         "symbolic_omitted": formulas.omitted,

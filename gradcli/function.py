@@ -219,7 +219,8 @@ class Function:
         from gradcli.checking import Demands, checking
 
         demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
-        question = self._question(demands.inputs(at or {}, self._snippet.values), wrt, dtype)
+        given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
+        question = self._question(given, wrt, dtype)
         return checking(question, v, demands)
 
     def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:

@@ -39,7 +39,8 @@ def test_a_command_of_the_readme_prints_what_the_readme_shows(command: str, outp
     """Stdout, or the message of a mistake."""
     run = gradcli(*shlex.split(command)[1:])
     assert run.out + run.err == output
-    assert run.code == (2 if run.err else 0)
+    failed = run.out.rpartition("\n")[0].rpartition("\n")[2].startswith("did not pass")
+    assert run.code == (2 if run.err else int(failed))
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
@@ -60,7 +61,7 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
     """And each has help."""
     text = README.read_text(encoding="utf-8")
     commands = re.findall(r"^  (\w+)  +(\S.*)$", gradcli("--help").out.partition("Commands:")[2], re.MULTILINE)
-    assert [name for name, _ in commands] == ["vjp", "jacobian", "grad", "eval", "functions"]
+    assert [name for name, _ in commands] == ["vjp", "jacobian", "grad", "eval", "check", "functions"]
     for name, summary in commands:
         assert f"gradcli {name}" in text
         assert summary
@@ -73,7 +74,7 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
 
 def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
-    for name in ("--help", "vjp", "jacobian", "grad", "eval", "functions"):
+    for name in ("--help", "vjp", "jacobian", "grad", "eval", "check", "functions"):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
         examples = re.findall(r"^ +gradcli (.*)$", shown, re.MULTILINE)
         assert examples

@@ -197,3 +197,125 @@ def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
     assert answer.symbolic["E"].text == "i"
     transposed = gradcli.Function("F.T@F + N").vjp({"F": [[1, 2], [3, 4]], "N": 1}, "ones")
     np.testing.assert_array_equal(transposed.vjp["F"], [[6, 6], [14, 14]])
+
+
+def test_a_check_passes_where_all_agree_or_the_rest_is_allowed() -> None:
+    """And not where something is unchecked, or wrong."""
+    assert gradcli.Function("x**2").check({"x": [1, 2]}).passed
+    kinky = gradcli.Function("abs(x)")
+    assert not kinky.check({"x": [0, 1]}).passed
+    assert kinky.check({"x": [0, 1]}, allow=["kink"]).passed
+    assert not kinky.check({"x": [0, 1]}, allow=["removable"]).passed
+    lost = gradcli.Function("(1-cos(x))/x**2")
+    assert not lost.check({"x": 1e-8}).passed
+    assert not gradcli.Function("tan(pi/2*x)").check({"x": 1}).passed
+
+
+def test_the_tolerance_of_a_check_is_the_users() -> None:
+    """An absolute one forgives all, a relative one of 0 nothing but the nearest float."""
+    lost = gradcli.Function("(1-cos(x))/x**2")
+    assert lost.check({"x": 1e-8}, atol=1e9).passed
+    assert not lost.check({"x": 1e-8}, atol=1e7).passed
+    assert not gradcli.Function("log(x)").check({"x": 7}, rtol=0).passed
+
+
+def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
+    """The same seed gives the same points, which are in the box; the shape is that of the value or of the bounds."""
+    f = gradcli.Function("sum(x)*y")
+    box = {"x": "[-1,0]..[0,5]"}
+    first, again = (f.check({"y": 2}, random=20, box=box) for _ in range(2))
+    other = f.check({"y": 2}, random=20, box=box, seed=1)
+    assert first.sampling is not None
+    assert again.sampling is not None
+    assert other.sampling is not None
+    x = first.sampling.worst["x"]
+    np.testing.assert_array_equal(x, again.sampling.worst["x"])
+    assert (x != other.sampling.worst["x"]).all()
+    assert x.shape == (2,)
+    assert -1 <= x[0] <= 0 <= x[1] <= 5
+    assert first.inputs["y"] == 2
+    wide = f.check({"x": np.zeros((2, 3)), "y": 2}, random=3, box={"x": "0..1"})
+    assert wide.inputs["x"].shape == (2, 3)
+    assert len(np.unique(wide.inputs["x"])) == 6
+
+
+def test_the_verdicts_of_random_points_are_counted_and_the_worst_is_shown() -> None:
+    """The logarithm exists on one half of the box."""
+    answer = gradcli.Function("log(x)").check(random=200, box={"x": "-1..1"}, allow=["kink"])
+    assert answer.sampling is not None
+    assert set(answer.sampling.verdicts) == {"agree", "undefined"}
+    assert sum(answer.sampling.verdicts.values()) == answer.sampling.points == 200
+    assert 70 < answer.sampling.verdicts["undefined"] < 130
+    assert answer.inputs["x"] < 0
+    assert answer.opinions[0].verdict == "undefined"
+    assert not answer.passed
+    assert gradcli.Function("log(x)").check(random=20, box={"x": "-1..1"}, allow=["undefined"]).passed
+
+
+def test_random_points_of_extreme_boxes_are_finite() -> None:
+    """The width of the box overflows; a float32 has its own numbers."""
+    answer = gradcli.Function("0*x").check(random=5, box={"x": "-1.7e308..1.7e308"})
+    assert np.isfinite(answer.inputs["x"])
+    single = gradcli.Function("x**2").check(random=5, box={"x": "0..1"}, dtype="float32")
+    assert single.inputs["x"].dtype == np.float32
+
+
+def test_a_wrong_formula_fails_every_random_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is compared with the reference at each."""
+    from gradcli.symbolic import derivative
+
+    right = derivative.assemble
+    monkeypatch.setattr(derivative, "assemble", lambda form: right(form) * 7)
+    answer = gradcli.Function("x**3").check(random=5, box={"x": "1..2"})
+    assert answer.sampling is not None
+    assert answer.sampling.verdicts == {"disagree": 5}
+    assert not answer.passed
+
+
+def test_torch_refusing_a_random_point_names_the_point() -> None:
+    """Probabilities above 1."""
+    with pytest.raises(InputError) as error:
+        gradcli.Function("binary_cross_entropy(x, 1)").check(random=50, box={"x": "0..2"})
+    assert "at the random point" in (error.value.hint or "")
+
+
+def test_a_thousand_random_points_take_seconds() -> None:
+    """The formulas are derived once."""
+    import time
+
+    f = gradcli.Function("3*x**2 + sin(x)*exp(-x)")
+    f.check({"x": 1})
+    start = time.perf_counter()
+    assert f.check(random=1_000, box={"x": "0..1"}).passed
+    assert time.perf_counter() - start < 20
+
+
+def test_v_of_a_check_may_depend_on_y() -> None:
+    """At every random point its own: v = y gives 2x*x**2."""
+    answer = gradcli.Function("x**2").check(v="y", random=5, box={"x": "[1,1]..[2,2]"})
+    assert answer.vjp is not None
+    np.testing.assert_allclose(answer.vjp["x"], 2 * answer.inputs["x"] ** 3)
+    assert answer.passed
+
+
+CHECKS: list[tuple[dict[str, Any], str]] = [
+    ({"allow": ["kinks"]}, "no verdict"),
+    ({"allow": ["disagree"]}, "cannot be allowed"),
+    ({"random": 5}, "where to draw points"),
+    ({"box": {"x": "0..1"}}, "--random is missing"),
+    ({"random": 0, "box": {"x": "0..1"}}, "between 1 and 10,000"),
+    ({"random": 5, "box": {"z": "0..1"}}, "--in names 'z'"),
+    ({"random": 5, "box": {"x": "1..0"}}, "above the upper"),
+    ({"rtol": float("nan")}, "not a tolerance"),
+    ({"claim": {"z": "2"}}, "--claim names 'z'"),
+    ({"expect": {"w": 2}, "wrt": ["x"]}, "--expect names 'w'"),
+    ({"expect": {"": 2}}, "names no variable"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), CHECKS, ids=[words for _, words in CHECKS])
+def test_a_check_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
+    """With the option in the message."""
+    with pytest.raises(GradcliError) as error:
+        gradcli.Function("x*w").check({"x": 1, "w": 2}, **options)
+    assert words in error.value.message

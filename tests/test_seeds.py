@@ -115,6 +115,24 @@ def test_the_shape_of_the_product_follows_x(at: str, v: str, shape: tuple[int, .
         assert float(np.squeeze(answer["vjp"]["x"])) == 6
 
 
+def test_all_readings_stand_side_by_side(gradcli: Command) -> None:
+    """A12: autograd, the formula, the enclosure and finite differences of 3a + 2b² + log c, entry by entry."""
+    run = gradcli("check", "3*a+2*b*b+log(c)", *ABC, "--json")
+    assert run.code == 0, run.err
+    answer = json.loads(run.out)
+    truth = {"a": [3, 3, 3], "b": [12, 16, 20], "c": [1 / 6, 1 / 7, 1 / 8]}
+    entries = [opinion for opinion in answer["opinions"] if "variable" in opinion]
+    assert len(entries) == 27
+    for opinion in entries:
+        (i,), (j,) = opinion["row"], opinion["column"]
+        expected = truth[opinion["variable"]][i] if i == j else 0
+        for reading in ("torch", "formula", "reference"):
+            assert opinion[reading] == pytest.approx(expected, rel=1e-15)
+        assert abs(opinion["difference"] - expected) <= opinion["difference_error"] + 1e-15 < 1e-8
+        assert opinion["verdict"] == "agree"
+    assert answer["passed"]
+
+
 SNIPPETS = [
     (
         [

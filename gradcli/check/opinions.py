@@ -14,6 +14,7 @@ from flint import arb
 
 from gradcli.check.entry import Entry
 from gradcli.check.formulas import lookups, shared_work, work_of
+from gradcli.check.judge import Evidence
 from gradcli.check.point import Point, unravel
 from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
 from gradcli.results import SEVERITY, Array, Opinion
@@ -36,12 +37,12 @@ Differences = Mapping[tuple[str, int, int], tuple[float, float]]
 
 
 def worst_first(entries: Iterable[Entry]) -> list[Entry]:
-    """By verdict, then by error; elements of y behind the entries of the same verdict, as there may be many."""
+    """By verdict, then by error, zeros last; elements of y behind entries of the same verdict, as there may be many."""
 
-    def badness(entry: Entry) -> tuple[int, bool, float]:
+    def badness(entry: Entry) -> tuple[int, bool, float, bool]:
         missing = 0.0 if entry.verdict == "agree" else math.inf
         error = missing if entry.error is None else entry.error
-        return SEVERITY.index(entry.verdict), entry.variable is not None, error
+        return SEVERITY.index(entry.verdict), entry.variable is not None, error, entry.torch != 0
 
     return sorted(entries, key=badness, reverse=True)
 
@@ -53,6 +54,7 @@ def opinions(
     differences: Differences,
     dtype: str,
     v: Array | None = None,
+    evidence: Evidence | None = None,
 ) -> tuple[Opinion, ...]:
     """What all readings say of the first `MAX_OPINIONS` entries.
 
@@ -63,8 +65,9 @@ def opinions(
         differences: Difference quotients of the entries that have one.
         dtype: Of torch's numbers, whose last places are the unit of the error.
         v: The gradient vector, if entries are of vᵀJ.
+        evidence: Which rows of y each element of x reaches: the others are left out of vᵀJ.
     """
-    formulas = _Formulas(point, derivatives, v)
+    formulas = _Formulas(point, derivatives, v, _reached(evidence))
     found = []
     for entry, _ in zip(entries, range(MAX_OPINIONS), strict=False):
         shown, ball = entry.finding(point), entry.ball
@@ -110,10 +113,17 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
 class _Formulas:
     """Values of confirmed formulas, within `FORMULA_WORK`."""
 
-    def __init__(self, point: Point, derivatives: Mapping[str, Derivative], v: Array | None) -> None:
+    def __init__(
+        self,
+        point: Point,
+        derivatives: Mapping[str, Derivative],
+        v: Array | None,
+        reached: Mapping[tuple[str, int], list[int]] | None,
+    ) -> None:
         self.point = point
         self.derivatives = derivatives
         self.v = None if v is None else v.ravel()
+        self.reached = reached
         self.left = FORMULA_WORK - sum(shared_work(d, d.sizes) for d in derivatives.values())
         self._environments: dict[tuple[str, int], dict[object, object]] = {}
 
@@ -126,9 +136,12 @@ class _Formulas:
         column = unravel(entry.column, self.point.shapes[sympy.Symbol(derivative.variable, real=True)])
         if entry.row >= 0:
             weights = {entry.row: 1.0}
-        elif self.v is not None and self.v.size <= self.left:
-            weights = {row: float(self.v[row]) for row in np.flatnonzero(self.v).tolist()}
+        elif self.v is not None and self.reached is not None:
+            rows = self.reached.get((derivative.variable, entry.column), [])
+            weights = {row: float(self.v[row]) for row in rows if self.v[row] != 0}
         else:
+            return None
+        if len(weights) > self.left:
             return None
         terms = [(weight, *derivative.at(unravel(row, y), column)) for row, weight in weights.items()]
         work = sum(work_of(expression, derivative, derivative.sizes) for _, expression, _ in terms)
@@ -149,6 +162,17 @@ class _Formulas:
         if key not in self._environments:
             self._environments[key] = environment({**lookups(self.point), **derivative.sizes})
         return self._environments[key]
+
+
+def _reached(evidence: Evidence | None) -> dict[tuple[str, int], list[int]] | None:
+    """The rows of y that an element of x has a derivative in; in the others it is 0 whatever the numbers are."""
+    if evidence is None:
+        return None
+    found: dict[tuple[str, int], list[int]] = {}
+    for direction, row in evidence.columns:
+        symbol, position = evidence.directions[direction]
+        found.setdefault((str(symbol), position), []).append(row)
+    return found
 
 
 def _is_known(ball: Ball, bits: int) -> bool:

@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import derivatives, functions
+from gradcli.cli import checking, derivatives, functions
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
+checking.register(app)
 functions.register(app)
 
 
@@ -55,13 +56,15 @@ def gradcli_command(
       gradcli vjp "x**2" --at 1,2 --v 1,1
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
+      gradcli check "x**3" --at 2 --claim "3*x**2"
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
       gradcli functions softmax
 
     \b
     Exit codes:
-      0 answered; 2 the input is wrong; 70 a bug of gradcli;
-      74 the output could not be written; 130 interrupted; 141 broken pipe.
+      0 answered; 1 answered, but the check did not pass (check, --strict);
+      2 the input is wrong; 70 a bug of gradcli; 74 the output could not
+      be written; 130 interrupted; 141 broken pipe.
     """
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from gradcli.cli.expression import ExpressionCommand
@@ -16,18 +14,16 @@ from gradcli.cli.options import (
     FormatOption,
     Json,
     NoCheck,
+    Strict,
     Vector,
     Wrt,
+    function_of,
     inputs,
     names,
     read,
-    read_expression,
+    require_check,
 )
 from gradcli.cli.output import Output, output
-
-if TYPE_CHECKING:
-    from gradcli.files import Files
-    from gradcli.function import Function
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +41,7 @@ def vjp(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
+    strict: Strict = False,
 ) -> Output:
     """The vector-Jacobian product, as y.backward(gradient=v).
 
@@ -57,11 +54,12 @@ def vjp(
       gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0
       gradcli vjp "-x**2" --at -1,2 --v ones --format plain
     """
-    function, files = _function(expression)
+    require_check(strict=strict, no_check=no_check)
+    function, files = function_of(expression)
     given = inputs(function.variables, at, files)
     vector = None if v is None else read(v, "--v", files)
     answer = function.vjp(given, vector, wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    return output(answer, format, json=json)
+    return output(answer, format, json=json, strict=strict)
 
 
 def jacobian(
@@ -72,6 +70,7 @@ def jacobian(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
+    strict: Strict = False,
 ) -> Output:
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
@@ -82,10 +81,11 @@ def jacobian(
       gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
       gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
     """
-    function, files = _function(expression)
+    require_check(strict=strict, no_check=no_check)
+    function, files = function_of(expression)
     given = inputs(function.variables, at, files)
     answer = function.jacobian(given, wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    return output(answer, format, json=json)
+    return output(answer, format, json=json, strict=strict)
 
 
 def grad(
@@ -96,6 +96,7 @@ def grad(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
     no_check: NoCheck = False,
+    strict: Strict = False,
 ) -> Output:
     """The gradient of a function with one output.
 
@@ -104,10 +105,11 @@ def grad(
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli grad "log(x)" --at -1
     """
-    function, files = _function(expression)
+    require_check(strict=strict, no_check=no_check)
+    function, files = function_of(expression)
     given = inputs(function.variables, at, files)
     answer = function.grad(given, wrt=names(wrt), dtype=dtype.value, check=not no_check)
-    return output(answer, format, json=json)
+    return output(answer, format, json=json, strict=strict)
 
 
 def eval_(
@@ -124,16 +126,5 @@ def eval_(
       gradcli eval "y = x**2; sum(y)" --at 1,2
       gradcli eval "sin(pi/6)" --format plain
     """
-    function, files = _function(expression)
+    function, files = function_of(expression)
     return output(function.eval(inputs(function.variables, at, files), dtype=dtype.value), format, json=json)
-
-
-def _function(expression: str) -> tuple[Function, Files]:
-    """The function of a command line, and the files that its values may be in."""
-    from gradcli.files import Files
-
-    files = Files()
-    text = read_expression(expression, files)
-    from gradcli.function import Function
-
-    return Function(text), files

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.files import Files
-    from gradcli.results import Array
+    from gradcli.function import Function
+    from gradcli.results import Array, Verdict
 
 
 class Format(StrEnum):
@@ -76,6 +77,7 @@ DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="The floating-point 
 FormatOption = Annotated[Format, typer.Option("--format", help="Tables, one line of JSON, or the bare numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not compare the numbers with the reference.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless the verdict of the check is agree.")]
 
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
@@ -87,14 +89,31 @@ def inputs(variables: Sequence[str], at: Sequence[str] | None, files: Files) -> 
         InputError: A bare value where there is not exactly one variable, or two values for one; or a file that
             cannot be read.
     """
+    return {name: read(value, f"--at {name}", files) for name, value in named(at, "--at", variables).items()}
+
+
+def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
+    """The texts of `NAME=TEXT` words by their names.
+
+    Args:
+        words: As given.
+        option: That they were given to.
+        variables: Of which a word without a name is for the only one; by default its name is empty.
+
+    Raises:
+        InputError: A word without a name where there is not exactly one variable, or two of one name.
+    """
     given: dict[str, str] = {}
-    for word in at or []:
+    for word in words or []:
         match = _NAMED.fullmatch(word)
-        name, value = (match[1], match[2]) if match else (_only(variables, word), word)
+        bare = "" if match or variables is None else _only(variables, word, option)
+        name, value = (match[1], match[2]) if match else (bare, word)
         if name in given:
-            raise InputError(f"--at gives '{name}' two values: {given[name]} and {value}", hint="write a vector as 1,2")
+            whose = f"'{name}'" if name else "the only variable"
+            hint = "write a vector as 1,2" if option in ("--at", "--expect") else "give it once"
+            raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
         given[name] = value
-    return {name: read(value, f"--at {name}", files) for name, value in given.items()}
+    return given
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
@@ -109,8 +128,8 @@ def read(word: str, source: str, files: Files) -> str | Array:
     return files.array(text[1:], source) if text.startswith("@") else word
 
 
-def read_expression(word: str, files: Files) -> str:
-    """The text of EXPR, which is read from a file behind `@`; `@@` as in values.
+def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
+    """The text of an expression, which is read from a file behind `@`; `@@` as in values.
 
     Raises:
         GradcliError: What is behind `@` cannot be read.
@@ -118,16 +137,31 @@ def read_expression(word: str, files: Files) -> str:
     text = word.lstrip()
     if text.startswith("@@"):
         return text[1:]
-    return files.text(text[1:], "EXPR") if text.startswith("@") else word
+    return files.text(text[1:], source) if text.startswith("@") else word
 
 
-def _only(variables: Sequence[str], word: str) -> str:
+def function_of(expression: str) -> tuple[Function, Files]:
+    """The function of a command line, and the files that its values may be in.
+
+    Raises:
+        GradcliError: The text is not in the language.
+    """
+    from gradcli.files import Files
+
+    files = Files()
+    text = read_expression(expression, files)
+    from gradcli.function import Function
+
+    return Function(text), files
+
+
+def _only(variables: Sequence[str], word: str, option: str) -> str:
     if len(variables) == 1:
         return variables[0]
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
-    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4])
-    hint = f"write --at {variables[0]}={word}{rest}" if variables else "leave out --at"
-    raise InputError(f"--at {word} names no variable, and the expression has {known}", hint=hint)
+    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
+    hint = f"write {option} {variables[0]}={word}{rest}" if variables else f"leave out {option}"
+    raise InputError(f"{option} {word} names no variable, and the expression has {known}", hint=hint)
 
 
 def names(wrt: str | None) -> list[str] | None:
@@ -138,7 +172,26 @@ def names(wrt: str | None) -> list[str] | None:
     """
     if wrt is None:
         return None
-    found = [name.strip() for name in wrt.split(",") if name.strip()]
+    found = _words(wrt)
     if not found:
         raise InputError("--wrt names no variable", hint="leave it out for all of them")
     return found
+
+
+def verdicts(allow: str | None) -> list[Verdict]:
+    """The words of `--allow`; whether they are verdicts is for the check to say."""
+    return cast("list[Verdict]", _words(allow or ""))
+
+
+def require_check(*, strict: bool, no_check: bool) -> None:
+    """Refuse `--strict` where there is no verdict to be strict about.
+
+    Raises:
+        UsageError: So it is.
+    """
+    if strict and no_check:
+        raise UsageError("--strict and --no-check exclude each other", hint="--strict needs the verdict of the check")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

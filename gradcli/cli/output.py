@@ -16,31 +16,57 @@ if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
     from gradcli.results import Answer, Functions
 
+NOT_PASSED = 1
+"""Exit code of an answer whose check did not pass."""
+
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command answers, and the format asked for; rendered when the command is done."""
+    """What a command answers, and the format asked for; rendered when the command is done.
+
+    Attributes:
+        answer: The object.
+        format: The format.
+        passed: Whether the check passed, where that was asked.
+    """
 
     answer: Answer | Functions
     format: Format
+    passed: bool = True
 
 
-def output(answer: Answer | Functions, chosen: Format, *, json: bool) -> Output:
+def output(answer: Answer | Functions, chosen: Format, *, json: bool, strict: bool = False) -> Output:
     """The answer in the format asked for.
+
+    Args:
+        answer: The object.
+        chosen: The format asked for.
+        json: Whether it was asked for as `--json`.
+        strict: Whether the verdict of the check must be `agree`.
 
     Raises:
         UsageError: `--json` beside another format.
     """
     if json and chosen is Format.plain:
         raise UsageError("--json and --format plain exclude each other")
-    return Output(answer, Format.json if json else chosen)
+    return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict))
+
+
+def _passed(answer: Answer | Functions, *, strict: bool) -> bool:
+    from gradcli.results import Checking, Differentiation
+
+    if isinstance(answer, Checking):
+        return answer.passed
+    if strict and isinstance(answer, Differentiation):
+        return answer.check is not None and answer.check.verdict == "agree"
+    return True
 
 
 def write(result: Output | str) -> int:
-    """Write an answer or a text to stdout in one piece, remarks to stderr; the exit code 0.
+    """Write an answer or a text to stdout in one piece, remarks to stderr; the exit code, 1 if a check did not pass.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
@@ -53,12 +79,12 @@ def write(result: Output | str) -> int:
     _send(_rendered(result), sys.stdout)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(f"warning: {warning}\n")
-    return 0
+    return 0 if result.passed else NOT_PASSED
 
 
 def _rendered(result: Output) -> str:
     from gradcli import report
-    from gradcli.results import Functions
+    from gradcli.results import Checking, Functions
 
     if isinstance(result.answer, Functions):
         match result.format:
@@ -73,6 +99,8 @@ def _rendered(result: Output) -> str:
             return report.json.render(result.answer)
         case Format.plain:
             return report.plain.render(result.answer)
+        case _ if isinstance(result.answer, Checking):
+            return report.checking.render(result.answer, screen())
         case _:
             return report.table.render(result.answer, screen())
 

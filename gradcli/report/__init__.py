@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gradcli.report import functions, json, plain, table
+from gradcli.report import checking, functions, json, plain, table
 
-__all__ = ["functions", "json", "plain", "table"]
+__all__ = ["checking", "functions", "json", "plain", "table"]

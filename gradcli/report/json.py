@@ -10,9 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from gradcli.errors import GradcliError
 from gradcli.report.numbers import as_json, json_number
-from gradcli.results import VJP, Answer, Array, Check, Differentiation, Finding, Gradient
+from gradcli.results import VJP, Answer, Array, Check, Checking, Claim, Differentiation, Finding, Gradient, Opinion
 
 SCHEMA = 1
 
@@ -39,8 +41,12 @@ def fields(answer: Answer) -> dict[str, Any]:
             found |= {"v": as_json(answer.v), "vjp": _arrays(answer.vjp)}
         case Gradient():
             found["grad"] = _arrays(answer.grad)
+        case Checking(v=v, vjp=vjp) if v is not None and vjp is not None:
+            found |= {"v": as_json(v), "vjp": _arrays(vjp)}
     if isinstance(answer, Differentiation):
         found |= _derivative(answer)
+    if isinstance(answer, Checking):
+        found |= _checking(answer)
     if answer.warnings:
         found["warnings"] = list(answer.warnings)
     return found
@@ -87,28 +93,89 @@ def _check(check: Check) -> dict[str, Any]:
         fields["chosen"] = check.chosen
     if check.notes:
         fields["notes"] = list(check.notes)
+    if check.rewrite is not None:
+        rewrite = check.rewrite
+        fields["rewrite"] = {
+            "expression": rewrite.expression,
+            "reason": rewrite.reason,
+            "verdict": rewrite.verdict,
+        }
     return fields
 
 
+def _checking(answer: Checking) -> dict[str, Any]:
+    fields: dict[str, Any] = {"opinions": [_opinion(opinion, answer.dtype) for opinion in answer.opinions]}
+    if answer.opinions_count > len(answer.opinions):
+        fields["opinions_count"] = answer.opinions_count
+    if answer.claims:
+        fields["claims"] = [_claim(claim) for claim in answer.claims]
+    if answer.sampling is not None:
+        sampling = answer.sampling
+        fields["sampling"] = {
+            "points": sampling.points,
+            "seed": sampling.seed,
+            "boxes": dict(sampling.boxes),
+            "verdicts": dict(sampling.verdicts),
+            "worst": _arrays(sampling.worst),
+        }
+    return fields | {"allowed": list(answer.allowed), "passed": answer.passed}
+
+
+def _opinion(opinion: Opinion, dtype: str) -> dict[str, Any]:
+    fields = _where(opinion) | {"verdict": opinion.verdict, "proven": opinion.proven}
+    fields["torch"] = json_number(np.dtype(dtype).type(opinion.torch))
+    fields |= _numbers(
+        formula=opinion.formula,
+        reference=opinion.reference,
+        radius=opinion.radius,
+        difference=opinion.difference,
+        difference_error=opinion.difference_error,
+        relative_error=opinion.relative_error,
+        ulps=opinion.ulps,
+    )
+    if opinion.one_sided is not None:
+        fields["one_sided"] = [json_number(side) for side in opinion.one_sided]
+    return fields | ({"note": opinion.note} if opinion.note else {})
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "variable": claim.variable,
+        "claim": claim.text,
+        "of": claim.of,
+        "status": claim.status,
+        "points": claim.points,
+    }
+    if claim.entry is not None:
+        fields["entry"] = list(claim.entry)
+    fields |= _numbers(claimed=claim.claimed, truth=claim.truth)
+    if claim.at is not None:
+        fields["at"] = _arrays(claim.at)
+    return fields | {key: words for key, words in (("mistake", claim.mistake), ("note", claim.note)) if words}
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
-    fields: dict[str, Any] = {} if finding.variable is None else {"variable": finding.variable}
-    if finding.row is not None:
-        fields["row"] = list(finding.row)
-    if finding.column is not None:
-        fields["column"] = list(finding.column)
-    fields["verdict"] = finding.verdict
-    for key, number in (
-        ("torch", finding.torch),
-        ("reference", finding.reference),
-        ("relative_error", finding.relative_error),
-    ):
-        if number is not None:
-            fields[key] = json_number(number)
+    fields = _where(finding) | {"verdict": finding.verdict}
+    fields |= _numbers(torch=finding.torch, reference=finding.reference, relative_error=finding.relative_error)
     fields["note"] = finding.note
     if finding.one_sided is not None:
         fields["one_sided"] = [json_number(side) for side in finding.one_sided]
     fields["proven"] = finding.proven
     return fields
+
+
+def _where(entry: Finding | Opinion) -> dict[str, Any]:
+    fields: dict[str, Any] = {} if entry.variable is None else {"variable": entry.variable}
+    if entry.row is not None:
+        fields["row"] = list(entry.row)
+    if entry.column is not None:
+        fields["column"] = list(entry.column)
+    return fields
+
+
+def _numbers(**numbers: float | None) -> dict[str, Any]:
+    """Those that there are."""
+    return {key: json_number(number) for key, number in numbers.items() if number is not None}
 
 
 def _arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:

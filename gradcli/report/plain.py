@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from gradcli.report.labels import plain_entry
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Gradient, Jacobian
+from gradcli.results import VJP, Answer, Array, Checking, Gradient, Jacobian
 
 
 def render(answer: Answer) -> str:
-    """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y."""
+    """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y.
+
+    Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
+    `no-counterexample` or `refuted`, the variable, the claim.
+    """
     match answer:
+        case Checking():
+            return "".join(f"{line}\n" for line in _checking(answer))
         case VJP():
             rows = [row for name in answer.wrt for row in _rows(answer.vjp[name])]
         case Gradient():
@@ -21,6 +30,15 @@ def render(answer: Answer) -> str:
         case _:
             rows = _rows(answer.value)
     return "".join(" ".join(map(digits, row)) + "\n" for row in rows)
+
+
+def _checking(answer: Checking) -> Iterator[str]:
+    kind = np.dtype(answer.dtype).type
+    for opinion in answer.opinions:
+        truth = "none" if opinion.reference is None else digits(opinion.reference)
+        yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
+    for claim in answer.claims:
+        yield f"{claim.status.replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
 
 
 def _rows(array: Array) -> list[Array]:

@@ -26,8 +26,9 @@ from gradcli.report.drawing import (
     text,
     title,
 )
+from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Check, Differentiation, Finding, Gradient
+from gradcli.results import VJP, Answer, Array, Check, Checking, Differentiation, Finding, Gradient, Rewrite, Verdict
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above the tables."""
@@ -41,7 +42,7 @@ def render(answer: Answer, screen: Screen) -> str:
 def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     """Titles, tables and remarks, from top to bottom."""
     y = answer.output
-    yield from _function(answer, y, screen)
+    yield from heading(answer, y, screen)
     if isinstance(answer, Differentiation) and not answer.wrt:
         yield text("there is no variable to differentiate by", screen)
         return
@@ -55,12 +56,13 @@ def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     if isinstance(answer, Differentiation):
         if not isinstance(answer, Gradient):
             yield from _jacobian(answer, y, screen)
-        yield from _formulas(answer, y, screen)
+        yield from closed_form(answer, y, screen)
         if answer.check is not None:
             yield from _check(answer.check, y, screen)
 
 
-def _function(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
+def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
+    """The function, its inputs and its value."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
@@ -69,7 +71,7 @@ def _function(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
     for name, array in answer.inputs.items():
         add_row(table, screen, name, _shape(array), elements(array))
     add_row(table, screen, y, _shape(answer.value), elements(answer.value))
-    if isinstance(answer, VJP):
+    if isinstance(answer, VJP | Checking) and answer.v is not None:
         add_row(table, screen, "v", _shape(answer.v), elements(answer.v))
     yield table
 
@@ -136,7 +138,8 @@ def _blocks(widths: Mapping[str, int], room: int) -> Iterator[list[str]]:
     yield block
 
 
-def _formulas(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table | Text]:
+def closed_form(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table | Text]:
+    """The formulas, or why there are none."""
     yield title("the derivative in closed form", screen)
     matrix = _classic(answer, screen)
     if matrix is not None:
@@ -168,15 +171,39 @@ def _classic(answer: Differentiation, screen: Screen) -> Iterator[Table] | None:
     return _matrix([f"∂{row}" for row in rows], texts, screen)
 
 
-def _check(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
+def coverage(check: Check, screen: Screen) -> Iterator[Table | Text]:
+    """The verdict, what it covers, and how to write the function better."""
     yield title("the cross-check of torch, formula and enclosure", screen)
     table = new_table(["verdict", "entries checked", "largest relative error"], screen)
-    coverage = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
+    entries = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
     error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
-    add_row(table, screen, Text(check.verdict, style=STYLES[check.verdict]), coverage, error)
+    verdict = Text(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict])
+    add_row(table, screen, verdict, entries, error)
     yield table
     for note in check.notes:
         yield text(note, screen)
+    if check.rewrite is not None:
+        yield from _rewrite(check.rewrite, screen)
+
+
+def judged(verdict: Verdict, *, proven: bool) -> str:
+    """A verdict, and whether the enclosure proves it."""
+    return f"{verdict} (proven)" if proven else verdict
+
+
+def sides(one_sided: tuple[float, float]) -> str:
+    """The derivatives from the left and from the right."""
+    return f"[{', '.join(map(digits, one_sided))}]"
+
+
+def _rewrite(rewrite: Rewrite, screen: Screen) -> Iterator[Text]:
+    yield title("a safe way to write it", screen)
+    yield text(rewrite.expression, screen)
+    yield text(f"{rewrite.reason}; its verdict here is {rewrite.verdict}", screen)
+
+
+def _check(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
+    yield from coverage(check, screen)
     if check.findings:
         more = check.findings_count - len(check.findings)
         yield title(
@@ -190,10 +217,10 @@ def _findings(check: Check, y: str, screen: Screen) -> Table | Text:
     headers = ["entry", "verdict", "torch", "truth", "why"]
     rows = [
         (
-            _entry(finding, y),
-            finding.verdict,
+            entry(finding, y),
+            judged(finding.verdict, proven=finding.proven),
             "" if finding.torch is None else digits(finding.torch),
-            "none" if finding.reference is None else digits(finding.reference),
+            _truth(finding),
             finding.note,
         )
         for finding in check.findings
@@ -203,28 +230,22 @@ def _findings(check: Check, y: str, screen: Screen) -> Table | Text:
         paragraphs = [f"{e}: {verdict}\n  torch {t}\n  truth {r}\n  {note}" for e, verdict, t, r, note in rows]
         return text("\n".join(paragraphs), screen)
     table = new_table(headers, screen)
-    for (entry, verdict, *rest), finding in zip(rows, check.findings, strict=True):
-        add_row(table, screen, entry, Text(verdict, style=STYLES[finding.verdict]), *rest)
+    for (label, verdict, *rest), finding in zip(rows, check.findings, strict=True):
+        add_row(table, screen, label, Text(verdict, style=STYLES[finding.verdict]), *rest)
     return table
 
 
-def _entry(finding: Finding, y: str) -> str:
-    if finding.variable is None:
-        return f"{y}{_index(finding.row or ())}"
-    if finding.column is None:
-        return f"∂{y}/∂{finding.variable}"
-    column = f"{finding.variable}{_index(finding.column)}"
-    return f"vᵀJ {column}" if finding.row is None else f"∂{y}{_index(finding.row)}/∂{column}"
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, index))}]" if index else ""
+def _truth(finding: Finding) -> str:
+    """The number, or at a kink those of both sides."""
+    if finding.one_sided is not None:
+        return sides(finding.one_sided)
+    return "none" if finding.reference is None else digits(finding.reference)
 
 
 def _labels(name: str, shape: tuple[int, ...]) -> dict[int, str]:
     """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     return {
-        n: "…" if n < 0 else name + _index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
+        n: "…" if n < 0 else name + index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
         for n in ends(int(np.prod(shape, dtype=np.int64)))
     }
 

@@ -17,14 +17,15 @@ GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
 
 @pytest.mark.parametrize("golden", sorted(GOLDENS.glob("*.txt")), ids=lambda path: path.stem)
 def test_the_answer_is_as_recorded(golden: Path, gradcli: Command, request: pytest.FixtureRequest) -> None:
-    """The first line is the command line, the rest is stdout, as in a pipe."""
+    """The first line is the command line, with its exit code if that is not 0; the rest is stdout, as in a pipe."""
     command, _, expected = golden.read_text(encoding="utf-8").partition("\n")
-    run = gradcli(*shlex.split(command.removeprefix("$ "))[1:])
+    words, _, code = command.partition("  # exit ")
+    run = gradcli(*shlex.split(words.removeprefix("$ "))[1:])
     if request.config.getoption("--update-goldens"):
         golden.write_text(f"{command}\n{run.out}", encoding="utf-8")
         return
     assert run.out == expected
-    assert run.code == 0
+    assert run.code == int(code or 0)
 
 
 ABC = ["--at", "a=1,2,3", "--at", "b=3,4,5", "--at", "c=6,7,8"]

@@ -1,0 +1,154 @@
+"""The command that compares all readings of a function: check."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gradcli.cli.expression import ExpressionCommand
+from gradcli.cli.options import (
+    At,
+    Dtype,
+    DtypeOption,
+    Expression,
+    Format,
+    FormatOption,
+    Json,
+    Wrt,
+    function_of,
+    inputs,
+    named,
+    names,
+    read,
+    read_expression,
+    verdicts,
+)
+from gradcli.cli.output import Output, output
+
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        "--v",
+        metavar="VALUE",
+        show_default=False,
+        help="Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
+    ),
+]
+Relative = Annotated[
+    float | None,
+    typer.Option(
+        "--rtol",
+        metavar="NUMBER",
+        show_default=False,
+        help="How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.",
+    ),
+]
+Absolute = Annotated[
+    float | None,
+    typer.Option(
+        "--atol", metavar="NUMBER", show_default=False, help="How far torch may be off beyond that. Default: 0."
+    ),
+]
+Claims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--claim",
+        metavar="[NAME=]FORMULA",
+        show_default=False,
+        help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
+        "as a formula of the variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
+    ),
+]
+Expected = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expect",
+        metavar="[NAME=]VALUE",
+        show_default=False,
+        help="The same as numbers, which are compared at the point; @FILE and @- as for --at.",
+    ),
+]
+Points = Annotated[
+    int | None,
+    typer.Option(
+        "--random", metavar="N", show_default=False, help="Check at N random points of the box that --in gives."
+    ),
+]
+Boxes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--in",
+        metavar="[NAME=]LOW..HIGH",
+        show_default=False,
+        help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
+        "they broadcast to the shape of the variable's --at, if it has one. Repeat for more.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of the random points.")]
+Allow = Annotated[
+    str | None,
+    typer.Option(
+        "--allow",
+        metavar="VERDICTS",
+        show_default=False,
+        help="Verdicts that pass beside agree, separated by commas: kink,removable.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("check", cls=ExpressionCommand, no_args_is_help=True)(check)
+
+
+def check(
+    expression: Expression,
+    at: At = None,
+    v: Rows = None,
+    wrt: Wrt = None,
+    dtype: DtypeOption = Dtype.float64,
+    rtol: Relative = None,
+    atol: Absolute = None,
+    claim: Claims = None,
+    expect: Expected = None,
+    random: Points = None,
+    box: Boxes = None,
+    seed: Seed = 0,
+    allow: Allow = None,
+    format: FormatOption = Format.table,  # noqa: A002
+    json: Json = False,
+) -> Output:
+    """Autograd, formula, enclosure and finite differences side by side.
+
+    Prints what each says of every entry, worst first, with a verdict, and exits with 1 unless all agree. In --format
+    plain, a line an entry: verdict, entry, torch, truth.
+
+    \b
+    Examples:
+      gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
+      gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
+      gradcli check "relu(x)" --at 0,1 --v ones --allow kink
+    """
+    function, files = function_of(expression)
+    variables = function.variables
+    values = named(expect, "--expect")
+    answer = function.check(
+        inputs(variables, at, files),
+        None if v is None else read(v, "--v", files),
+        wrt=names(wrt),
+        dtype=dtype.value,
+        rtol=rtol,
+        atol=atol,
+        claim={
+            name: read_expression(text, files, f"--claim {name}".rstrip())
+            for name, text in named(claim, "--claim").items()
+        },
+        expect={name: read(text, f"--expect {name}".rstrip(), files) for name, text in values.items()},
+        random=random,
+        box=named(box, "--in", variables),
+        seed=seed,
+        allow=verdicts(allow),
+    )
+    return output(answer, format, json=json)

@@ -1,0 +1,32 @@
+"""What entries are called: `∂y[0]/∂x[1]`, `vᵀJ x[1]`, `y[0]`, and the same in plain words."""
+
+from __future__ import annotations
+
+from gradcli.results import Finding, Opinion
+
+
+def index(position: tuple[int, ...] | None) -> str:
+    """An index in brackets; nothing for a scalar.
+
+    >>> index((0, 1)), index(())
+    ('[0,1]', '')
+    """
+    return f"[{','.join(map(str, position))}]" if position else ""
+
+
+def entry(of: Finding | Opinion, y: str) -> str:
+    """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called."""
+    if of.variable is None:
+        return y + index(of.row)
+    if of.column is None:
+        return f"∂{y}/∂{of.variable}"
+    column = of.variable + index(of.column)
+    return f"vᵀJ {column}" if of.row is None else f"∂{y}{index(of.row)}/∂{column}"
+
+
+def plain_entry(of: Opinion, y: str) -> str:
+    """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`."""
+    if of.variable is None:
+        return y + index(of.row)
+    column = of.variable + index(of.column)
+    return column if of.row is None else f"d{y}{index(of.row)}/d{column}"
