@@ -21,13 +21,28 @@ from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
     from gradcli.function import Function
-    from gradcli.results import VJP, Check, Evaluation, Finding, Formula, Gradient, Jacobian
+    from gradcli.results import (
+        VJP,
+        Check,
+        Checking,
+        Claim,
+        Evaluation,
+        Finding,
+        Formula,
+        Gradient,
+        Jacobian,
+        Opinion,
+        Rewrite,
+        Sampling,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "VJP",
     "Check",
+    "Checking",
+    "Claim",
     "Evaluation",
     "Finding",
     "Formula",
@@ -35,6 +50,9 @@ __all__ = [
     "GradcliError",
     "Gradient",
     "Jacobian",
+    "Opinion",
+    "Rewrite",
+    "Sampling",
     "__version__",
 ]
 

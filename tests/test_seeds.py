@@ -120,7 +120,7 @@ def test_all_readings_stand_side_by_side(gradcli: Command) -> None:
     run = gradcli("check", "3*a+2*b*b+log(c)", *ABC, "--json")
     assert run.code == 0, run.err
     answer = json.loads(run.out)
-    truth = {"a": [3, 3, 3], "b": [12, 16, 20], "c": [1 / 6, 1 / 7, 1 / 8]}
+    truth: dict[str, list[float]] = {"a": [3, 3, 3], "b": [12, 16, 20], "c": [1 / 6, 1 / 7, 1 / 8]}
     entries = [opinion for opinion in answer["opinions"] if "variable" in opinion]
     assert len(entries) == 27
     for opinion in entries:

@@ -5,6 +5,7 @@ On a terminal that is too narrow for the table, each entry is a paragraph; no di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -78,13 +79,12 @@ def _opinions(answer: Checking, y: str, screen: Screen) -> Parts:
 
 def _row(opinion: Opinion, answer: Checking, y: str) -> dict[str, str]:
     """A cell for each reading, empty where it says nothing; the verdict comes last."""
-    error = opinion.difference_error or 0.0
     return {
         "entry": entry(opinion, y),
         "torch": digits(np.dtype(answer.dtype).type(opinion.torch)),
         "formula": "" if opinion.formula is None else digits(opinion.formula),
         "enclosure": _enclosure(opinion),
-        "finite difference": "" if opinion.difference is None else f"{digits(opinion.difference)} ± {error:.1g}",
+        "finite difference": _difference(opinion),
         "relative error": "" if opinion.relative_error is None else f"{opinion.relative_error:.2g}",
         "ulps": "" if opinion.ulps is None else f"{opinion.ulps:.2g}",
         "verdict": judged(opinion.verdict, proven=opinion.proven),
@@ -100,6 +100,21 @@ def _enclosure(opinion: Opinion) -> str:
     radius = opinion.radius or 0.0
     is_wide = radius > np.spacing(abs(opinion.reference))
     return digits(opinion.reference) + (f" ± {radius:.2g}" if is_wide else "")
+
+
+def _difference(opinion: Opinion) -> str:
+    """The quotient to the digit where its error begins, and the error.
+
+    >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
+    >>> _difference(made)
+    '3.142 ± 0.002'
+    """
+    if opinion.difference is None:
+        return ""
+    quotient, error = opinion.difference, opinion.difference_error or 0.0
+    if 0 < error < math.inf:
+        quotient = round(quotient, -math.floor(math.log10(error)))
+    return f"{digits(quotient)} ± {error:.1g}"
 
 
 def _paragraphs(rows: Sequence[Mapping[str, str]], screen: Screen) -> Text:

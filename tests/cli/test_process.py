@@ -44,7 +44,7 @@ def _imported(*arguments: str) -> tuple[int, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["vjp", "--help"], ["jacobian", "--help"], ["vpj"], ["vjp", "x", "--jsn"]]
+    "arguments", [["--help"], ["--version"], ["vjp", "--help"], ["check", "--help"], ["vpj"], ["vjp", "x", "--jsn"]]
 )
 def test_the_help_imports_neither_torch_nor_sympy(arguments: list[str]) -> None:
     """Nor does the version, or a mistyped option."""
@@ -67,6 +67,11 @@ def test_the_help_imports_neither_torch_nor_sympy(arguments: list[str]) -> None:
         ["vjp", "x**2", "--at", "1", "--wrt", "y"],
         ["grad", "x**2", "--at", "1,2"],
         ["jacobian", "x**2", "--at", "zeros(20000)"],
+        ["check", "x**2", "--at", "zeros(20000)"],
+        ["check", "x**2", "--at", "1", "--allow", "kinks"],
+        ["check", "x**2", "--at", "1", "--claim", "y=2"],
+        ["check", "x**2", "--at", "1", "--expect", "2,,3"],
+        ["check", "x**2", "--random", "9", "--in", "1..0"],
     ],
 )
 def test_input_errors_import_no_torch(arguments: list[str]) -> None:

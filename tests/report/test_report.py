@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import given
 
 from gradcli import Function
+from gradcli.report import checking, plain, table
 from gradcli.report import json as json_report
-from gradcli.report import plain, table
 from gradcli.report.drawing import Screen
 from gradcli.report.numbers import as_json, digits
+from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -111,3 +113,121 @@ def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> N
     assert "-8.333333333333334e-10" in shown
     assert "99999999.99999999" in shown
     assert "0 of 16 digits survive" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200, None])
+def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
+    """As a table, or as paragraphs where that would fold numbers."""
+    answer = Function("(1-cos(x))/x**2").check({"x": [1e-8, 0.1]})
+    shown = checking.render(answer, Screen(width))
+    assert width is None or max(map(len, shown.splitlines())) <= width
+    for opinion in answer.opinions:
+        for number in (opinion.torch, opinion.formula, opinion.reference):
+            assert number is None or digits(number) in shown
+    assert "did not pass: inaccurate" in shown
+
+
+def test_opinions_are_in_ascii_where_the_screen_is() -> None:
+    """Frames, labels, plus-minus signs."""
+    answer = Function("exp(x)").check({"x": [1, 2]}, "ones")
+    assert checking.render(answer, Screen(ascii=True)).isascii()
+    assert checking.render(answer, Screen(40, ascii=True)).isascii()
+
+
+def _checking(**changes: Any) -> Checking:
+    """An answer whose parts are made up, so that each is there."""
+    kink = Opinion("x", (0,), (1,), 0.0, None, None, None, None, None, None, None, "kink", True, "why", (-1.0, 1.0))
+    wide = Opinion("x", None, (0,), 1.5, 2.0, 1.25, 0.5, 1.0, 1e-9, 0.25, 3e15, "inaccurate", False, "lost")
+    own = Opinion(None, (0,), None, 1.0, None, 1.0, 0.0, None, None, 0.0, 0.0, "agree", True)
+    finding = Finding("x", (0,), (1,), "kink", 0.0, None, None, "why", (-1.0, 1.0), True)
+    check = Check(
+        "kink", 2, 2, 0.25, (finding,), 1, proven=True, rewrite=Rewrite("2*sin(x/2)**2", "keeps the digits", "agree")
+    )
+    made: dict[str, Any] = {
+        "command": "check",
+        "expression": "f(x)",
+        "dtype": "float64",
+        "inputs": {"x": np.array([1.0, 2.0])},
+        "wrt": ("x",),
+        "output": "y",
+        "value": np.array([1.0]),
+        "symbolic": {},
+        "symbolic_omitted": {"x": "none is known"},
+        "check": check,
+        "opinions": (kink, wide, own),
+        "opinions_count": 50,
+        "allowed": ("kink",),
+        "passed": False,
+        "claims": (
+            Claim("x", "2*x", "gradient", "proved", 0),
+            Claim("x", "3*x", "Jacobian", "no counterexample", 1),
+            Claim(
+                *("x", "-x", "vector-Jacobian product", "refuted", 7, (1,), -2.0, 2.0, {"x": np.array([1.0, 2.0])}),
+                *("the sign is wrong", "more to say"),
+            ),
+        ),
+        "sampling": Sampling(1_000, 3, {"x": "0..1"}, {"agree": 990, "kink": 10}, {"x": np.array([1.0, 2.0])}),
+    }
+    return Checking(**made | changes)
+
+
+def test_a_check_shows_all_that_there_is() -> None:
+    """One-sided derivatives, radii, rewrites, claims with their counterexample, random points, and why it failed."""
+    shown = checking.render(_checking(), Screen())
+    for words in (
+        "3, and 47 more",
+        "kink (proven)",
+        "[-1, 1]",
+        "1.25 ± 0.5",
+        "1 ± 1e-09",
+        "3e+15",
+        "∂y[0]/∂x[1]: why",
+        "vᵀJ x[0]: lost",
+        "the claim ∂y/∂x = 2*x, as a gradient\nproved",
+        "no counterexample in 1 point\n",
+        "the claim vᵀJ x = -x, as a vector-Jacobian product\nrefuted\na counterexample is x = 1, 2\n"
+        "entry [1] is 2, and the claim says -2\nthe sign is wrong\nmore to say",
+        "1,000 random points of x in 0..1, seed 3",
+        "│ agree   │    990 │",
+        "a safe way to write it\n2*sin(x/2)**2\nkeeps the digits; its verdict here is agree",
+    ):
+        assert words in shown, words
+    assert shown.endswith("did not pass: inaccurate, 1 claim refuted\n")
+    assert checking.render(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
+    assert checking.render(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
+
+
+def test_a_check_as_json_has_the_keys_that_apply() -> None:
+    """And plain has a line an opinion and a line a claim."""
+    fields = json.loads(json_report.render(_checking()))
+    kink, wide, own = fields["opinions"]
+    assert kink == {
+        **{"variable": "x", "row": [0], "column": [1], "verdict": "kink", "proven": True, "torch": 0.0},
+        **{"one_sided": [-1.0, 1.0], "note": "why"},
+    }
+    assert "row" not in wide
+    assert wide["radius"] == 0.5
+    assert "variable" not in own
+    assert fields["opinions_count"] == 50
+    assert fields["claims"][0] == {"variable": "x", "claim": "2*x", "of": "gradient", "status": "proved", "points": 0}
+    assert fields["claims"][2]["at"] == {"x": [1.0, 2.0]}
+    assert fields["claims"][2]["mistake"] == "the sign is wrong"
+    assert fields["sampling"]["verdicts"] == {"agree": 990, "kink": 10}
+    assert (fields["allowed"], fields["passed"]) == (["kink"], False)
+    rewrite = {"expression": "2*sin(x/2)**2", "reason": "keeps the digits", "verdict": "agree"}
+    assert fields["check"]["rewrite"] == rewrite
+    bare = json.loads(json_report.render(_checking(claims=(), sampling=None)))
+    assert not {"claims", "sampling", "v", "vjp", "jacobian"} & set(bare)
+    assert plain.render(_checking()) == (
+        "kink dy[0]/dx[1] 0 none\ninaccurate x[0] 1.5 1.25\nagree y[0] 1 1\n"
+        "proved x 2*x\nno-counterexample x 3*x\nrefuted x -x\n"
+    )
+
+
+def test_other_answers_show_proofs_kinks_and_rewrites_too() -> None:
+    """The table of `grad` has them as `check` has."""
+    made = _checking()
+    answer = replace(Function("sum(abs(x))").grad({"x": [1, 2]}), check=made.check)
+    shown = table.render(answer, Screen())
+    for words in ("kink (proven)", "[-1, 1]", "a safe way to write it"):
+        assert words in shown

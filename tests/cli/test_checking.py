@@ -1,0 +1,85 @@
+"""The check command: what passes, what does not, and where claims and values may come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.conftest import Command
+
+CODES = [
+    (["check", "x**2", "--at", "1,2"], 0),
+    (["check", "abs(x)", "--at", "0"], 1),
+    (["check", "abs(x)", "--at", "0", "--allow", "removable"], 1),
+    (["check", "abs(x)", "--at", "0", "--allow", "removable, kink"], 0),
+    (["check", "abs(x)", "--at", "0", "--allow", "agree,kink"], 0),
+    (["check", "(1-cos(x))/x**2", "--at", "1e-8"], 1),
+    (["check", "(1-cos(x))/x**2", "--at", "1e-8", "--atol", "1e9"], 0),
+    (["check", "x**2", "--at", "3", "--expect", "6"], 0),
+    (["check", "x**2", "--at", "3", "--expect", "5"], 1),
+    (["check", "x**2", "--at", "3", "--claim", "2*x"], 0),
+    (["check", "x**2", "--at", "3", "--claim", "x=3*x"], 1),
+    (["check", "x*y", "--at", "x=3", "--at", "y=2", "--claim", "y=x", "--claim", "x=y"], 0),
+    (["check", "x*y", "--at", "x=3", "--at", "y=2", "--wrt", "y", "--claim", "x"], 0),
+    (["check", "x**2", "--at", "1,2", "--v", "1,10", "--claim", "2*x*v"], 0),
+    (["check", "log(x)", "--random", "30", "--in=-1..1"], 1),
+    (["check", "log(x)", "--random", "30", "--in", "1..2"], 0),
+    (["grad", "log(x)", "--at", "-1"], 0),
+    (["grad", "log(x)", "--at", "-1", "--strict"], 1),
+    (["grad", "log(x)", "--at", "1", "--strict"], 0),
+    (["vjp", "abs(x)", "--at", "0", "--strict"], 1),
+    (["jacobian", "abs(x)", "--at", "0", "--strict"], 1),
+    (["jacobian", "abs(x)", "--at", "1", "--strict"], 0),
+]
+
+
+@pytest.mark.parametrize(("words", "code"), CODES, ids=[" ".join(words) for words, _ in CODES])
+@pytest.mark.parametrize("shape", ["table", "json", "plain"])
+def test_the_exit_code_says_whether_the_check_passed(words: list[str], code: int, shape: str, gradcli: Command) -> None:
+    """After the answer, which is whole in every format, with nothing on stderr."""
+    run = gradcli(*words, "--format", shape)
+    assert (run.code, run.err) == (code, "")
+    assert run.out
+    if shape == "json" and words[0] == "check":
+        assert json.loads(run.out)["passed"] == (code == 0)
+
+
+def test_claims_and_values_may_be_in_files(tmp_path: Path, gradcli: Command) -> None:
+    """As for --at and EXPR."""
+    formula, numbers = tmp_path / "claim.txt", tmp_path / "expected.npy"
+    formula.write_text("2*x\n", encoding="utf-8")
+    np.save(numbers, np.array(6.0))
+    for expect in (f"@{numbers}", f"x=@{numbers}"):
+        run = gradcli("check", "x**2", "--at", "3", "--claim", f"@{formula}", "--expect", expect, "--format", "plain")
+        assert run.code == 0, run.err
+    run = gradcli("check", "x**2", "--at", "3", "--claim", "@nowhere.txt")
+    assert run.code == 2
+    assert "nowhere.txt" in run.err
+
+
+def test_values_may_begin_with_a_minus(gradcli: Command) -> None:
+    """Ranges, claims and expected numbers too."""
+    words = ["-x**2", "--at", "-1", "--claim", "-2*x", "--expect", "2", "--format", "plain"]
+    assert gradcli("check", *words).code == 0
+    assert gradcli("check", "-x**2", "--random", "3", "--in", "-2..-1").code == 0
+
+
+def test_random_points_are_the_same_for_the_same_seed(gradcli: Command) -> None:
+    """And others for another."""
+    words = ["check", "x**3", "--random", "7", "--in", "0..1", "--json"]
+    first, again, other = (gradcli(*words, "--seed", seed).out for seed in ("5", "5", "6"))
+    assert first == again != other
+    assert json.loads(first)["sampling"]["points"] == 7
+
+
+def test_float32_is_checked_as_float32(gradcli: Command) -> None:
+    """Its numbers have its digits, and its tolerance is wider."""
+    answer = json.loads(gradcli("check", "exp(x)", "--at", "0.1", "--dtype", "float32", "--json").out)
+    opinion = answer["opinions"][0]
+    assert answer["passed"]
+    assert np.float32(opinion["torch"]) == np.float32(np.exp(np.float64(np.float32(0.1))))
+    assert len(str(opinion["torch"])) < 12
+    assert opinion["ulps"] <= 1
