@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.program import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value, read_value
-from gradcli.question import Dtype, Question, rounded
+from gradcli.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
 from gradcli.results import SEVERITY, Check, Checking, Claim, Sampling, Verdict
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         worst, sampling, verdicts = _sampled(asked, demands, draws)
     shared, check = _readings(worst, asked.derived)
     found = _claims(worst, claims, expected, tolerance, demands)
+    is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
     return Checking(
         command="check",
@@ -147,7 +148,8 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         passed=verdicts | {check.verdict} <= passing and all(claim.status != "refuted" for claim in found),
         claims=found,
         sampling=sampling,
-        jacobian=worst.jacobian,
+        jacobian=worst.jacobian if is_small else None,
+        jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),
         v=worst.v,
         vjp=worst.vjp,
         value=worst.question.value,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcli.check.point import Point
 
 JACOBIAN_ENTRIES = 10_000
-"""Entries up to which `vjp` and `grad` show the Jacobian beside their answer."""
+"""Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
 
 JACOBIAN_BYTES = 2**30
 """Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
@@ -124,11 +124,12 @@ class Question:
         from gradcli.autodiff.derivatives import jacobian
 
         if self.jacobian_entries > most:
-            return (
-                None,
-                f"{self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit",
-            )
+            return None, self.too_many(most)
         return jacobian(self.forward, self.wrt), ""
+
+    def too_many(self, most: int) -> str:
+        """Why the Jacobian is left out of an answer."""
+        return f"{self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit"
 
     def cotangent(self, v: Value | None, of_snippet: Program | None) -> Array | Program:
         """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.

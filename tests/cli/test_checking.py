@@ -83,3 +83,14 @@ def test_float32_is_checked_as_float32(gradcli: Command) -> None:
     assert np.float32(opinion["torch"]) == np.float32(np.exp(np.float64(np.float32(0.1))))
     assert len(str(opinion["torch"])) < 12
     assert opinion["ulps"] <= 1
+
+
+def test_a_large_jacobian_is_checked_but_not_repeated(gradcli: Command) -> None:
+    """The opinions say what there is to say."""
+    answer = json.loads(gradcli("check", "x**2", "--at", "linspace(0,1,200)", "--json").out)
+    assert "jacobian" not in answer
+    assert "40,000 entries" in answer["jacobian_omitted"]
+    assert answer["check"]["entries"] == 40_000
+    assert len(answer["opinions"]) > 100
+    rows = json.loads(gradcli("check", "x**2", "--at", "linspace(0,1,200)", "--v", "ones", "--json").out)
+    assert not {"jacobian", "jacobian_omitted"} & set(rows)
