@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor
+from gradcli.autodiff.run import Forward, Tensor, tensor_of
 from gradcli.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -38,7 +38,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     """
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
-    gradients = _gradients(y, leaves, torch.tensor(v, dtype=y.dtype))
+    gradients = _gradients(y, leaves, tensor_of(v, y.dtype))
     return {name: _array(g) for name, g in zip(wrt, gradients, strict=True)}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cli.test_edges import ANSWERED
 from tests.conftest import Command
 
 CODES = [
@@ -94,3 +95,12 @@ def test_a_large_jacobian_is_checked_but_not_repeated(gradcli: Command) -> None:
     assert len(answer["opinions"]) > 100
     rows = json.loads(gradcli("check", "x**2", "--at", "linspace(0,1,200)", "--v", "ones", "--json").out)
     assert not {"jacobian", "jacobian_omitted"} & set(rows)
+
+
+@pytest.mark.parametrize("words", [words for words in ANSWERED if words[0] == "vjp"], ids=" ".join)
+def test_what_vjp_answers_check_answers_too(words: list[str], gradcli: Command) -> None:
+    """Edges that once crashed, hung, or lost an answer."""
+    run = gradcli("check", *words[1:])
+    assert run.code in (0, 1)
+    assert run.err == ""
+    assert json.loads(gradcli("check", *words[1:], "--json").out)["passed"] == (run.code == 0)
