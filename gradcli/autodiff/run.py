@@ -82,15 +82,32 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
     """
+    ran = prepared(program)
+    leaves = leaves_of(ran, inputs, wrt, dtype)
+    return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
+
+
+def leaves_of(
+    program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str, ...], dtype: str
+) -> dict[str, Tensor]:
+    """A tensor for each variable, those in `wrt` requiring a gradient."""
     kind = getattr(torch, dtype)
-    leaves = {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
-    program = prepared(program)
+    return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
+
+
+def evaluate(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Atom, Tensor]:
+    """The value of every variable and line of a Program in torch's operations.
+
+    Raises:
+        InputError: A matrix without an inverse, or what else torch refuses.
+    """
+    kind = getattr(torch, dtype)
     values: dict[Atom, Tensor] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
             try:
-                values[line.symbol] = _apply(line.call, values, kind)
+                values[line.symbol] = apply(line.call, values, kind)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
@@ -99,8 +116,13 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
                     raise
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
+    return values
+
+
+def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
+    """The value of y, which may be a number."""
     output = values.get(program.output)
-    return Forward(leaves, torch.tensor(_plain(program.output), dtype=kind) if output is None else output)
+    return torch.tensor(_plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
 
 
 def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
@@ -121,7 +143,8 @@ def _is_in_torch(call: Call) -> bool:
     return op.is_primitive or (bool(op.torch) and has_numbers)
 
 
-def _apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
+def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
+    """One operation on the values of its operands."""
     op = call.op
     operands: list[Any] = [values[a] if a in values else _plain(a) for a in call.operands]
     if op.name not in _OPERATORS or not any(a in values for a in call.operands):

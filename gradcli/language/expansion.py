@@ -7,13 +7,14 @@ op table; where one depends on a constant argument (the p of a norm, the equatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from gradcli.errors import LanguageError
 from gradcli.language import ops
-from gradcli.language.program import Atom, Builder, Call, Program
+from gradcli.language.program import Atom, Builder, Call, Line, Program
 
 MOST_LETTERS = 12
 """Distinct letters of one einsum."""
@@ -26,24 +27,77 @@ def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
     ['maximum']
     """
-    if all(keep(line.call) for line in program.lines):
-        return program
-    builder = Builder(program.text, program.source)
-    renamed: dict[Atom, Atom] = {}
-    for line in program.lines:
+    return program if all(keep(line.call) for line in program.lines) else expansion(program, keep).program
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A Program written anew, and what became of its lines.
+
+    Attributes:
+        program: The result.
+        renamed: The symbol of each line before, and what holds its value in the result.
+        owners: The symbol of each line of the result, and the symbol of the first line before that it is part of.
+    """
+
+    program: Program
+    renamed: Mapping[Atom, Atom]
+    owners: Mapping[Atom, Atom]
+
+    def then(self, other: Expansion) -> Expansion:
+        """Both, `other` being of the result of this one."""
+        renamed = {before: other.renamed.get(after, after) for before, after in self.renamed.items()}
+        return Expansion(other.program, renamed, {part: self.owners[line] for part, line in other.owners.items()})
+
+
+def expansion(
+    program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive, *, shares: bool = True
+) -> Expansion:
+    """The same function in primitives, or in the operations to `keep`, and which line became what.
+
+    Args:
+        program: The function.
+        keep: The operations that stay.
+        shares: Whether lines that compute the same become one; else every line belongs to one line before.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("sigmoid(x)")
+    >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
+    {'sigmoid(x)'}
+    """
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
-        operands = tuple(renamed.get(a, a) for a in call.operands)
         if keep(call):
-            renamed[line.symbol] = builder.emit(call.op.name, operands, line.span, call.statics)
-            continue
+            return builder.emit(call.op.name, operands, line.span, call.statics)
         meaning = definition(call.op.name, call.statics, len(operands))
         inside: dict[Atom, Atom] = dict(zip(meaning.variables, operands, strict=True))
         for part in meaning.lines:
             parts = tuple(inside.get(a, a) for a in part.call.operands)
             inside[part.symbol] = builder.emit(part.call.op.name, parts, line.span, part.call.statics)
-        renamed[line.symbol] = inside.get(meaning.output, meaning.output)
+        return inside.get(meaning.output, meaning.output)
+
+    return rewritten(program, write, shares=shares)
+
+
+def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]], Atom], *, shares: bool) -> Expansion:
+    """A Program with each line written anew.
+
+    Args:
+        program: The function.
+        write: Appends what stands for a line, on operands of the result, and gives what holds its value.
+        shares: Whether lines that compute the same become one.
+    """
+    builder = Builder(program.text, program.source, shares)
+    renamed: dict[Atom, Atom] = {}
+    owners: dict[Atom, Atom] = {}
+    for line in program.lines:
+        mark = len(builder.lines)
+        renamed[line.symbol] = write(builder, line, tuple(renamed.get(a, a) for a in line.call.operands))
+        owners.update((part.symbol, line.symbol) for part in builder.lines[mark:])
     output = renamed.get(program.output, program.output)
-    return Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+    written = Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+    return Expansion(written, renamed, owners)
 
 
 @lru_cache(maxsize=512)

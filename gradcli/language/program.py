@@ -135,6 +135,12 @@ class Program:
         """Where in the text this line came from."""
         return Place(self.text, line.span, self.source)
 
+    def excerpt(self, line: Line) -> str:
+        """The sub-expression of a line, for messages."""
+        start, stop = line.span.start, line.span.stop
+        text = " ".join(self.text[start : min(stop, start + 100)].split())
+        return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order of appearance."""
@@ -150,10 +156,11 @@ class Program:
 
 @dataclass
 class Builder:
-    """Appends lines, each distinct call once."""
+    """Appends lines, each distinct call once, or as often as it is asked for where lines are not shared."""
 
     text: str
     source: str = "EXPR"
+    shares: bool = True
     lines: list[Line] = field(default_factory=list)
     _known: dict[Call, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
@@ -168,7 +175,7 @@ class Builder:
         if constant is not None:
             return constant
         call = Call(op, operands, statics)
-        symbol = self._known.get(call)
+        symbol = self._known.get(call) if self.shares else None
         if symbol is None:
             if len(self.lines) >= MAX_LINES:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
@@ -201,7 +208,8 @@ class Builder:
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""
         for line in self.lines[mark:]:
-            del self._known[line.call], self._places[line.symbol]
+            self._known.pop(line.call, None)
+            del self._places[line.symbol]
         del self.lines[mark:]
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:

@@ -244,9 +244,3 @@ class Reference:
             if variable in lists:
                 known[variable] = np.unique(np.concatenate(lists[variable]))
         return known
-
-    def shown(self, line: Line) -> str:
-        """The sub-expression of a line, for messages."""
-        start, stop = line.span.start, line.span.stop
-        text = " ".join(self.program.text[start : min(stop, start + 100)].split())
-        return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."

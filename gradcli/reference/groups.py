@@ -30,7 +30,7 @@ class Groups:
     """The results of one line at some elements, each with the elements of its operand that it is made of."""
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
-        self.name, self.shown = line.call.op.name, run.reference.shown(line)
+        self.name, self.shown = line.call.op.name, run.reference.program.excerpt(line)
         self.is_one_sided = run.side != 0
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.errors import Span
+from gradcli.language.expansion import Expansion, rewritten
 from gradcli.language.indexing import NEW, Shape, Slice
-from gradcli.language.program import Atom, Builder, Program
+from gradcli.language.program import Atom, Builder, Line, Program
 
 _ALL = Slice(None, None)
 
@@ -23,17 +24,25 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
     """
     if not any(line.call.op.name == "matmul" for line in program.lines):
         return program
-    builder = Builder(program.text, program.source)
-    renamed: dict[Atom, Atom] = {}
-    for line in program.lines:
-        operands = tuple(renamed.get(a, a) for a in line.call.operands)
-        if line.call.op.name == "matmul":
-            ranks = tuple(len(shapes[a]) for a in line.call.operands)
-            renamed[line.symbol] = _product(builder, operands, ranks, line.span)
-        else:
-            renamed[line.symbol] = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
-    output = renamed.get(program.output, program.output)
-    return Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+    return lowering(program, shapes).program
+
+
+def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = True) -> Expansion:
+    """The same function without `matmul`, and which line became what.
+
+    Args:
+        program: A Program of primitives.
+        shapes: Of its symbols.
+        shares: Whether lines that compute the same become one.
+    """
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call = line.call
+        if call.op.name == "matmul":
+            return _product(builder, operands, tuple(len(shapes[a]) for a in call.operands), line.span)
+        return builder.emit(call.op.name, operands, line.span, call.statics)
+
+    return rewritten(program, write, shares=shares)
 
 
 def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:

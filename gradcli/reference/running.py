@@ -56,12 +56,7 @@ class Run:
         """The values of y and its nonzero derivatives, or why there are none."""
         from gradcli.reference.duals import Found
 
-        for variable in self.reference.program.variables:
-            if variable in self.plan.needed:
-                self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
-        for line in self.reference.program.lines:
-            if line.symbol in self.plan.needed:
-                self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
+        self.evaluate()
         tangents = self._tangents()
         output = self.reference.program.output
         judged = self._judged(output)
@@ -75,6 +70,15 @@ class Run:
         return Found(judged, columns)
 
     # -- values
+
+    def evaluate(self) -> None:
+        """Every value that the plan needs, in `values`."""
+        for variable in self.reference.program.variables:
+            if variable in self.plan.needed:
+                self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
+        for line in self.reference.program.lines:
+            if line.symbol in self.plan.needed:
+                self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
 
     def _judged(self, output: Atom) -> dict[int, Outcome]:
         if not self.plan.judges_value:
@@ -98,7 +102,7 @@ class Run:
         call = line.call
         match call.op.kind:
             case Kind.ELEMENTWISE:
-                rule, shown = rule_of(call), self.reference.shown(line)
+                rule, shown = rule_of(call), self.reference.program.excerpt(line)
                 columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
                 if call.op.name == "where":
                     found = [branch(*operands) for operands in columns]
@@ -178,7 +182,7 @@ class Run:
                 pairs = zip(elements[flow.target].tolist(), inside[flow.source].tolist(), strict=True)
                 slopes = [self._slope_error(groups.slope(out, e), 2 * groups.size(out)) for out, e in pairs]
             elif line.call.op.kind is Kind.ELEMENTWISE:
-                of_element = self._slopes(line, flow.operand, elements)
+                of_element = self.slopes(line, flow.operand, elements)
                 slopes = [of_element[target] for target in flow.target]
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
@@ -194,7 +198,7 @@ class Run:
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""
-        operands, shown, name = line.call.operands, self.reference.shown(line), line.call.op.name
+        operands, shown, name = line.call.operands, self.reference.program.excerpt(line), line.call.op.name
         found: list[Tangent] = []
         for values, of in self._operands_and_tangents(line, tangents):
             found.append(
@@ -219,7 +223,7 @@ class Run:
 
     def _changes(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """What becomes of a comparison on one side of the point."""
-        rule, shown = rule_of(line.call), self.reference.shown(line)
+        rule, shown = rule_of(line.call), self.reference.program.excerpt(line)
         found: list[Tangent] = []
         for values, (first, second) in self._operands_and_tangents(line, tangents):
             slope = rule.slope(0, list(values), shown)
@@ -251,7 +255,7 @@ class Run:
         groups = Groups(self, line, np.unique(self.plan.pairs[line.symbol][1]))
         return [groups.chosen(e, d, known) for d, e in zip(directions, elements, strict=True)]
 
-    def _slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
+    def slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """The local derivative by operand k at each element, taken once where several directions pass."""
         if line.call.op.name in ("neg", "add", "sub"):
             partial = rule_of(line.call).partials[k]
@@ -262,7 +266,7 @@ class Run:
         return [slopes[p] for p in position.tolist()]
 
     def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
-        slope = rule_of(line.call).slope(k, operands, self.reference.shown(line))
+        slope = rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
         if self.rounding is None or isinstance(slope, Trouble):
             return slope
         return self.rounding.underflown(self.rounding.slope(slope, spread(line.call, k, operands, slope)))

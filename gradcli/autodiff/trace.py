@@ -1,0 +1,99 @@
+"""A Program run in torch with nothing thrown away: the value of every line, and what flows back to it.
+
+The adjoint of a line is ∂(v·y)/∂line, as autograd has it.  It is the sum of the contributions of the operations that
+use the line; torch keeps none of them, so the contribution of one operation is asked for alone, on copies of its
+operands.  Knows what torch did, and not whether it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import apply, evaluate, leaves_of, output_of, prepared
+from gradcli.language.program import Atom, Line, Program
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What torch computed on the way to y and back.
+
+    Attributes:
+        program: The lines that torch ran.
+        dtype: `float64` or `float32`.
+        values: Of every variable and line; conditions are booleans.
+        adjoints: ∂(v·y)/∂line, of the shape of the line, for what v·y depends on.
+    """
+
+    program: Program
+    dtype: str
+    values: Mapping[Atom, Array]
+    adjoints: Mapping[Atom, Array]
+
+    def contributions(
+        self, line: Line, adjoint: Array | None = None, values: Mapping[Atom, Array] | None = None
+    ) -> dict[Atom, Array]:
+        """What one line adds to the adjoint of each of its operands: the vector-Jacobian product of its operation.
+
+        Args:
+            line: A line of the Program.
+            adjoint: In place of the adjoint of the line, of its shape.
+            values: In place of the values of some operands.
+
+        Returns:
+            An array of the operand's shape for every operand that the line has a derivative by.
+        """
+        adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
+        if adjoint is None:
+            return {}
+        held = {a: (values or {}).get(a, self.values[a]) for a in line.call.operands if a in self.values}
+        copies = {a: torch.tensor(array) for a, array in held.items()}
+        leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
+        result = apply(line.call, copies, getattr(torch, self.dtype))
+        if not leaves or not result.requires_grad:
+            return {}
+        given = torch.tensor(adjoint, dtype=result.dtype)
+        found = torch.autograd.grad(result, list(leaves.values()), given, allow_unused=True)
+        return {a: np.array(g.numpy()) for a, g in zip(leaves, found, strict=True) if g is not None}
+
+
+def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
+    """Run a Program in torch, forward and back, and keep all of it.
+
+    Args:
+        program: What to run.
+        inputs: An array per variable.
+        wrt: The variables to differentiate by.
+        dtype: `float64` or `float32`, of every tensor.
+        v: The gradient vector, of y's shape.
+
+    Raises:
+        InputError: What torch refuses.
+
+    >>> from gradcli.language.grammar import parse
+    >>> found = trace(parse("sin(x)**2"), {"x": np.array(0.0)}, ("x",), "float64", np.array(1.0))
+    >>> [found.values[line.symbol].item() for line in found.program.lines]
+    [0.0, 0.0]
+    """
+    ran = prepared(program)
+    leaves = leaves_of(ran, inputs, wrt, dtype)
+    values = evaluate(ran, leaves, dtype)
+    y = output_of(ran, values, dtype)
+    known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
+    adjoints: dict[Atom, Array] = {}
+    if y.requires_grad:
+        given = torch.tensor(v, dtype=y.dtype)
+        found = torch.autograd.grad(y, list(known.values()), given, allow_unused=True)
+        adjoints = {atom: _array(g) for atom, g in zip(known, found, strict=True) if g is not None}
+    return Trace(ran, dtype, {atom: _array(tensor) for atom, tensor in values.items()}, adjoints)
+
+
+def _array(tensor: Any) -> Array:
+    return np.array(tensor.detach().numpy())
