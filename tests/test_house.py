@@ -21,7 +21,7 @@ ALLOWED = {
     "autodiff": {"collector", "errors", "results", "language", "autodiff"},
     "symbolic": {"errors", "results", "language", "symbolic"},
     "reference": {"errors", "results", "language", "reference"},
-    "check": {"errors", "results", "language", "symbolic", "reference", "check"},
+    "check": {"errors", "results", "language", "autodiff", "symbolic", "reference", "check"},
     "question": {"errors", "results", "language", "autodiff", "symbolic", "reference", "check"},
     "checking": {"errors", "results", "language", "autodiff", "check", "question"},
     "function": {"errors", "results", "language", "question", "checking"},

@@ -139,6 +139,30 @@ class Reference:
         except TooManyError:
             raise OverBudgetError from None
 
+    def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
+        """All elements that some elements are made of, and these.
+
+        Raises:
+            OverBudgetError: too many.
+        """
+        try:
+            return self._closure(start)
+        except TooManyError:
+            raise OverBudgetError from None
+
+    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
+        """The elements among `wanted` that depend on an element of an input.
+
+        Raises:
+            OverBudgetError: too many.
+        """
+        plan = Plan(self, (direction,))
+        try:
+            self._reach(plan, wanted)
+        except TooManyError:
+            raise OverBudgetError from None
+        return {atom: elements for atom, (_, elements) in plan.pairs.items()}
+
     def _planned(self, directions: Sequence[Direction], rows: Flat | None, *, judges_value: bool) -> Plan:
         plan = Plan(self, directions, judges_value=judges_value)
         self._reach(plan, None if rows is None else self._wanted(rows))

@@ -1,0 +1,387 @@
+"""What torch did on the way to one number, beside the truth: every line, and what flows back, element by element.
+
+Torch runs its own operations, the reference the primitives that they mean; here each line of torch is laid beside the
+primitives it stands for.  The truth is taken at ever more bits until all of it is known, at most `LAST_BITS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.check.entry import TOLERANCE
+from gradcli.language.expansion import Expansion, expansion
+from gradcli.language.indexing import Shape
+from gradcli.language.program import Atom, Line, Program
+from gradcli.language.shapes import infer
+from gradcli.reference.backward import Backward, Elements, Flow, Sweep
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.lowering import lowering
+from gradcli.reference.rules import Outcome, Trouble
+from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.trace import Trace
+
+MOST_LINES = 2_000
+"""Operations of a function that is looked into."""
+
+MOST_VALUES = 1_000_000
+"""Elements of all its lines together, which torch's run keeps."""
+
+MOST_ELEMENTS = 5_000
+"""Elements that a number is made of: each takes a ball at each precision."""
+
+PRECISIONS = (256, 1_024, 4_096)
+"""Bits of the balls, one after the other until all is known."""
+
+KNOWN_BITS = 64
+"""Bits of a known number, above those of either dtype."""
+
+NEGLIGIBLE = -2_200
+"""The exponent of what is taken for 0: the square of the smallest number of float64."""
+
+Place = tuple[Atom, int]
+"""A variable or a line, and the flat position of one of its elements."""
+
+
+class Site(Protocol):
+    """One number of an answer, as an entry or a target names it."""
+
+    @property
+    def variable(self) -> str | None:
+        """The x of a derivative; None for an element of y."""
+
+    @property
+    def column(self) -> int:
+        """Flat position in x."""
+
+    @property
+    def row(self) -> int:
+        """Flat position in y; -1 for an entry of vᵀJ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """How far a number of torch is from the truth: absolutely, None for infinitely far, and relatively."""
+
+    number: float
+    truth: Outcome
+    absolute: Ball | None
+    relative: float
+
+    @classmethod
+    def of(cls, number: float, truth: Outcome) -> Error:
+        """The proven error; none where there is no truth to compare with."""
+        if not math.isfinite(number):
+            return cls(number, truth, None, math.inf)
+        if isinstance(truth, Trouble):
+            return cls(number, truth, arb(0), 0.0)
+        distance, size = abs(truth - arb(number)).lower(), abs(truth).upper()
+        if distance <= 0:
+            return cls(number, truth, arb(0), 0.0)
+        return cls(number, truth, distance, float(distance / size) if size > 0 else math.inf)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A function at a point, for every finding about it.
+
+    Attributes:
+        program: As torch runs it.
+        shapes: Of its symbols.
+        inputs: The value of every variable, of the dtype.
+        wrt: The variables of the derivatives.
+        dtype: `float64` or `float32`.
+    """
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    inputs: Mapping[str, Array]
+    wrt: tuple[str, ...]
+    dtype: str
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        shapes: Mapping[Atom, Shape],
+        inputs: Mapping[str, Array],
+        wrt: tuple[str, ...],
+        dtype: str,
+    ) -> Scene:
+        """The scene of a Program as typed, with the shapes of its variables at least."""
+        from gradcli.autodiff.run import as_run
+
+        ran = as_run(program)
+        variables = {symbol: shapes[symbol] for symbol in ran.variables}
+        return cls(ran, infer(ran, variables, bounded=False), inputs, wrt, dtype)
+
+    @property
+    def is_within_budget(self) -> bool:
+        """Whether it is small enough to be looked into."""
+        sizes = sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
+        return len(self.program.lines) <= MOST_LINES and sizes <= MOST_VALUES
+
+    @property
+    def largest(self) -> float:
+        """The largest number of the dtype."""
+        return float(np.finfo(self.dtype).max)
+
+    @property
+    def smallest(self) -> float:
+        """The smallest number of the dtype with all its digits."""
+        return float(np.finfo(self.dtype).smallest_normal)
+
+    @property
+    def rounding(self) -> float:
+        """The relative error of rounding once."""
+        return float(np.finfo(self.dtype).eps) / 2
+
+    @cached_property
+    def meaning(self) -> Expansion:
+        """The same in primitives, every line's apart from those of others."""
+        found = expansion(self.program, shares=False)
+        variables = {symbol: self.shapes[symbol] for symbol in self.program.variables}
+        return found.then(lowering(found.program, infer(found.program, variables, bounded=False), shares=False))
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The reference reading of it."""
+        variables = {symbol: self.shapes[symbol] for symbol in self.program.variables}
+        shapes = infer(self.meaning.program, variables, bounded=False)
+        exact = {name: array.astype(np.float64) for name, array in self.inputs.items()}
+        return Reference(self.meaning.program, shapes, exact)
+
+    @cached_property
+    def line_of(self) -> Mapping[Atom, Line]:
+        """The lines by their symbols."""
+        return {line.symbol: line for line in self.program.lines}
+
+    @cached_property
+    def users(self) -> Mapping[Atom, tuple[Line, ...]]:
+        """The lines that use a value, each once."""
+        found: dict[Atom, list[Line]] = {}
+        for line in self.program.lines:
+            for operand in dict.fromkeys(line.call.operands):
+                found.setdefault(operand, []).append(line)
+        return {atom: tuple(lines) for atom, lines in found.items()}
+
+    @cached_property
+    def parts(self) -> Mapping[Atom, tuple[Line, ...]]:
+        """The primitives that each line stands for, by its symbol."""
+        found: dict[Atom, list[Line]] = {}
+        for part in self.meaning.program.lines:
+            found.setdefault(self.meaning.owners[part.symbol], []).append(part)
+        return {owner: tuple(lines) for owner, lines in found.items()}
+
+    @cached_property
+    def by_meaning(self) -> Mapping[Atom, Atom]:
+        """The variable or line that a value of the meaning is that of."""
+        known: dict[Atom, Atom] = {symbol: symbol for symbol in self.program.variables}
+        for line in self.program.lines:
+            known.setdefault(self.held(line.symbol), line.symbol)
+        return known
+
+    def held(self, atom: Atom) -> Atom:
+        """What holds the value of a line in the meaning."""
+        return self.meaning.renamed.get(atom, atom)
+
+    def excerpt(self, atom: Atom) -> str:
+        """The text of a variable or line."""
+        line = self.line_of.get(atom)
+        return str(atom) if line is None else self.program.excerpt(line)
+
+
+class View:
+    """One number of torch, everything that it is made of, and the truth of all that."""
+
+    def __init__(self, scene: Scene, site: Site, v: Array | None, *, everywhere: bool = False) -> None:
+        """Run the function in torch and on balls.
+
+        Args:
+            scene: The function at the point.
+            site: The number.
+            v: The gradient vector, for an entry of vᵀJ.
+            everywhere: Whether to follow back to all values, and not only to what the column moves.
+
+        Raises:
+            OverBudgetError: it is made of too much.
+        """
+        from gradcli.autodiff.trace import trace
+
+        if not scene.is_within_budget:
+            raise OverBudgetError
+        self.scene, self.site = scene, site
+        self.tolerance = TOLERANCE[scene.dtype].rtol
+        weights = np.zeros(scene.shapes.get(scene.program.output, ()))
+        if site.row >= 0:
+            weights.flat[site.row] = 1
+        elif v is not None:
+            weights = v.astype(np.float64).reshape(weights.shape)
+        self.trace: Trace = trace(scene.program, scene.inputs, scene.wrt, scene.dtype, weights)
+        rows = np.flatnonzero(weights.ravel())
+        self.needed = scene.reference.made_of({scene.meaning.program.output: rows})
+        if sum(map(len, self.needed.values())) > MOST_ELEMENTS:
+            raise OverBudgetError
+        start = None if site.variable is None else (sympy.Symbol(site.variable, real=True), site.column)
+        self.cone: Mapping[Atom, Flat] = self.needed
+        if start is not None and not everywhere:
+            self.cone = scene.reference.moved_by(start, self.needed)
+        self.start: Place = (scene.program.output, site.row) if start is None else start
+        self._seeds = {int(row): float(weights.flat[row]) for row in rows}
+        self._contributions: dict[Atom, dict[Atom, Array]] = {}
+        for bits in PRECISIONS:
+            self.bits = bits
+            with precision(bits):
+                self.truth, self.sweep = self._taken()
+            if self._is_known():
+                break
+
+    def _taken(self) -> tuple[Backward, Sweep]:
+        program = self.scene.meaning.program
+        truth = Backward(self.scene.reference, self.needed)
+        seeds = {row: Flow(arb(weight), abs(arb(weight))) for row, weight in self._seeds.items()}
+        return truth, truth.sweep({program.output: seeds}, program.lines, self.cone)
+
+    def _is_known(self) -> bool:
+        outcomes = [o for values in self.truth.values.values() for o in values.values()]
+        outcomes += [flow.total for flows in self.sweep.adjoints.values() for flow in flows.values()]
+        return all(_is_decided(outcome) for outcome in outcomes)
+
+    # -- values
+
+    def value(self, place: Place) -> Error:
+        """The error of one element of a line."""
+        atom, e = place
+        truth = self.truth.values.get(self.scene.held(atom), {}).get(e)
+        number = float(self.trace.values[atom].ravel()[e])
+        return Error.of(number, arb(number) if truth is None and math.isfinite(number) else _or_trouble(truth))
+
+    def slopes(self, place: Place) -> dict[Place, Flow]:
+        """The true slopes of one element of a line by the elements of its operands."""
+        line, e = self.scene.line_of[place[0]], place[1]
+        return self._back(line, {e: Flow(arb(1), arb(1))})
+
+    def back_through(self, line: Line) -> dict[Place, Flow]:
+        """What a line passes on of its true adjoint; the largest way is that inside of the line alone."""
+        adjoints = self.sweep.adjoints.get(self.scene.held(line.symbol), {})
+        seeds = {e: Flow(flow.total, _size(flow.total)) for e, flow in adjoints.items()}
+        return self._back(line, seeds)
+
+    def _back(self, line: Line, seeds: Elements) -> dict[Place, Flow]:
+        parts = self.scene.parts.get(line.symbol, ())
+        found = self.truth.sweep({self.scene.held(line.symbol): seeds}, parts, self.needed).adjoints
+        operands = {a for a in line.call.operands if isinstance(a, sympy.Symbol)}
+        return {(a, e): flow for a in operands for e, flow in found.get(self.scene.held(a), {}).items()}
+
+    def sources(self, place: Place) -> list[Place]:
+        """The elements of its operands that one element of a line is made of."""
+        line = self.scene.line_of[place[0]]
+        waiting: dict[Atom, set[int]] = {self.scene.held(line.symbol): {place[1]}}
+        for part in reversed(self.scene.parts.get(line.symbol, ())):
+            elements = np.array(sorted(waiting.get(part.symbol, ())), dtype=np.int64)
+            for k, operand in enumerate(part.call.operands):
+                if len(elements) and isinstance(operand, sympy.Symbol):
+                    made_of = self.scene.reference.footprint.down(part, k, elements)[1]
+                    waiting.setdefault(operand, set()).update(made_of.tolist())
+        operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
+        return [(a, e) for a in operands for e in sorted(waiting.get(self.scene.held(a), ()))]
+
+    def results(self, line: Line, place: Place) -> list[int]:
+        """The elements of a line that one element of an operand enters."""
+        waiting: dict[Atom, set[int]] = {self.scene.held(place[0]): {place[1]}}
+        for part in self.scene.parts.get(line.symbol, ()):
+            for k, operand in enumerate(part.call.operands):
+                elements = np.array(sorted(waiting.get(operand, ())), dtype=np.int64)
+                if len(elements):
+                    out = self.scene.reference.footprint.up(part, k, elements)[1]
+                    kept = out[np.isin(out, self.needed.get(part.symbol, ()))]
+                    waiting.setdefault(part.symbol, set()).update(kept.tolist())
+        return sorted(waiting.get(self.scene.held(line.symbol), ()))
+
+    # -- what flows back
+
+    def adjoint(self, place: Place) -> Error:
+        """The error of what flows back to one element."""
+        found = self.trace.adjoints.get(place[0])
+        flow = self.sweep.adjoints.get(self.scene.held(place[0]), {}).get(place[1])
+        number = 0.0 if found is None else float(found.ravel()[place[1]])
+        return Error.of(number, arb(0) if flow is None else flow.total)
+
+    def flows(self, place: Place) -> list[tuple[Line, Error]]:
+        """What each line that uses an element adds to what flows back to it."""
+        found = []
+        for line in self.scene.users.get(place[0], ()):
+            flow = None
+            for part in self.scene.parts.get(line.symbol, ()):
+                entering = self.sweep.entering.get((part.symbol, self.scene.held(place[0])), {}).get(place[1])
+                if entering is not None:
+                    flow = entering if flow is None else flow.joined(entering)
+            number = self.contribution(line, place)
+            if flow is not None or number is not None:
+                found.append((line, Error.of(number or 0.0, arb(0) if flow is None else flow.total)))
+        return found
+
+    def contribution(
+        self,
+        line: Line,
+        place: Place,
+        *,
+        adjoint: Array | None = None,
+        values: Mapping[Atom, Array] | None = None,
+    ) -> float | None:
+        """What a line adds in torch, from its own numbers or from others in their place; None for nothing."""
+        if adjoint is None and values is None:
+            if line.symbol not in self._contributions:
+                self._contributions[line.symbol] = self.trace.contributions(line)
+            found = self._contributions[line.symbol]
+        else:
+            found = self.trace.contributions(line, adjoint, values)
+        return float(found[place[0]].ravel()[place[1]]) if place[0] in found else None
+
+    def true_values(self, atom: Atom) -> Array:
+        """The values of a line in torch, where they are needed the true ones."""
+        return self._corrected(self.trace.values[atom], self.truth.values.get(self.scene.held(atom), {}))
+
+    def true_adjoint(self, atom: Atom) -> Array:
+        """What flows back to a line in torch, where it is known the true one."""
+        flows = self.sweep.adjoints.get(self.scene.held(atom), {})
+        return self._corrected(self.trace.adjoints[atom], {e: flow.total for e, flow in flows.items()})
+
+    def _corrected(self, array: Array, truth: Mapping[int, Outcome]) -> Array:
+        corrected = array.copy()
+        with np.errstate(over="ignore"):
+            for e, outcome in truth.items():
+                if not isinstance(outcome, Trouble):
+                    corrected.flat[e] = float(outcome.mid())
+        return corrected
+
+    def is_taken(self, place: Place) -> bool:
+        """Whether anything flows back to an element, in truth."""
+        return place[1] in self.sweep.adjoints.get(self.scene.held(place[0]), {})
+
+
+def _or_trouble(outcome: Outcome | None) -> Outcome:
+    return Trouble("domain", "it is not known", False) if outcome is None else outcome
+
+
+def _size(outcome: Outcome) -> Ball:
+    return arb(0) if isinstance(outcome, Trouble) else abs(outcome).upper()
+
+
+def _is_decided(outcome: Outcome) -> bool:
+    if isinstance(outcome, Trouble):
+        return outcome.decided
+    if outcome.is_exact() or outcome.rel_accuracy_bits() >= KNOWN_BITS:
+        return True
+    return bool(abs(outcome).upper() < arb(2) ** NEGLIGIBLE)
