@@ -26,7 +26,7 @@ from gradcli.results import Array
 
 __all__ = ["Diagnosis", "Scene", "lost", "poisoned"]
 
-MOST_STEPS = 500
+MOST_STEPS = 1_000
 """Operations of one walk."""
 
 RIGHT = 4.0
@@ -175,7 +175,9 @@ class _Walk:
         most: Ball = arb(0)
         for source, flow in self.view.slopes(place).items():
             own = self.view.value(source)
-            if own.absolute is None or not self._is_to_blame(own, error):
+            if own.absolute is None:
+                return source
+            if not self._is_to_blame(own, error):
                 continue
             passed = own.absolute if isinstance(flow.total, Trouble) else own.absolute * abs(flow.total).upper()
             if best is None or passed > most:
@@ -238,7 +240,16 @@ class _Walk:
             if self._is_better(mended, error):
                 worst = max((s for s in bad if s[0] == atom), key=lambda s: self.view.value(s).relative)
                 return self._value(worst)
+        lasting = [s for s in bad if self._is_beyond_mending(s)]
+        if lasting:
+            return self._value(max(lasting, key=lambda s: self.view.value(s).relative))
         return faults.of_slope(self.view, line, place, error)
+
+    def _is_beyond_mending(self, place: Place) -> bool:
+        """Whether the true value is not a number of the dtype either, as one that underflows."""
+        error = self.view.value(place)
+        mended = float(self.view.true_values(place[0]).ravel()[place[1]])
+        return mended == error.number and error.relative > self.view.tolerance
 
     def _is_better(self, number: float | None, error: Error) -> bool:
         """Whether a number is much nearer to the truth."""
@@ -265,7 +276,11 @@ class _Walk:
             if not math.isfinite(self.view.value(value).number):
                 first = self._first_bad_value(value)
                 return faults.of_poison(self.view, first, self._value(first))
-        return faults.of_poisoned_slope(self.view, line, place, results)
+        fault = faults.of_poisoned_slope(self.view, line, place, results)
+        if fault.kind == "branch":
+            return fault
+        lost = next((s for s in around if s[0] in self.scene.line_of and self._is_beyond_mending(s)), None)
+        return fault if lost is None else self._value(lost) or fault
 
 
 def _badness(error: Error) -> tuple[bool, Ball]:

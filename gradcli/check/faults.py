@@ -18,10 +18,10 @@ from gradcli.reference.rules import Outcome, Trouble
 
 Kind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
 
-SUMS = frozenset(["add", "sub", "sum", "mean", "cumsum", "matmul", "dot", "einsum", "trace"])
+SUMS = frozenset(["add", "sub", "sum", "mean", "cumsum", "matmul", "dot", "einsum", "trace", "det"])
 """Operations that add up terms."""
 
-FROM_RESULT = frozenset(["sigmoid", "tanh", "expm1", "softmax", "log_softmax", "logsigmoid", "elu", "selu"])
+FROM_RESULT = frozenset(["sigmoid", "tanh", "expm1", "softmax", "log_softmax", "logsigmoid", "elu", "selu", "det"])
 """Operations whose slope torch takes from their rounded results."""
 
 CHOICES = frozenset(["where", "maximum", "minimum", "amax", "amin"])
@@ -240,7 +240,16 @@ def _outside(view: View, atom: Atom, what: str, truth: Ball) -> Fault | None:
 
 def _inside(view: View, line: Line, shown: str) -> Fault | None:
     """A number outside of the range inside of an operation that torch has and the primitives spell out."""
-    for part in view.scene.parts.get(line.symbol, ())[:-1]:
+    parts = view.scene.parts.get(line.symbol, ())
+    for part in parts:
+        if part.call.op.name == "prod":
+            factors = [_magnitude(o) for o in view.truth.values.get(part.call.operands[0], {}).values()]
+            for some in ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1]):
+                what = f"a product of factors of {shown}"
+                outside = _outside(view, line.symbol, what, math.prod(some, start=arb(1)))
+                if outside is not None:
+                    return outside
+    for part in parts[:-1]:
         for outcome in view.truth.values.get(part.symbol, {}).values():
             if not isinstance(outcome, Trouble):
                 outside = _outside(view, line.symbol, f"a number inside of {shown}", outcome)

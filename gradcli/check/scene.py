@@ -32,7 +32,7 @@ from gradcli.results import Array
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
 
-MOST_LINES = 2_000
+MOST_LINES = 1_000
 """Operations of a function that is looked into."""
 
 MOST_VALUES = 1_000_000

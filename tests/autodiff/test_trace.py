@@ -1,0 +1,86 @@
+"""A trace keeps what torch had: every value, what flows back to it, and which operation added what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.autodiff.trace import Trace, trace
+from gradcli.language.grammar import parse
+from gradcli.language.program import Line
+
+
+def _trace(text: str, v: Any = 1.0, dtype: str = "float64", **at: Any) -> Trace:
+    program = parse(text)
+    inputs = {name: np.array(value, dtype=dtype) for name, value in at.items()}
+    return trace(program, inputs, program.names, dtype, np.array(v))
+
+
+def _line(found: Trace, shown: str) -> Line:
+    return next(line for line in found.program.lines if found.program.excerpt(line) == shown)
+
+
+def test_every_line_has_its_value_and_its_adjoint() -> None:
+    """Of y = (x*z)**2 with x*z = 6: dy/d(x*z) = 12, dy/dx = 36, dy/dz = 24."""
+    found = _trace("(x*z)**2", x=2, z=3)
+    product = _line(found, "x*z").symbol
+    x, z = found.program.variables
+    assert found.values[product] == 6
+    assert [found.adjoints[a].item() for a in (found.program.output, product, x, z)] == [1, 12, 36, 24]
+
+
+def test_adjoints_are_weighted_by_v_and_have_the_shape_of_the_line() -> None:
+    """∂(v·x**2)/∂x = 2*v*x."""
+    found = _trace("x**2", v=[[1, 10, 100], [0, 0, -1]], x=[[1, 2, 3], [4, 5, 6]])
+    assert found.adjoints[found.program.variables[0]].tolist() == [[2, 40, 600], [0, 0, -12]]
+
+
+def test_contributions_are_those_of_one_operation_alone() -> None:
+    """In x*sin(x) the product adds sin(x), and the sine x*cos(x)."""
+    found = _trace("x*sin(x)", x=0.5)
+    x = found.program.variables[0]
+    product, sine = (found.contributions(_line(found, shown)) for shown in ("x*sin(x)", "sin(x)"))
+    assert product[x] == np.sin(0.5)
+    assert sine[x] == 0.5 * np.cos(0.5)
+    assert product[x] + sine[x] == found.adjoints[x]
+
+
+def test_contributions_can_be_asked_for_at_other_numbers() -> None:
+    """3*a**2 at another a, of another adjoint."""
+    found = _trace("x**3", x=2)
+    x = found.program.variables[0]
+    line = found.program.lines[0]
+    assert found.contributions(line)[x] == 12
+    assert found.contributions(line, np.array(10.0))[x] == 120
+    assert found.contributions(line, values={x: np.array(1.0)})[x] == 3
+
+
+def test_an_operand_used_twice_gets_both_contributions() -> None:
+    """x*x adds x twice."""
+    found = _trace("x*x", x=3)
+    assert found.contributions(found.program.lines[0])[found.program.variables[0]] == 6
+
+
+def test_conditions_have_values_and_no_adjoints() -> None:
+    """Nothing flows back through a comparison."""
+    found = _trace("where(x > 0, x, -x)", x=[1, -1], v=[1, 1])
+    condition = _line(found, "x > 0").symbol
+    assert found.values[condition].tolist() == [True, False]
+    assert condition not in found.adjoints
+    assert found.contributions(_line(found, "x > 0")) == {}
+
+
+def test_the_lines_are_those_that_torch_ran() -> None:
+    """Softmax is one operation of torch; a Program that ends in a number has no line, and nothing flows back."""
+    assert [line.call.op.name for line in _trace("softmax(x)", v=[1, 1], x=[1, 2]).program.lines] == ["softmax"]
+    assert _trace("7").values == {}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_arrays_have_the_dtype_of_the_run(dtype: str) -> None:
+    """1e-30 squared underflows in float32 alone."""
+    found = _trace("x**2", dtype=dtype, x=1e-30)
+    assert found.values[found.program.output].dtype == dtype
+    assert (found.values[found.program.output] == 0) == (dtype == "float32")

@@ -1,0 +1,333 @@
+"""The operation that lost the digits, or poisoned the gradient, is the one that is named."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.check import diagnosis, scene
+from gradcli.check.diagnosis import Diagnosis, Scene, lost, poisoned
+from gradcli.check.faults import said
+from gradcli.language.grammar import parse
+
+
+@dataclass(frozen=True)
+class Site:
+    """A number of an answer."""
+
+    variable: str | None
+    column: int
+    row: int
+
+
+Y, DY = Site(None, -1, 0), Site("x", 0, 0)
+
+
+def _scene(text: str, x: Any, dtype: str = "float64") -> Scene:
+    program = parse(text)
+    at = x if isinstance(x, dict) else {"x": x}
+    inputs = {name: np.array(value, dtype=dtype) for name, value in at.items()}
+    shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
+    return Scene.of(program, shapes, inputs, program.names, dtype)
+
+
+def _is_consistent(found: Diagnosis, text: str) -> bool:
+    """Whether line, span and text are the same place."""
+    if found.line is None or found.span is None:
+        return found.kind == "unknown"
+    return found.span == found.line.span and text[found.span.start : found.span.stop] == found.shown
+
+
+LOST = [
+    ("(1-cos(x))/x**2", 1e-8, Y, "cancellation", "1-cos(x)"),
+    ("(1-cos(x))/x**2", 1e-8, DY, "cancellation", "1-cos(x)"),
+    ("log(1+x)", 1e-18, Y, "ill-conditioned", "log(1+x)"),
+    ("exp(x)-1", 1e-12, Y, "cancellation", "exp(x)-1"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, Y, "cancellation", "sqrt(x+1)-sqrt(x)"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, DY, "cancellation", "sqrt(x+1)-sqrt(x)"),
+    ("(1e300*(1e-200*x))**2", 1e-130, Y, "underflow", "1e-200*x"),
+    ("(1e300*(1e-200*x))**2", 1e-130, DY, "underflow", "1e-200*x"),
+    ("exp(-x**2)", 27.2, DY, "underflow", "exp(-x**2)"),
+    ("sigmoid(x)", 40, DY, "cancellation", "sigmoid(x)"),
+    ("3*sigmoid(2*x)**2", 20, DY, "cancellation", "sigmoid(2*x)"),
+    ("tanh(x)", 200, DY, "cancellation", "tanh(x)"),
+    ("expm1(x)", -40, DY, "cancellation", "expm1(x)"),
+    ("acosh(x)", 1.00000001, DY, "ill-conditioned", "acosh(x)"),
+    ("x**3", 1e200, Y, "overflow", "x**3"),
+    ("x**3", 1e200, DY, "overflow", "x**3"),
+    ("exp(exp(exp(x)))", 5, DY, "overflow", "exp(exp(exp(x)))"),
+    ("sum(x)", [1e16, 1, -1e16], Y, "cancellation", "sum(x)"),
+    ("cumsum(x)", [1e16, 1, -1e16], Site(None, -1, 2), "cancellation", "cumsum(x)"),
+    ("mean((x-mean(x))**2)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], Y, "cancellation", "x-mean(x)"),
+    ("mean((x-mean(x))**2)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], Site("x", 1, 0), "cancellation", "x-mean(x)"),
+    ("var(x)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], DY, "cancellation", "var(x)"),
+    ("norm(x)", [1e-200, 1e-200], Y, "underflow", "norm(x)"),
+    ("(1+1/x)**x", 1e12, Y, "ill-conditioned", "(1+1/x)**x"),
+    ("sin(x*x)", 123456789012, Y, "ill-conditioned", "sin(x*x)"),
+    ("x*sin(pi)", 1, Y, "ill-conditioned", "sin(pi)"),
+    ("(x-9007199254740993)**2", 2.0**53, DY, "cancellation", "x-9007199254740993"),
+    ("x/sqrt(x**2)", 1e200, Y, "overflow", "x**2"),
+    ("sqrt(x**2)", 1e-200, Y, "underflow", "x**2"),
+    ("prod(x)", [1e-200, 1e-200, 1e200], Y, "underflow", "prod(x)"),
+    ("det(x)", [[1e8, 1e8 + 1], [1e8 - 1, 1e8]], Y, "cancellation", "det(x)"),
+    ("x @ [1e9+3, -1e9-2]", [1e9 + 1, 1e9 + 2], Y, "cancellation", "x @ [1e9+3, -1e9-2]"),
+    ("log(sum(exp(x)))", [-800, -801], Y, "underflow", "exp(x)"),
+    ("softmax(x)", [40, 0], DY, "cancellation", "softmax(x)"),
+    ("floor(x*3)", 1 / 3, Y, "branch", "floor(x*3)"),
+    ("where(x*3<1, x**2, x)", 1 / 3, Y, "branch", "x*3<1"),
+    ("where(x*3<1, x**2, x)", 1 / 3, DY, "branch", "x*3<1"),
+    ("1e10*(1-cos(x)) + 1e-30*(exp(x)-1)", 1e-8, Y, "cancellation", "1-cos(x)"),
+    ("1e-30*(exp(x)-1) + 1e10*(1-cos(x))", 1e-8, Y, "cancellation", "1-cos(x)"),
+    ("y = exp(x) - 1; z = y*3; z/(x+1)", 1e-12, Y, "cancellation", "exp(x) - 1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "site", "kind", "shown"),
+    LOST,
+    ids=[f"{'dy' if s.variable else 'y'} {t} at {x}" for t, x, s, *_ in LOST],
+)
+def test_the_operation_that_loses_digits_is_named(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+    """Of values and of derivatives."""
+    found = lost(_scene(text, x), site)
+    assert (found.kind, found.shown) == (kind, shown), found.note
+    assert _is_consistent(found, text)
+
+
+SINGLE = [
+    ("(1-cos(x))/x**2", 1e-3, DY, "cancellation", "1-cos(x)"),
+    ("sigmoid(x)", 20, DY, "cancellation", "sigmoid(x)"),
+    ("exp(x)", 90, Y, "overflow", "exp(x)"),
+    ("exp(-x**2)", 9.6, DY, "underflow", "exp(-x**2)"),
+    ("sin(x*x)", 12347, DY, "ill-conditioned", "sin(x*x)"),
+    ("exp(x)-1", 1e-3, Y, "cancellation", "exp(x)-1"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "site", "kind", "shown"), SINGLE, ids=[f"{t} at {x}" for t, x, *_ in SINGLE])
+def test_float32_loses_its_digits_earlier(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+    """At points where float64 keeps enough of them."""
+    found = lost(_scene(text, x, "float32"), site)
+    assert (found.kind, found.shown) == (kind, shown), found.note
+
+
+RIGHT = [
+    ("exp(x)-1", 1e-12, DY, "float64"),
+    ("log(1+x)", 1e-18, DY, "float64"),
+    ("sigmoid(x)", 40, Y, "float64"),
+    ("sum(x)", [1e16, 1, -1e16], DY, "float64"),
+    ("sin(x)", 1e22, Y, "float32"),
+    ("x*y", {"x": 2, "y": 3}, DY, "float64"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "site", "dtype"), RIGHT, ids=[f"{t} at {x}" for t, x, *_ in RIGHT])
+def test_of_a_right_number_nothing_is_to_blame(text: str, x: Any, site: Site, dtype: str) -> None:
+    """Even where the function loses digits elsewhere."""
+    found = lost(_scene(text, x, dtype), site)
+    assert found == Diagnosis("unknown")
+    assert poisoned(_scene(text, x, dtype), site) == Diagnosis("unknown")
+
+
+LOST_NOTES = [
+    ("(1-cos(x))/x**2", 1e-8, Y, "1-cos(x) cancels: terms as large as 1 leave 5e-17, and torch gives 0"),
+    (
+        "log(1+x)",
+        1e-18,
+        Y,
+        "log(1+x) makes the rounding of 1+x 1e+18 times as large: torch gives 0, the truth is 1e-18",
+    ),
+    (
+        "sqrt(x+1)-sqrt(x)",
+        1e16,
+        DY,
+        "in the derivative of sqrt(x+1)-sqrt(x), through sqrt(x) and x+1, terms as large as 5e-09 leave -2.5e-25, "
+        "and torch gives 0",
+    ),
+    (
+        "(1e300*(1e-200*x))**2",
+        1e-130,
+        Y,
+        "1e-200*x is 1e-330 here, and float64 loses digits below 2.23e-308",
+    ),
+    ("x**3", 1e200, DY, "the derivative through x**3 is 3e+400 here, and float64 ends at 1.8e+308"),
+    (
+        "tanh(x)",
+        200,
+        DY,
+        "torch takes the slope of tanh(x) from its rounded value: torch gives 0, the truth is 7.66e-174",
+    ),
+    ("where(x*3<1, x**2, x)", 1 / 3, DY, "rounding decides x*3<1 the other way"),
+    ("floor(x*3)", 1 / 3, Y, "rounding takes floor(x*3) over a jump: torch gives 1, the truth is 0"),
+    ("x*sin(pi)", 1, Y, "sin(pi) is taken of a rounded pi: torch gives 1.22e-16, the truth is 0"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "site", "note"), LOST_NOTES, ids=[f"{t} at {x}" for t, x, *_ in LOST_NOTES])
+def test_the_note_says_how_the_digits_are_lost(text: str, x: Any, site: Site, note: str) -> None:
+    """One sentence, with the numbers."""
+    assert lost(_scene(text, x), site).note == note
+
+
+@pytest.mark.parametrize("text", ["softmax(x)", "exp(x)/sum(exp(x))"])
+def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> None:
+    """The softmax sums to 1 everywhere, so vᵀJ with v = 1 is 0."""
+    whole = _scene(text, np.linspace(0.3, 2.9, 12))
+    found = [lost(whole, Site("x", column, -1), np.ones(12)) for column in range(12)]
+    rounded = [d for d in found if d.kind != "unknown"]  # in the others, torch's rounding errors cancel too
+    assert rounded
+    for d in rounded:
+        assert (d.kind, d.shown) == ("cancellation", text)
+        assert d.note.endswith("cancel to 0, and what torch gives is their rounding")
+        assert "terms as large as 0." in d.note
+
+
+def test_the_products_of_v_matter_and_not_the_rows_apart() -> None:
+    """[a - b, b - a] with v = [1, 0] is not made of what the second row loses."""
+    text = "[1-cos(x), exp(x)-1]"
+    assert lost(_scene(text, 1e-9), Site("x", 0, -1), np.array([1.0, 0.0])).kind == "unknown"
+    assert lost(_scene("[1-cos(x), exp(x)-1]**2", 1e-9), Site("x", 0, -1), np.array([1.0, 0.0])).shown == "1-cos(x)"
+
+
+POISONED = [
+    ("where(x>0, sqrt(x), 0)", -1, DY, "branch", "sqrt(x)"),
+    ("where(x<=0, exp(x), 1+x)", 1000, DY, "branch", "exp(x)"),
+    ("where(x!=0, x/x, 1)", 0, DY, "branch", "x/x"),
+    ("where(x==0, 0, sqrt(x**2))", 0, DY, "branch", "sqrt(x**2)"),
+    ("where(x>0, 1/sqrt(x)+2, 0)", 0, DY, "branch", "1/sqrt(x)"),
+    ("x*log(x) if x>0 else 0", 0, DY, "branch", "log(x)"),
+    ("maximum(sqrt(x), 1)", 0, DY, "branch", "sqrt(x)"),
+    ("relu(sqrt(x)-1)", 0, DY, "branch", "sqrt(x)"),
+    ("sum(where(x>0, log(x), x))", [-1, 2, 0], Site("x", 2, 0), "branch", "log(x)"),
+    ("where(x>1, sqrt(x**2), 0)", 1e-200, DY, "branch", "sqrt(x**2)"),
+    ("exp(x)/sum(exp(x))", [1000, 0], Y, "overflow", "exp(x)"),
+    ("exp(x)/sum(exp(x))", [1000, 0], DY, "overflow", "exp(x)"),
+    ("exp(x)/exp(x)", 1000, Y, "overflow", "exp(x)"),
+    ("exp(x)/exp(x)", 1000, DY, "overflow", "exp(x)"),
+    ("1/(1+exp(-x))", -1000, DY, "overflow", "exp(-x)"),
+    ("log(cosh(x))", 800, DY, "overflow", "cosh(x)"),
+    ("log(softmax(x))", [0, 1000], Y, "underflow", "softmax(x)"),
+    ("log(softmax(x))", [0, 1000], DY, "underflow", "softmax(x)"),
+    ("sqrt(x**2)", 1e-200, DY, "underflow", "x**2"),
+    ("sqrt(sum(x**2))*0", [0, 0], DY, "domain", "sqrt(sum(x**2))"),
+    ("relu(x)*log(x)", 0, Y, "domain", "log(x)"),
+    ("relu(x)*log(x)", 0, DY, "domain", "log(x)"),
+    ("relu(x)*log(x)", -1, Y, "domain", "log(x)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "site", "kind", "shown"),
+    POISONED,
+    ids=[f"{'dy' if s.variable else 'y'} {t} at {x}" for t, x, s, *_ in POISONED],
+)
+def test_the_operation_that_poisons_is_named(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+    """A branch that is not taken, a number that overflows, a slope that is infinite."""
+    found = poisoned(_scene(text, x), site)
+    assert (found.kind, found.shown) == (kind, shown), found.note
+    assert _is_consistent(found, text)
+
+
+POISONED_NOTES = [
+    ("where(x>0, sqrt(x), 0)", -1, "the branch not taken, sqrt(x), is nan here, and 0 times its slope is nan"),
+    (
+        "where(x==0, 0, sqrt(x**2))",
+        0,
+        "the branch not taken, sqrt(x**2), has the slope inf here, and 0 times that is nan",
+    ),
+    (
+        "where(x<=0, exp(x), 1+x)",
+        1000,
+        "the branch not taken, exp(x), overflows here, and 0 times its slope is nan",
+    ),
+    (
+        "where(x>0, 1/sqrt(x)+2, 0)",
+        0,
+        "in the branch not taken, 1/sqrt(x)+2, 1/sqrt(x) is inf here, and 0 times its slope is nan",
+    ),
+    (
+        "relu(sqrt(x)-1)",
+        0,
+        "sqrt(x), which relu(sqrt(x)-1) does not take, has the slope inf here, and 0 times that is nan",
+    ),
+    ("exp(x)/exp(x)", 1000, "exp(x) is 1.97e+434 here, and float64 ends at 1.8e+308"),
+    ("sqrt(sum(x**2))*0", [0, 0], "sqrt(sum(x**2)) has the slope inf here, and 0 times that is nan"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "note"), POISONED_NOTES, ids=[f"{t} at {x}" for t, x, _ in POISONED_NOTES])
+def test_the_note_says_how_the_gradient_is_poisoned(text: str, x: Any, note: str) -> None:
+    """One sentence, with the branch and the operation."""
+    assert poisoned(_scene(text, x), DY).note == note
+
+
+def test_a_poisoned_branch_comes_with_the_choice_that_does_not_take_it() -> None:
+    """Of two choices, the inner one."""
+    text = "where(x<5, 2*where(x>0, log(x), x), x)"
+    found = poisoned(_scene(text, 0), DY)
+    assert found.shown == "log(x)"
+    assert found.choice is not None
+    assert text[found.choice.span.start : found.choice.span.stop] == "where(x>0, log(x), x)"
+
+
+def test_float32_overflows_earlier() -> None:
+    """The truth of exp(100) is 2.7e43."""
+    assert poisoned(_scene("exp(x)/(1+exp(x))", 100, "float32"), DY).shown == "exp(x)"
+    assert poisoned(_scene("exp(x)/(1+exp(x))", 100), DY).kind == "unknown"
+
+
+def test_one_scene_serves_all_its_findings() -> None:
+    """The second entry is not that of the first."""
+    whole = _scene("[exp(x)-1, sqrt(x+1e16)-1e8]", 1e-9)
+    assert lost(whole, Site(None, -1, 0)).shown == "exp(x)-1"
+    assert lost(whole, Site(None, -1, 1)).shown == "sqrt(x+1e16)-1e8"
+
+
+@pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
+def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each bound alone."""
+    monkeypatch.setattr(scene, name, most)
+    assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Diagnosis("unknown")
+
+
+def test_a_walk_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the quotient it is one step to the difference."""
+    monkeypatch.setattr(diagnosis, "MOST_STEPS", 0)
+    assert lost(_scene("(1-cos(x))/x**2", 1e-8), DY) == Diagnosis("unknown")
+
+
+def test_a_sum_of_a_million_elements_is_given_up_at_once() -> None:
+    """No ball is made for any of them."""
+    assert lost(_scene("sum(sin(x))-sum(x)", np.full(600_000, 1e-9)), Y) == Diagnosis("unknown")
+
+
+def test_torch_and_the_reference_agree_on_what_flows_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule of torch that is wrong is found where it is: the checker of the checker."""
+    import torch
+
+    from gradcli.autodiff import run
+
+    right = run.apply
+
+    def wrong(call: Any, values: Any, kind: Any) -> Any:
+        result = right(call, values, kind)
+        return result * 1.5 - (result * 0.5).detach() if call.op.name == "sin" else result
+
+    monkeypatch.setattr("gradcli.autodiff.run.apply", wrong)
+    monkeypatch.setattr("gradcli.autodiff.trace.apply", wrong)
+    assert torch.is_tensor(torch.ones(1))
+    assert lost(_scene("3*sin(x**2)**2 + x", 0.7), DY).shown == "sin(x**2)"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.25, "0.25"), (-1e-8, "-1e-08"), (math.nan, "nan"), (math.inf, "inf")],
+    ids=str,
+)
+def test_numbers_are_said_to_three_digits(number: float, text: str) -> None:
+    """As Python has them."""
+    assert said(number) == text
