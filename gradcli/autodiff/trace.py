@@ -7,6 +7,7 @@ operands.  Knows what torch did, and not whether it is right.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import apply, evaluate, leaves_of, output_of, prepared
+from gradcli.errors import InputError
 from gradcli.language.program import Atom, Line, Program
 
 Array = npt.NDArray[Any]
@@ -49,6 +51,9 @@ class Trace:
 
         Returns:
             An array of the operand's shape for every operand that the line has a derivative by.
+
+        Raises:
+            InputError: What torch refuses.
         """
         adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
         if adjoint is None:
@@ -56,12 +61,13 @@ class Trace:
         held = {a: (values or {}).get(a, self.values[a]) for a in line.call.operands if a in self.values}
         copies = {a: torch.tensor(array) for a, array in held.items()}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
-        result = apply(line.call, copies, getattr(torch, self.dtype))
-        if not leaves or not result.requires_grad:
-            return {}
-        given = torch.tensor(adjoint, dtype=result.dtype)
-        found = torch.autograd.grad(result, list(leaves.values()), given, allow_unused=True)
-        return {a: np.array(g.numpy()) for a, g in zip(leaves, found, strict=True) if g is not None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of losses between shapes that broadcast
+            try:
+                result = apply(line.call, copies, getattr(torch, self.dtype))
+            except RuntimeError as error:
+                raise _refused(error) from None
+        return _back(result, leaves, adjoint)
 
 
 def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
@@ -87,12 +93,23 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     values = evaluate(ran, leaves, dtype)
     y = output_of(ran, values, dtype)
     known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
-    adjoints: dict[Atom, Array] = {}
-    if y.requires_grad:
-        given = torch.tensor(v, dtype=y.dtype)
-        found = torch.autograd.grad(y, list(known.values()), given, allow_unused=True)
-        adjoints = {atom: _array(g) for atom, g in zip(known, found, strict=True) if g is not None}
-    return Trace(ran, dtype, {atom: _array(tensor) for atom, tensor in values.items()}, adjoints)
+    return Trace(ran, dtype, {atom: _array(tensor) for atom, tensor in values.items()}, _back(y, known, v))
+
+
+def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
+    """The vector-Jacobian product by some tensors; by none that y does not depend on."""
+    if not tensors or not y.requires_grad:
+        return {}
+    try:
+        found = torch.autograd.grad(y, list(tensors.values()), torch.tensor(v, dtype=y.dtype), allow_unused=True)
+    except RuntimeError as error:
+        raise _refused(error) from None
+    return {atom: _array(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
+
+
+def _refused(error: RuntimeError) -> Exception:
+    """What torch says, as an error of the input unless it is out of memory."""
+    return error if "allocate memory" in str(error) else InputError(f"torch fails: {' '.join(str(error).split())}")
 
 
 def _array(tensor: Any) -> Array:

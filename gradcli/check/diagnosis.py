@@ -17,10 +17,11 @@ from flint import arb
 from gradcli.check import faults
 from gradcli.check.faults import Fault, Kind
 from gradcli.check.scene import Error, Place, Scene, Site, View
-from gradcli.errors import Span
+from gradcli.errors import InputError, Span
 from gradcli.language.program import Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import OverBudgetError
+from gradcli.reference.footprint import TooManyError
 from gradcli.reference.rules import Trouble
 from gradcli.results import Array
 
@@ -98,7 +99,7 @@ def _diagnosed(scene: Scene, site: Site, v: Array | None, mode: Literal["lost", 
         with precision(view.bits):
             walk = _Walk(view)
             fault = walk.poison() if mode == "poisoned" else walk.loss()
-    except OverBudgetError:
+    except (OverBudgetError, TooManyError, InputError):  # too much to look into, or torch refuses to go back
         fault = None
     if fault is None:
         return Diagnosis("unknown")

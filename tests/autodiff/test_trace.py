@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.autodiff.trace import Trace, trace
+from gradcli.errors import InputError
 from gradcli.language.grammar import parse
 from gradcli.language.program import Line
 
@@ -84,3 +85,11 @@ def test_arrays_have_the_dtype_of_the_run(dtype: str) -> None:
     found = _trace("x**2", dtype=dtype, x=1e-30)
     assert found.values[found.program.output].dtype == dtype
     assert (found.values[found.program.output] == 0) == (dtype == "float32")
+
+
+def test_what_torch_refuses_is_an_error_of_the_input() -> None:
+    """The inverse at a singular matrix in place of the one that ran."""
+    found = _trace("inv(A)", v=np.eye(2), A=[[2, 0], [0, 1]])
+    A = found.program.variables[0]
+    with pytest.raises(InputError):
+        found.contributions(found.program.lines[0], values={A: np.zeros((2, 2))})

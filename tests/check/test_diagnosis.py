@@ -331,3 +331,9 @@ def test_torch_and_the_reference_agree_on_what_flows_back(monkeypatch: pytest.Mo
 def test_numbers_are_said_to_three_digits(number: float, text: str) -> None:
     """As Python has them."""
     assert said(number) == text
+
+
+def test_a_number_that_moves_too_much_is_given_up() -> None:
+    """A scalar times a vector of a hundred thousand."""
+    whole = _scene("x*z", {"x": 1.5, "z": np.ones(100_000)})
+    assert lost(whole, Site("x", 0, 7)) == Diagnosis("unknown")
