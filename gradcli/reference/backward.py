@@ -63,7 +63,7 @@ class Backward:
 
     def __init__(self, reference: Reference, needed: Mapping[Atom, Flat]) -> None:
         self.reference = reference
-        self._run = Run(Plan(reference, (), needed=dict(needed)), None, {})
+        self._run = Run(Plan(reference, (), needed=dict(needed)), None, {}, 0)
         self._run.evaluate()
         self.values: Mapping[Atom, Mapping[int, Outcome]] = self._run.values
 
