@@ -120,9 +120,9 @@ class Scene:
         dtype: str,
     ) -> Scene:
         """The scene of a Program as typed, with the shapes of its variables at least."""
-        from gradcli.autodiff.run import as_run
+        from gradcli.autodiff.run import prepared
 
-        ran = as_run(program)
+        ran = prepared(program)
         variables = {symbol: shapes[symbol] for symbol in ran.variables}
         return cls(ran, infer(ran, variables, bounded=False), inputs, wrt, dtype)
 
