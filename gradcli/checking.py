@@ -298,12 +298,13 @@ def _readings(look: _Look, derived: Derived) -> tuple[dict[str, Any], Check]:
     from gradcli.check.formulas import with_refuted
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
-    question, check, evidence = look.question, look.judgement.check, look.judgement.evidence
+    question, judgement = look.question, look.question.advised(look.judgement, look.v)
+    check, evidence = judgement.check, judgement.evidence
     formulas = confirmed(question.point, question.program, derived, evidence)
     for name, reason in formulas.refuted.items():
         if not any(finding.variable == name and finding.column is None for finding in check.findings):
             check = with_refuted(check, name, reason)
-    entries = worst_first(look.judgement.entries)
+    entries = worst_first(judgement.entries)
     differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
     shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v, evidence)
     found = {

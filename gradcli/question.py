@@ -23,6 +23,7 @@ from gradcli.results import Check, Formula
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.check.judge import Judgement
     from gradcli.check.point import Point
 
 JACOBIAN_ENTRIES = 10_000
@@ -181,13 +182,25 @@ class Question:
         from gradcli.check.judge import judge
         from gradcli.check.point import Torch
 
-        judgement = judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt) if check else None
+        torch = Torch(self.dtype, self.value, jacobian, v, vjp)
+        judgement = self.advised(judge(self.point, torch, self.wrt), v) if check else None
         derived = derive(self.point, self.wrt)
         found = confirmed(self.point, self.program, derived, judgement.evidence if judgement else None)
         verdict = judgement.check if judgement else None
         for name, reason in found.refuted.items():
             verdict = verdict and with_refuted(verdict, name, reason)
         return {"symbolic": found.shown, "symbolic_omitted": found.omitted, "check": verdict}
+
+    def advised(self, judgement: Judgement, v: Array | None) -> Judgement:
+        """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
+        if judgement.check.verdict in ("agree", "unchecked"):
+            return judgement
+        from gradcli.check.advice import diagnosed
+        from gradcli.check.diagnosis import Scene
+
+        scene = Scene.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
+        found, _ = diagnosed(self.point, judgement, scene, v)
+        return found
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:

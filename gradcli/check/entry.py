@@ -25,6 +25,10 @@ TOLERANCE: Mapping[str, Tolerance] = {"float64": Tolerance(2.0**-30), "float32":
 (2**8) operations, and functions that torch computes to ten (five) digits; few wrong formulas are as close."""
 
 
+Place = tuple[str | None, int, int]
+"""A number of torch: the x of the block, the flat positions in x and in y."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A decided entry.
@@ -52,6 +56,11 @@ class Entry:
     note: str = ""
     one_sided: tuple[float, float] | None = None
     proven: bool = True
+
+    @property
+    def place(self) -> Place:
+        """Which number it is."""
+        return self.variable, self.column, self.row
 
     @property
     def reference(self) -> float | None:

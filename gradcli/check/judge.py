@@ -37,11 +37,19 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The check, the entries that it sums up, and what the reference found, None if nothing was within its budget."""
+    """What was decided.
+
+    Attributes:
+        check: The sum.
+        entries: What it sums up, worst first.
+        evidence: What the reference found, None if nothing was within its budget.
+        parts: The entries of J and of a vᵀJ beside a sampled J, each with its coverage.
+    """
 
     check: Check
     entries: tuple[Entry, ...]
     evidence: Evidence | None
+    parts: tuple[Part, ...]
 
 
 def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
@@ -71,7 +79,7 @@ class _Judge:
         if self.torch.jacobian is not None and self.torch.vjp is not None and main.chosen != "all":
             parts.append(self._part(replace(self.torch, jacobian=None))[0])
         check, entries = summarize(self.point, parts)
-        return Judgement(check, entries, evidence)
+        return Judgement(check, entries, evidence, tuple(parts))
 
     def _part(self, torch: Torch) -> tuple[Part, Evidence | None]:
         blocks = torch.jacobian if torch.jacobian is not None else torch.vjp or {}

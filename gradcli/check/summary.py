@@ -38,7 +38,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
     """
     main, *others = parts
     decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
-    bad = _worth_listing(decided)
+    bad = worth_listing(decided)
     verdict = worst([e.verdict for e in decided] or ["unchecked"])
     notes = dict.fromkeys(main.notes)
     for part in others:
@@ -60,10 +60,10 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
 
 def _distinct(entries: Iterable[Entry]) -> list[Entry]:
     """Without the elements of y that a second part looked at again."""
-    return list({(e.variable, e.column, e.row): e for e in entries}.values())
+    return list({e.place: e for e in entries}.values())
 
 
-def _worth_listing(decided: Sequence[Entry]) -> list[Entry]:
+def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
     wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row >= 0}
     said = {(e.row, e.verdict) for e in decided if e.variable is not None}
