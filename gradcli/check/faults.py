@@ -82,6 +82,8 @@ def of_value(view: View, place: Place) -> Fault | None:
         source = max(terms, key=lambda pair: pair[1])[0]
         text = view.scene.excerpt(source[0])
         note = f"{shown} makes the rounding of {text} {said(largest / size)} times as large: {_compared(error)}"
+        if _is_nothing(error.truth):
+            note = f"{shown} is 0 here, but for the rounding of {text}: torch gives {said(error.number)}"
         return Fault("ill-conditioned", atom, note)
     inside = _inside(view, line, shown)
     if inside is not None or error.relative <= view.tolerance:

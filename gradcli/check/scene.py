@@ -212,7 +212,8 @@ class View:
             scene: The function at the point.
             site: The number.
             v: The gradient vector, for an entry of vᵀJ.
-            everywhere: Whether to follow back to all values, and not only to what the column moves.
+            everywhere: Whether to follow back from all rows to all values, if that is not too much: NaN comes also
+                from rows without a weight, and the truth of what flows back is then that of all of them.
 
         Raises:
             OverBudgetError: it is made of too much.
@@ -230,15 +231,18 @@ class View:
             weights = v.astype(np.float64).reshape(weights.shape)
         self.trace: Trace = trace(scene.program, scene.inputs, scene.wrt, scene.dtype, weights)
         rows = np.flatnonzero(weights.ravel())
-        self.needed = scene.reference.made_of({scene.meaning.program.output: rows})
-        if sum(map(len, self.needed.values())) > MOST_ELEMENTS:
-            raise OverBudgetError
+        self._seeds = {int(row): float(weights.flat[row]) for row in rows}
+        try:
+            self.needed = self._made_of(np.arange(weights.size) if everywhere else rows)
+            if everywhere:
+                self._seeds = dict.fromkeys(range(weights.size), 1.0) | self._seeds
+        except OverBudgetError:
+            self.needed = self._made_of(rows)
         start = None if site.variable is None else (sympy.Symbol(site.variable, real=True), site.column)
         self.cone: Mapping[Atom, Flat] = self.needed
         if start is not None and not everywhere:
             self.cone = scene.reference.moved_by(start, self.needed)
         self.start: Place = (scene.program.output, site.row) if start is None else start
-        self._seeds = {int(row): float(weights.flat[row]) for row in rows}
         self._contributions: dict[Atom, dict[Atom, Array]] = {}
         for bits in PRECISIONS:
             self.bits = bits
@@ -246,6 +250,12 @@ class View:
                 self.truth, self.sweep = self._taken()
             if self._is_known():
                 break
+
+    def _made_of(self, rows: Flat) -> Mapping[Atom, Flat]:
+        needed = self.scene.reference.made_of({self.scene.meaning.program.output: rows})
+        if sum(map(len, needed.values())) > MOST_ELEMENTS:
+            raise OverBudgetError
+        return needed
 
     def _taken(self) -> tuple[Backward, Sweep]:
         program = self.scene.meaning.program

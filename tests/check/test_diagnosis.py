@@ -171,6 +171,7 @@ LOST_NOTES = [
     ),
     ("where(x*3<1, x**2, x)", 1 / 3, DY, "rounding decides x*3<1 the other way"),
     ("floor(x*3)", 1 / 3, Y, "rounding takes floor(x*3) over a jump: torch gives 1, the truth is 0"),
+    ("sinc(x)", 3, Y, "sinc(x) is 0 here, but for the rounding of x: torch gives 3.9e-17"),
     ("x*sin(pi)", 1, Y, "sin(pi) is taken of a rounded pi: torch gives 1.22e-16, the truth is 0"),
 ]
 
@@ -220,6 +221,8 @@ POISONED = [
     ("log(cosh(x))", 800, DY, "overflow", "cosh(x)"),
     ("log(softmax(x))", [0, 1000], Y, "underflow", "softmax(x)"),
     ("log(softmax(x))", [0, 1000], DY, "underflow", "softmax(x)"),
+    ("log(softmax(x))", [0, 1000], Site("x", 0, 1), "underflow", "softmax(x)"),
+    ("where(x>0, sqrt(x), 0)*[1, 2]", [1, -1], Site("x", 1, 0), "branch", "sqrt(x)"),
     ("sqrt(x**2)", 1e-200, DY, "underflow", "x**2"),
     ("sqrt(sum(x**2))*0", [0, 0], DY, "domain", "sqrt(sum(x**2))"),
     ("relu(x)*log(x)", 0, Y, "domain", "log(x)"),
