@@ -105,7 +105,7 @@ def again(original: Reading, text: str) -> Reading | None:
 
 def tidy(original: Reading, text: str) -> str:
     """A text without the statements that it no longer uses."""
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS if len(original.statements) > 1 else 0):
         reading = again(original, text)
         if reading is None:
             break

@@ -110,8 +110,8 @@ def _inlined(reading: Reading) -> dict[Span, str]:
     for branch in reading.branches:
         for _, side, atom in _sides(reading, branch):
             reached = _elementwise(reading, atom)
-            for span, value in reading.leaves.items():
-                if within(span, side) and value in reached and len(edits) < MOST_SITES:
+            for span, value in reading.inside(side, leaves=True):
+                if value in reached and len(edits) < MOST_SITES and _is_elementwise(reading, span, side):
                     place = next(iter(reading.places(value)), None)
                     is_risky = any(_is_risky(reading.nodes[a]) for a in _elementwise(reading, value))
                     if is_risky and place is not None and reading.is_same_at(place, span.start):
@@ -126,7 +126,7 @@ def _sites(reading: Reading, is_wanted: Callable[[Atom], bool]) -> Iterator[_Sit
             condition = _condition(reading.nodes[branch.atom])
             reached = _elementwise(reading, atom)
             for place, operation in reading.inside(side):
-                if operation not in reached or not is_wanted(operation):
+                if operation not in reached or not is_wanted(operation) or not _is_elementwise(reading, place, side):
                     continue
                 k = _guarded_operand(reading.nodes[operation])
                 parts = reading.parts.get(place, ())
@@ -162,6 +162,12 @@ def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:
             found.add(candidate)
             waiting += node.operands
     return found
+
+
+def _is_elementwise(reading: Reading, place: Span, side: Span) -> bool:
+    """Whether nothing around a place in a branch mixes elements: a value may stand inside of a sum and beside it."""
+    around = (atom for span, atom in reading.inside(side) if within(place, span) and span != place)
+    return all(reading.nodes[atom].kind is Kind.ELEMENTWISE for atom in around if atom in reading.nodes)
 
 
 def _guards_of(reading: Reading, atom: Atom) -> set[Atom]:

@@ -123,6 +123,14 @@ class Reading:
         return {atom: sorted(spans, key=lambda s: s.start) for atom, spans in found.items()}
 
     @cached_property
+    def _operations(self) -> list[tuple[Span, Atom]]:
+        return sorted(self.operations.items(), key=_start)
+
+    @cached_property
+    def _leaves(self) -> list[tuple[Span, Atom]]:
+        return sorted(self.leaves.items(), key=_start)
+
+    @cached_property
     def _starts(self) -> list[int]:
         return [token.span.start for token in self.tokens]
 
@@ -130,11 +138,12 @@ class Reading:
         """The ranges at which an operation is computed, from the left."""
         return [span for span in self._written.get(atom, ()) if self.operations.get(span) == atom]
 
-    def inside(self, span: Span) -> Iterator[tuple[Span, Atom]]:
-        """The operations in a range."""
-        for place, atom in self.operations.items():
-            if within(place, span):
-                yield place, atom
+    def inside(self, span: Span, *, leaves: bool = False) -> Iterator[tuple[Span, Atom]]:
+        """The operations in a range, or its numbers, variables and names."""
+        found = self._leaves if leaves else self._operations
+        for n in range(bisect_left(found, span.start, key=_start), bisect_left(found, span.stop, key=_start)):
+            if found[n][0].stop <= span.stop:
+                yield found[n]
 
     def ends(self, span: Span) -> tuple[int, int]:
         """The first token of a range, and the first after it."""
@@ -219,6 +228,10 @@ class Reading:
         for start, stop in sorted(spans, reverse=True):
             text = text[:start] + text[stop:]
         return text
+
+
+def _start(placed: tuple[Span, Atom]) -> int:
+    return placed[0].start
 
 
 def within(inner: Span, outer: Span) -> bool:

@@ -146,7 +146,9 @@ CANCELLATION = (
     ),
     _rule("log(1 + exp({u})) overflows", ("log(1 + exp(u))", "logaddexp(0, u)")),
     _rule("softplus({u}) is {u} alone in torch above 20", ("softplus(u)", "logaddexp(0, u)")),
-    _rule("log(1 + {u}) loses digits near {u} = 0", ("log(1 + u)", "log1p(u)"), ("log(1 - u)", "log1p(-u)")),
+    _rule(
+        "the sum in the logarithm loses digits near {u} = 0", ("log(1 + u)", "log1p(u)"), ("log(1 - u)", "log1p(-u)")
+    ),
     _rule(
         "the ratio of exponentials overflows, and cancels near {u} = 0",
         ("(exp(u) - exp(-u))/(exp(u) + exp(-u))", "tanh(u)"),
