@@ -159,7 +159,7 @@ def applied(original: Reading, rule: Rule) -> tuple[str, str] | None:
         if following is None:
             return None
         reading = following
-    return (text, reason) if reason else None
+    return (text, reason) if text else None
 
 
 @dataclass(frozen=True, slots=True)

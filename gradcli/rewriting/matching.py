@@ -64,7 +64,7 @@ class Pattern:
         wanted = self.nodes.get(part)
         if wanted is None:
             if not isinstance(part, sympy.Symbol):
-                if exact(part) is not None and exact(part) == exact(atom):
+                if part == atom or (exact(part) is not None and exact(part) == exact(atom)):
                     yield match
                 return
             known = match.names.get(str(part))
