@@ -18,7 +18,8 @@ from gradcli.language.program import Atom, Line, Program
 from gradcli.language.tokens import tokenize
 from gradcli.rewriting.guards import guarded
 from gradcli.rewriting.matching import Match, pattern
-from gradcli.rewriting.reading import Reading, read_places
+from gradcli.rewriting.reading import Reading
+from gradcli.rewriting.recording import read_places
 from gradcli.rewriting.rules import RULES, Rule
 from gradcli.rewriting.writing import filled
 

@@ -139,7 +139,7 @@ def _negated(nodes: Mapping[Atom, Node], atom: Atom) -> Atom | None:
 def pattern(text: str) -> Pattern:
     """The pattern that a text of the language is.
 
-    >>> from gradcli.rewriting.reading import read_places
+    >>> from gradcli.rewriting.recording import read_places
     >>> reading = read_places("torch.cos(2*x) + y*(-1 + exp(x))")
     >>> [str(m.names["u"]) for atom in reading.nodes for m in pattern("exp(u) - 1").matches(reading.nodes, atom)]
     ['x']

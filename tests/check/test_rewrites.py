@@ -16,7 +16,7 @@ from gradcli.language.grammar import parse
 from gradcli.language.program import Program
 from gradcli.language.snippets import read
 from gradcli.rewriting.candidates import MOST_CANDIDATES, MOST_LINES, applied, candidates
-from gradcli.rewriting.reading import read_places
+from gradcli.rewriting.recording import read_places
 from gradcli.rewriting.removable import quotients, removable_candidates, template_at
 from gradcli.rewriting.rules import RULES, Rule
 from gradcli.rewriting.writing import decimal
