@@ -94,6 +94,8 @@ def poisoned(scene: Scene, site: Site, v: Array | None = None) -> Diagnosis:
 
 
 def _diagnosed(scene: Scene, site: Site, v: Array | None, mode: Literal["lost", "poisoned"]) -> Diagnosis:
+    if not scene.program.output.is_Symbol:
+        return Diagnosis("unknown")  # y is a number
     try:
         view = View(scene, site, v, everywhere=mode == "poisoned")
         with precision(view.bits):

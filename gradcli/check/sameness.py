@@ -14,14 +14,14 @@ from flint import arb
 
 from gradcli.check.point import Point
 from gradcli.errors import GradcliError
-from gradcli.language.grammar import PREFIXES, parse
+from gradcli.language.grammar import parse
+from gradcli.language.names import PREFIXES
 from gradcli.language.program import CONSTANTS, Program
 from gradcli.language.shapes import infer
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Trouble
-from gradcli.reference.running import Run
 from gradcli.results import Array
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))
@@ -121,12 +121,8 @@ def _some(size: int, generator: np.random.Generator) -> Flat:
 def _numbers(point: Point, directions: list[Direction], rows: Flat, bits: int) -> _Numbers:
     """Values, as direction -1, and derivatives at some rows of y."""
     reference = Reference(point.program, point.shapes, point.inputs)
-    plan = reference.plan(directions, rows)
-    with precision(bits):
-        run = Run(plan, None)
-        found = dict(run.columns())
-    values = run.values.get(reference.program.output, {}) if plan.judges_value else {}
-    return found | {(-1, int(row)): values[row] for row in rows.tolist() if row in values}
+    found = reference.plan(directions, rows).run(bits)
+    return {**found.columns, **{(-1, row): value for row, value in found.values.items()}}
 
 
 def _agree(ours: Outcome, theirs: Outcome, bits: int) -> Literal["same", "different", "unknown", "apart"]:

@@ -11,9 +11,10 @@ from types import MappingProxyType
 
 from gradcli import collector
 from gradcli.errors import Span
-from gradcli.language.grammar import PREFIXES, Parser
+from gradcli.language.grammar import Parser
 from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
+from gradcli.language.names import PREFIXES
 from gradcli.language.ops import Default, Op
 from gradcli.language.program import CONSTANTS, Atom
 from gradcli.language.tokens import Token

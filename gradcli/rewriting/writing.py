@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from gradcli.language.grammar import BINARY, COMPARISON, PRODUCT
+from gradcli.language.operators import BINARY, COMPARISON, PRODUCT
 from gradcli.language.tokens import Token, tokenize
 
 CHOICE, NEGATION, SIGN, POWER, ATOM = 0, 3, 9, 10, 11
