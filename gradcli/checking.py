@@ -138,7 +138,7 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         verdicts = worst.verdicts
     else:
         worst, sampling, verdicts = _sampled(asked, demands, draws)
-    shared, check = _readings(worst, asked.derived)
+    shared, check = _readings(worst, asked.derived, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
@@ -292,13 +292,13 @@ def _sampled(
     return worst, sampling, verdicts
 
 
-def _readings(look: _Look, derived: Derived) -> tuple[dict[str, Any], Check]:
+def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.check.confirmed import confirmed
     from gradcli.check.formulas import with_refuted
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
-    question, judgement = look.question, look.question.advised(look.judgement, look.v)
+    question, judgement = look.question, look.question.advised(look.judgement, look.v, tolerance)
     check, evidence = judgement.check, judgement.evidence
     formulas = confirmed(question.point, question.program, derived, evidence)
     for name, reason in formulas.refuted.items():

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.indexing import show
-from gradcli.language.names import PREFIXES
-from gradcli.language.program import CONSTANTS, Program
+from gradcli.language.names import SHADOWABLE
+from gradcli.language.program import Program
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import read
 from gradcli.language.values import Array, Value, read_value
@@ -21,9 +21,6 @@ from gradcli.question import Dtype, Question, rounded
 from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
 
 Inputs = Mapping[str, Value]
-
-SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
-"""Names that mean something else unless they are given a value."""
 
 
 class Function:

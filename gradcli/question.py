@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError, TooLargeError
+from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
+from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape, show
+from gradcli.language.names import SHADOWABLE
 from gradcli.language.program import Atom, Program
+from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value
-from gradcli.results import Check, Formula
+from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.check.entry import Tolerance
     from gradcli.check.judge import Judgement
     from gradcli.check.point import Point
 
@@ -191,16 +195,42 @@ class Question:
             verdict = verdict and with_refuted(verdict, name, reason)
         return {"symbolic": found.shown, "symbolic_omitted": found.omitted, "check": verdict}
 
-    def advised(self, judgement: Judgement, v: Array | None) -> Judgement:
+    def advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
         if judgement.check.verdict in ("agree", "unchecked"):
             return judgement
-        from gradcli.check.advice import diagnosed
+        from gradcli.check.advice import diagnosed, rewritten
         from gradcli.check.diagnosis import Scene
 
         scene = Scene.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
-        found, _ = diagnosed(self.point, judgement, scene, v)
-        return found
+        found, diagnoses = diagnosed(self.point, judgement, scene, v)
+        if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+            return found
+
+        def verdict_of(text: str) -> Verdict | None:
+            return self._verdict_of(text, v, tolerance)
+
+        rewrite = rewritten(self.program, self.arrays, found, diagnoses, verdict_of)
+        return replace(found, check=replace(found.check, rewrite=rewrite))
+
+    def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
+        """The verdict of another text of the same function at the same point; None if it cannot be run."""
+        from gradcli.autodiff.derivatives import vjp
+        from gradcli.check.judge import judge
+        from gradcli.check.point import Torch
+
+        variables = frozenset(self.arrays) & SHADOWABLE
+        try:
+            program = parse(text, given=variables, shapes={name: array.shape for name, array in self.arrays.items()})
+            shapes = infer(program, {symbol: self.arrays[str(symbol)].shape for symbol in program.variables})
+            arrays = {name: self.arrays[name] for name in program.names}
+            other = Question(program, shapes, arrays, self.wrt, self.dtype, self.named)
+            jacobian, _ = other.jacobian(JACOBIAN_ENTRIES)
+            product = None if v is None else vjp(other.forward, v, self.wrt)
+            torch = Torch(self.dtype, other.value, jacobian, v, product)
+        except GradcliError:
+            return None
+        return judge(other.point, torch, self.wrt, tolerance).check.verdict
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+import sympy
+from flint import arb
+
 from gradcli.check.diagnosis import Diagnosis, Scene, lost, poisoned
-from gradcli.check.entry import Entry, Place
+from gradcli.check.entry import Entry, Place, to_float
 from gradcli.check.judge import Judgement
 from gradcli.check.point import Point
+from gradcli.check.sameness import is_same
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.results import Array
+from gradcli.language.program import Line, Program
+from gradcli.reference.duals import Reference
+from gradcli.reference.probing import BITS, Neighborhood
+from gradcli.results import SEVERITY, Array, Rewrite, Verdict
+from gradcli.rewriting.candidates import Candidate, candidates
+from gradcli.rewriting.removable import quotients, removable_candidates
+
+MOST_TRIED = 12
+"""Rewritten texts that are run."""
+
+MOST_VALUES = 4
+"""Values of a variable at which a quotient may be 0/0."""
 
 OUT_OF_RANGE = frozenset(["underflow", "overflow"])
 """What rounding does to numbers on the way back, which the balls of a run forward do not cover."""
@@ -58,3 +75,75 @@ def _reworded(point: Point, judgement: Judgement, found: Mapping[Place, Entry]) 
     parts = tuple(replace(part, decided=now(part.decided)) for part in judgement.parts)
     check, entries = summarize(point, parts)
     return replace(judgement, check=check, entries=entries, parts=parts)
+
+
+def rewritten(
+    program: Program,
+    inputs: Mapping[str, Array],
+    judgement: Judgement,
+    diagnoses: Sequence[Diagnosis],
+    verdict_of: Callable[[str], Verdict | None],
+) -> Rewrite | None:
+    """The same function in a form that torch can be trusted with: one whose own verdict is better, tried at the point.
+
+    Args:
+        program: As typed.
+        inputs: The values of its variables.
+        judgement: Of the function as it is.
+        diagnoses: Of its findings, worst first.
+        verdict_of: The verdict of another text at the same point, None if it has none.
+    """
+    best: Rewrite | None = None
+    worst = SEVERITY.index(judgement.check.verdict)
+    for candidate in itertools.islice(_candidates(program, inputs, judgement, diagnoses), MOST_TRIED):
+        verdict = verdict_of(candidate.expression)
+        if verdict is None or SEVERITY.index(verdict) >= worst:
+            continue
+        if is_same(program, candidate.expression, inputs):
+            best, worst = Rewrite(candidate.expression, candidate.reason, verdict), SEVERITY.index(verdict)
+            if verdict == "agree":
+                break
+    return best
+
+
+def _candidates(
+    program: Program, inputs: Mapping[str, Array], judgement: Judgement, diagnoses: Sequence[Diagnosis]
+) -> Iterator[Candidate]:
+    """Known forms of what is typed, and for a removable singularity its limit put in."""
+    shapes = {name: array.shape for name, array in inputs.items()}
+    culprit = next((diagnosis.line for diagnosis in diagnoses if diagnosis.line is not None), None)
+    yield from candidates(program, shapes, culprit)
+    if judgement.check.verdict != "removable":
+        return
+    for name in program.names:
+        for point in np.unique(inputs[name].astype(np.float64))[:MOST_VALUES].tolist():
+            for line in quotients(program, name, point):
+                found = _limits(program, line, name, point)
+                if found is not None:
+                    yield from removable_candidates(program, line, name, point, *found, shapes)
+
+
+def _limits(program: Program, line: Line, name: str, point: float) -> tuple[float, float] | None:
+    """What a quotient of one variable and its derivative tend to at a point, if that is so from both sides."""
+    symbol = sympy.Symbol(name, real=True)
+    part = Program(program.text, (symbol,), program.lines[: program.lines.index(line) + 1], line.symbol)
+    here = Point.of(_needed(part), {symbol: ()}, {name: np.array(point)})
+    plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
+    neighborhood = Neighborhood(plan, BITS[0])
+    paths = list(neighborhood.around())
+    values = [neighborhood.limit(path, lambda found: found.values[0]) for path in paths]
+    slopes = [neighborhood.limit(path, lambda found: found.columns.get((0, 0), arb(0))) for path in paths]
+    if not all(one.meets(ones[0]) for ones in (values, slopes) for one in ones):
+        return None
+    return to_float(values[0].ball), to_float(slopes[0].ball)
+
+
+def _needed(program: Program) -> Program:
+    """Only the lines that the output is made of."""
+    wanted = {program.output}
+    kept = []
+    for line in reversed(program.lines):
+        if line.symbol in wanted:
+            kept.append(line)
+            wanted.update(line.call.operands)
+    return replace(program, lines=tuple(reversed(kept)))

@@ -15,8 +15,8 @@ from flint import arb
 from gradcli.check.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.grammar import parse
-from gradcli.language.names import PREFIXES
-from gradcli.language.program import CONSTANTS, Program
+from gradcli.language.names import SHADOWABLE
+from gradcli.language.program import Program
 from gradcli.language.shapes import infer
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
@@ -60,7 +60,7 @@ def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
     """
     shapes = {name: array.shape for name, array in inputs.items()}
     try:
-        other = parse(text, given=frozenset(original.names) & (PREFIXES | frozenset(CONSTANTS)), shapes=shapes)
+        other = parse(text, given=frozenset(original.names) & SHADOWABLE, shapes=shapes)
         if set(other.names) != set(original.names):
             return False
         pairs = [(_points(original, at), _points(other, at)) for at in _around(inputs)]

@@ -36,6 +36,9 @@ PREFIXES = frozenset(
 )
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
+SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
+"""Names that mean something else unless they are given a value."""
+
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
 

@@ -211,6 +211,7 @@ EXPONENTIALS = (
 POWERS = (
     _rule("the squares overflow or underflow", ("sqrt(a**2 + b**2)", "hypot(a, b)")),
     _rule("sqrt of the square of {u} has a slope that is 0 times infinity at {u} = 0", ("sqrt(u**2)", "abs(u)")),
+    _rule("sqrt has an infinite slope at {u} = 0, and 0 times that is nan", ("sqrt(u**4)", "u**2")),
     _rule("1 - tanh({u})**2 cancels", ("1 - tanh(u)**2", "1/cosh(u)**2")),
     _rule("the difference cancels", ("1 - cos(u)**2", "sin(u)**2"), ("1 - sin(u)**2", "cos(u)**2")),
     _rule("1 - erf({u}) cancels", ("1 - erf(u)", "erfc(u)"), ("1 - erfc(u)", "erf(u)")),
@@ -242,7 +243,10 @@ QUOTIENTS = (
         ("(1 - cos(u))/u**2", "sinc(u/(2*pi))**2/2"),
     ),
     _rule(
-        "the quotient is 0/0 at {u} = 0", ("u/u", "ones_like(u)"), ("u**n/u", _lower_power), ("u*w/u", _if_full("w"))
+        "{u} cancels, but for torch the quotient is nan where {u} is 0 or overflows",
+        ("u/u", "ones_like(u)"),
+        ("u**n/u", _lower_power),
+        ("u*w/u", _if_full("w")),
     ),
 )
 """What divides 0 by 0 although it has a limit."""

@@ -1,0 +1,106 @@
+"""Findings name the operation at fault, and an answer says how to write the function so that it can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gradcli import Function
+from gradcli.results import Check
+
+
+def _check(text: str, x: Any, **options: Any) -> Check:
+    function = Function(text)
+    check = function.vjp(dict.fromkeys(function.variables, x), "ones", **options).check
+    assert check is not None
+    return check
+
+
+REWRITES = [
+    # the classic five
+    ("1-cos(x)", 1e-8, "inaccurate", "1-cos(x) cancels", "2*sin(x/2)**2"),
+    ("log(1+x)", 1e-18, "inaccurate", "the rounding of 1+x", "log1p(x)"),
+    ("exp(x)-1", 1e-12, "inaccurate", "exp(x)-1 cancels", "expm1(x)"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, "inaccurate", "sqrt(x+1)-sqrt(x) cancels", "1/(sqrt(x+1) + sqrt(x))"),
+    ("exp(x)/sum(exp(x))", [1000, 0], "nan-trap", "exp(x) is 1.97e+434 here", "softmax(x, dim=0)"),
+    ("log(sum(exp(x)))", [1000, 0], "nan-trap", "exp(x) is 1.97e+434 here", "logsumexp(x)"),
+    # branches
+    (
+        "where(x>0, sqrt(x), 0)",
+        -1,
+        "nan-trap",
+        "the branch not taken, sqrt(x), is nan here",
+        "where(x>0, sqrt(where(x>0, x, 1)), 0)",
+    ),
+    (
+        "where(a<=0, exp(a), 1+a)",
+        1000,
+        "nan-trap",
+        "the branch not taken, exp(a), overflows here",
+        "where(a<=0, exp(where(a<=0, a, 0)), 1+a)",
+    ),
+    (
+        "where(x==0, 1, sin(x)/x)",
+        0,
+        "nan-trap",
+        "the branch not taken, sin(x)/x, is nan here",
+        "where(x==0, 1, sin(x)/where(x==0, 1, x))",
+    ),
+    # removable singularities
+    ("sin(x)/x", 0, "removable", "the limit of the derivative exists", "sinc(x/pi)"),
+    ("x**2/x", 0, "removable", "the limit of the derivative exists", "x"),
+    (
+        "(exp(x)-1)/x",
+        0,
+        "removable",
+        "the limit of the derivative exists",
+        "where(x == 0, 1 + 0.5*x, (exp(x)-1)/where(x == 0, 1, x))",
+    ),
+    ("log(softmax(x))", [0, 1000], "nan-trap", "softmax(x) is 5.08e-435 here", "log_softmax(x)"),
+    ("sqrt(x**4)", 0, "nan-trap", "", "x**2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "verdict", "reason", "rewrite"), REWRITES, ids=[f"{t} at {x}" for t, x, *_ in REWRITES]
+)
+def test_a_finding_names_the_operation_and_a_rewrite_that_works(
+    text: str, x: Any, verdict: str, reason: str, rewrite: str
+) -> None:
+    """The rewrite was judged at the same point, and is judged here once more."""
+    check = _check(text, x)
+    assert check.verdict == verdict
+    assert any(reason in finding.note for finding in check.findings), check.findings
+    assert check.rewrite is not None
+    assert (check.rewrite.expression, check.rewrite.verdict) == (rewrite, "agree")
+    assert _check(rewrite, x).verdict == "agree"
+
+
+@pytest.mark.parametrize(("text", "x"), [("tanh(x)", 200), ("(1-cos(x))/x**2", 1e-8), ("abs(x)", 0), ("log(x)", -1)])
+def test_a_rewrite_that_is_no_better_is_not_offered(text: str, x: float) -> None:
+    """2*sin(x/2)**2/x**2 mends the value of the second, and its derivative is as bad as before."""
+    assert _check(text, x).rewrite is None
+
+
+def test_a_rewrite_keeps_the_rest_of_the_text() -> None:
+    """Statements, names and spaces; what is no longer used goes."""
+    check = _check("y = exp(x); z = y/sum(y); z*2", [1000, 1])
+    assert check.rewrite is not None
+    assert check.rewrite.expression == "z = softmax(x, dim=0); z*2"
+
+
+def test_float32_has_limits_of_its_own() -> None:
+    """exp(90) is a number in float64 alone."""
+    text = "exp(x)/(1 + exp(x))**2"
+    assert _check(text, 90).verdict == "agree"
+    check = _check(text, 90, dtype="float32")
+    assert check.verdict == "nan-trap"
+    assert "float32 ends at 3.4e+38" in " ".join(finding.note for finding in check.findings)
+
+
+def test_what_the_way_back_loses_is_no_disagreement() -> None:
+    """Torch's value is right, and its derivative 0 where it is 1."""
+    check = _check("x*1e300*1e300*1e-300*1e-300", 1e-300)
+    assert check.verdict == "inaccurate"
+    assert "1e-600" in check.findings[0].note
