@@ -55,12 +55,13 @@ class Function:
         """The free names in order of appearance."""
         return self._snippet.program.names
 
-    def eval(self, at: Inputs | None = None, *, dtype: Dtype = "float64") -> Evaluation:
+    def eval(self, at: Inputs | None = None, *, dtype: Dtype = "float64", check: bool = True) -> Evaluation:
         """The value y.
 
         Args:
             at: A value per variable: text of the language, a number, nested lists or an array.
             dtype: Of the computation.
+            check: Whether to compare with the reference.
 
         Raises:
             GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -69,7 +70,8 @@ class Function:
         array(11.)
         """
         question = self._question(at, (), dtype)
-        return Evaluation(command="eval", value=question.value, **question.common)
+        judged = question.judged(None, None, None).check if check else None
+        return Evaluation(command="eval", value=question.value, check=judged, **question.common)
 
     def vjp(
         self,

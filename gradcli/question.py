@@ -183,17 +183,23 @@ class Question:
         """The formulas that the reference confirms, and the verdict unless it is not asked for."""
         from gradcli.check.confirmed import confirmed, derive
         from gradcli.check.formulas import with_refuted
-        from gradcli.check.judge import judge
-        from gradcli.check.point import Torch
 
-        torch = Torch(self.dtype, self.value, jacobian, v, vjp)
-        judgement = self.advised(judge(self.point, torch, self.wrt), v) if check else None
+        judgement = self.judged(jacobian, v, vjp) if check else None
         derived = derive(self.point, self.wrt)
         found = confirmed(self.point, self.program, derived, judgement.evidence if judgement else None)
         verdict = judgement.check if judgement else None
         for name, reason in found.refuted.items():
             verdict = verdict and with_refuted(verdict, name, reason)
         return {"symbolic": found.shown, "symbolic_omitted": found.omitted, "check": verdict}
+
+    def judged(
+        self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None
+    ) -> Judgement:
+        """What the reference says of torch's numbers, and what to do about those that are wrong."""
+        from gradcli.check.judge import judge
+        from gradcli.check.point import Torch
+
+        return self.advised(judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt), v)
 
     def advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""

@@ -107,7 +107,7 @@ class Check:
         verdict: The worst of all entries and of y; `unchecked` if nothing could be compared.
         entries: Entries of the answer: of J where it was computed, else of vᵀJ.
         checked: How many of them were compared.
-        max_relative_error: The largest over the compared entries; None if none was.
+        max_relative_error: The largest over the compared entries and elements of y; None if none was.
         findings: Entries that do not agree, worst first, at most `check.MAX_FINDINGS`.
         findings_count: How many there are in all.
         chosen: How the entries were chosen: `all`, or the sample in words.
@@ -155,7 +155,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation(Answer):
-    """Y alone."""
+    """Y alone.
+
+    Attributes:
+        check: The verdict on y; None if not asked for.
+    """
+
+    check: Check | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

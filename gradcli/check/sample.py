@@ -41,14 +41,15 @@ def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], en
         yield Selection("all", [(symbol, j) for symbol, size in sizes.items() for j in range(size)], None)
     for most in (SAMPLE, SAMPLE // 4, SAMPLE // 16, 1):
         generator = np.random.default_rng(SEED)
-        most_rows = min(math.isqrt(most), point.rows)
+        most_rows = min(math.isqrt(most) if variables else most, point.rows)
         columns = most if torch.jacobian is None else most // most_rows
         directions = [
             (symbol, j)
             for symbol, size in sizes.items()
             for j in _pick(_column_scores(torch, str(symbol), size), columns, generator)
         ]
-        rows = None if torch.jacobian is None else _rows(torch, directions, most_rows, generator)
+        is_of_columns = torch.jacobian is None and variables
+        rows = None if is_of_columns else _rows(torch, directions, most_rows, generator)
         yield Selection(f"sampled, seed {SEED}", directions, rows)
 
 

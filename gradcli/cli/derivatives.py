@@ -118,13 +118,17 @@ def eval_(
     dtype: DtypeOption = Dtype.float64,
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
+    no_check: NoCheck = False,
+    strict: Strict = False,
 ) -> Output:
-    """The value of a function.
+    """The value of a function, and whether it can be trusted.
 
     \b
     Examples:
       gradcli eval "y = x**2; sum(y)" --at 1,2
       gradcli eval "sin(pi/6)" --format plain
     """
+    require_check(strict=strict, no_check=no_check)
     function, files = function_of(expression)
-    return output(function.eval(inputs(function.variables, at, files), dtype=dtype.value), format, json=json)
+    answer = function.eval(inputs(function.variables, at, files), dtype=dtype.value, check=not no_check)
+    return output(answer, format, json=json, strict=strict)

@@ -15,7 +15,7 @@ from rich.text import Text
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, draw, elements, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.report.table import closed_form, coverage, heading, judged, sides
+from gradcli.report.table import closed_form, coverage, heading, judged, safe_form, sides
 from gradcli.results import Checking, Claim, Opinion, Sampling
 
 SHOWN = 20
@@ -49,6 +49,7 @@ def _parts(answer: Checking, screen: Screen) -> Parts:
         yield from closed_form(answer, y, screen)
     if answer.check is not None:
         yield from coverage(answer.check, screen)
+        yield from safe_form(answer.check.rewrite, screen)
     yield _conclusion(answer, screen)
 
 

@@ -14,7 +14,19 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.report.numbers import as_json, json_number
-from gradcli.results import VJP, Answer, Array, Check, Checking, Claim, Differentiation, Finding, Gradient, Opinion
+from gradcli.results import (
+    VJP,
+    Answer,
+    Array,
+    Check,
+    Checking,
+    Claim,
+    Differentiation,
+    Evaluation,
+    Finding,
+    Gradient,
+    Opinion,
+)
 
 SCHEMA = 1
 
@@ -45,6 +57,8 @@ def fields(answer: Answer) -> dict[str, Any]:
             found |= {"v": as_json(v), "vjp": _arrays(vjp)}
     if isinstance(answer, Differentiation):
         found |= _derivative(answer)
+    if isinstance(answer, Evaluation) and answer.check is not None:
+        found["check"] = _check(answer.check)
     if isinstance(answer, Checking):
         found |= _checking(answer)
     if answer.warnings:

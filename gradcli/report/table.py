@@ -28,7 +28,19 @@ from gradcli.report.drawing import (
 )
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Check, Checking, Differentiation, Finding, Gradient, Rewrite, Verdict
+from gradcli.results import (
+    VJP,
+    Answer,
+    Array,
+    Check,
+    Checking,
+    Differentiation,
+    Evaluation,
+    Finding,
+    Gradient,
+    Rewrite,
+    Verdict,
+)
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above the tables."""
@@ -57,8 +69,10 @@ def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
         if not isinstance(answer, Gradient):
             yield from _jacobian(answer, y, screen)
         yield from closed_form(answer, y, screen)
-        if answer.check is not None:
-            yield from _check(answer.check, y, screen)
+    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
+        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
+        yield from coverage(answer.check, screen, readings)
+        yield from _findings(answer.check, y, screen)
 
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
@@ -171,9 +185,9 @@ def _classic(answer: Differentiation, screen: Screen) -> Iterator[Table] | None:
     return _matrix([f"∂{row}" for row in rows], texts, screen)
 
 
-def coverage(check: Check, screen: Screen) -> Iterator[Table | Text]:
-    """The verdict, what it covers, and how to write the function better."""
-    yield title("the cross-check of torch, formula and enclosure", screen)
+def coverage(check: Check, screen: Screen, readings: str = "torch, formula and enclosure") -> Iterator[Table | Text]:
+    """The verdict and what it covers."""
+    yield title(f"the cross-check of {readings}", screen)
     table = new_table(["verdict", "entries checked", "largest relative error"], screen)
     entries = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
     error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
@@ -182,8 +196,6 @@ def coverage(check: Check, screen: Screen) -> Iterator[Table | Text]:
     yield table
     for note in check.notes:
         yield text(note, screen)
-    if check.rewrite is not None:
-        yield from _rewrite(check.rewrite, screen)
 
 
 def judged(verdict: Verdict, *, proven: bool) -> str:
@@ -196,23 +208,26 @@ def sides(one_sided: tuple[float, float]) -> str:
     return f"[{', '.join(map(digits, one_sided))}]"
 
 
-def _rewrite(rewrite: Rewrite, screen: Screen) -> Iterator[Text]:
-    yield title("a safe way to write it", screen)
-    yield text(rewrite.expression, screen)
-    yield text(f"{rewrite.reason}; its verdict here is {rewrite.verdict}", screen)
+def safe_form(rewrite: Rewrite | None, screen: Screen) -> Iterator[Text]:
+    """How to write the function better, if that is known."""
+    if rewrite is not None:
+        yield title("a safe way to write it", screen)
+        yield text(rewrite.expression, screen)
+        yield text(f"{rewrite.reason}; its verdict here is {rewrite.verdict}", screen)
 
 
-def _check(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
-    yield from coverage(check, screen)
+def _findings(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
+    """What does not agree, and how to write the function better."""
     if check.findings:
         more = check.findings_count - len(check.findings)
         yield title(
             "what does not agree" + (f": the worst {len(check.findings)}, and {more:,} more" if more else ""), screen
         )
-        yield _findings(check, y, screen)
+        yield _list(check, y, screen)
+    yield from safe_form(check.rewrite, screen)
 
 
-def _findings(check: Check, y: str, screen: Screen) -> Table | Text:
+def _list(check: Check, y: str, screen: Screen) -> Table | Text:
     """A row each, or a paragraph each where the rows would not fit the screen."""
     headers = ["entry", "verdict", "torch", "truth", "why"]
     rows = [
