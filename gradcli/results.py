@@ -256,6 +256,7 @@ class Claim:
         claimed: What it says of that entry.
         truth: What is true.
         at: The point of the counterexample.
+        v: The gradient vector there, if the claim is for every v.
         mistake: The likeliest mistake, if it is a classic one.
         note: What else there is to say.
     """
@@ -269,6 +270,7 @@ class Claim:
     claimed: float | None = None
     truth: float | None = None
     at: Mapping[str, Array] | None = None
+    v: Array | None = None
     mistake: str = ""
     note: str = ""
 

@@ -77,6 +77,14 @@ def parse_cotangent(text: str, source: str, names: frozenset[str]) -> Program:
     return Parser(text, source, names).value()
 
 
+def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+    """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
+    parser = Parser(text, source, names)
+    parser.shapes = dict(shapes)
+    first, second = (*parser.tokens, parser.tokens[-1])[:2]
+    return parser.program() if first.kind == "name" and second.text == "=" else parser.value()
+
+
 def parse_meaning(text: str, operands: tuple[str, ...], constants: Mapping[str, Any]) -> Program:
     """The Program of a meaning of the op table, its operands being the variables in this order.
 

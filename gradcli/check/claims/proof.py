@@ -1,0 +1,312 @@
+"""A claim proved equal to the closed form of the derivative, for all points where both exist.
+
+First with symbolic indices, where sizes above `entry.LARGE` are symbols, so that the proof holds for all such sizes;
+else entry by entry with all sums written out, for the sizes at hand.  An equality of indices and the sign of what a
+branch depends on are told apart case by case.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+from sympy import Expr, Integer, KroneckerDelta
+from sympy.core.relational import Relational
+
+from gradcli.check.claims.identity import MOST_NODES, rewritten, size, vanishes
+from gradcli.check.claims.reading import VECTOR, Reading, Subject, as_written, exact
+from gradcli.check.point import unravel
+from gradcli.errors import Span
+from gradcli.language import meaning
+from gradcli.language.aggregates import Aggregate
+from gradcli.language.indexing import Shape, show
+from gradcli.language.program import Atom, Call, Line, Program
+from gradcli.language.shapes import infer
+from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.entry import LARGE, Entries
+from gradcli.symbolic.linear import assemble, linear, tidied
+from gradcli.symbolic.movement import NoFormulaError, aligned
+
+MOST_CONDITIONS = 4
+"""Conditions that are told apart in one entry: each makes two or three cases of it."""
+
+MOST_WRITTEN = 25
+"""Entries that are proved one by one."""
+
+LONGEST_SUM = 64
+"""Terms of a sum that is written out."""
+
+SIGNS: Mapping[type[Expr] | str, tuple[int, ...]] = {
+    meaning.gt: (1,),
+    meaning.ge: (0, 1),
+    meaning.lt: (-1,),
+    meaning.le: (-1, 0),
+    meaning.eq: (0,),
+    meaning.ne: (-1, 1),
+    KroneckerDelta: (0,),
+    ">": (1,),
+    ">=": (0, 1),
+    "<": (-1,),
+    "<=": (-1, 0),
+    "==": (0,),
+    "!=": (-1, 1),
+}
+"""The signs of a - b for which a condition on a and b holds."""
+
+IMAGINED = sympy.Symbol("the gradient vector", real=True)
+"""Stands for v where the function has a variable of that name."""
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """The sign of an expression that something depends on, each with the signs for which it holds."""
+
+    difference: Expr
+    holds: Mapping[Expr, tuple[int, ...]]
+
+    def decided(self, expression: Expr, sign: int) -> Expr:
+        """The expression where the difference has this sign."""
+        values: dict[Expr, Expr] = {}
+        for part, signs in self.holds.items():
+            is_true = sign in signs
+            is_truth = isinstance(part, Relational)
+            values[part] = sympy.true if is_true and is_truth else sympy.false if is_truth else Integer(is_true)
+        return expression.xreplace(values)
+
+
+def prove(subject: Subject, reading: Reading) -> str | None:
+    """For which shapes the claim is proved to be the derivative; None if no proof was found."""
+    try:
+        derivative, claim, entries = _closed_forms(subject, reading)
+        if _is_uniform(subject, reading) and _holds_in_general(subject, reading, derivative, claim):
+            return _shapes(subject, entries)
+        return _shapes(subject, None) if _holds_written_out(subject, reading, derivative, claim) else None
+    except (NoFormulaError, RecursionError, TypeError):  # SymPy cannot compare what is not real
+        return None
+
+
+# -- both sides in closed form
+
+
+def _closed_forms(subject: Subject, reading: Reading) -> tuple[Derivative, Expr, Entries]:
+    """The derivative, and the claim in the same indices."""
+    program, shapes = _function(subject, reading)
+    derivative = differentiate(program, shapes, subject.variable)
+    index = (*derivative.rows, *derivative.columns) if reading.of == "Jacobian" else derivative.columns
+    assert reading.program is not None, "numbers have no closed form"  # noqa: S101
+    formula = as_written(reading.program.primitive)
+    known = {s: subject.y if s == VECTOR and reading.names_vector else subject.shapes[s] for s in formula.variables}
+    entries = Entries(formula, infer(formula, known, bounded=False))
+    entries.sizes.symbols.update({n: symbol for symbol, n in derivative.sizes.items()})
+    entries.ranges.update(derivative.ranges)
+    own = index[len(index) - len(reading.own) :]
+    full = reading.shape[len(reading.shape) - len(reading.own) :]
+    claim = entries.entry(formula.output, aligned(own, full, reading.own))
+    ranges = {**derivative.ranges, **entries.ranges}
+    return derivative, assemble(linear(claim, ranges)), entries
+
+
+def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
+    """The function to differentiate: y, or sum(v*y) with a symbol for v, or the number that all its elements are."""
+    program, known = as_written(subject.program.primitive), dict(subject.shapes)
+    span = Span(0, len(program.text))
+    if reading.of == "vector-Jacobian product":
+        vector: Atom = VECTOR if reading.names_vector else IMAGINED
+        if not reading.names_vector and _is_constant(subject):
+            vector = _fraction(float(subject.weights.flat[0]))
+        else:
+            known[vector] = subject.y
+            program = replace(program, variables=(*program.variables, vector))
+        product, total = sympy.Dummy("product", real=True), sympy.Dummy("total", real=True)
+        lines = (
+            Line(product, Call("mul", (vector, program.output)), span),
+            Line(total, Call("sum", (product,), (None, False)), span),
+        )
+        program = replace(program, lines=(*program.lines, *lines), output=total)
+    elif reading.of == "gradient" and subject.y:
+        total = sympy.Dummy("total", real=True)
+        line = Line(total, Call("sum", (program.output,), (None, False)), span)
+        program = replace(program, lines=(*program.lines, line), output=total)
+    return program, infer(program, known, bounded=False)
+
+
+def _is_constant(subject: Subject) -> bool:
+    return subject.weights.size > 0 and bool(np.all(subject.weights == subject.weights.flat[0]))
+
+
+def _is_uniform(subject: Subject, reading: Reading) -> bool:
+    """Whether one formula may hold for all entries: v is a symbol or one number."""
+    return reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
+
+
+def _fraction(number: float) -> Expr:
+    if not math.isfinite(number):
+        raise NoFormulaError("v is not finite")
+    return exact(sympy.Float(number, precision=53))
+
+
+def _shapes(subject: Subject, entries: Entries | None) -> str:
+    """For which shapes, in words; empty if there are only numbers."""
+    shown = []
+    for symbol, shape in subject.shapes.items():
+        if shape:
+            shown.append(f"{symbol} of shape {show(shape)}")
+    large = {n for shape in subject.shapes.values() for n in shape if n > LARGE and entries is not None}
+    more = f", and with any size above {LARGE} in place of {', '.join(map(str, sorted(large)))}" if large else ""
+    return f"for {' and '.join(shown)}{more}" if shown else ""
+
+
+# -- with symbolic indices
+
+
+def _holds_in_general(subject: Subject, reading: Reading, derivative: Derivative, claim: Expr) -> bool:
+    target = sympy.IndexedBase(str(subject.variable), real=True)[derivative.columns] if subject.x else subject.variable
+    for chosen, expression in derivative.cases:
+        if not _holds(expression, claim.xreplace(chosen), target.xreplace(chosen)):
+            return False
+    return True
+
+
+def _holds(truth: Expr, claim: Expr, target: Expr, depth: int = 0) -> bool:
+    """Whether truth and claim are the same in each case of their conditions."""
+    if depth == 0:
+        if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
+            return False
+        truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
+    condition = _condition(truth, claim)
+    if condition is None:
+        return vanishes(truth - claim)
+    if depth >= MOST_CONDITIONS:
+        return False
+    equal = _solved(condition.difference)
+    is_index = all(s.is_integer for s in condition.difference.free_symbols) and not condition.difference.has(
+        sympy.Indexed, sympy.Function
+    )
+    is_equality = all(signs in ((0,), (-1, 1)) for signs in condition.holds.values())
+    for sign in (1,) if is_equality else (1, -1):
+        sides = (condition.decided(side, sign) for side in (truth, claim))
+        if not _holds(*sides, target, depth + 1):
+            return False
+    on_truth, on_claim = (condition.decided(side, 0).xreplace(equal) for side in (truth, claim))
+    if not is_index and on_claim.has(sympy.nan, sympy.zoo):
+        return True  # the claim has no value there
+    if _holds(on_truth, on_claim, target.xreplace(equal) if is_index else target, depth + 1):
+        return True
+    return not is_index and _is_kink(truth, on_truth - on_claim, condition, target)
+
+
+def _is_kink(truth: Expr, gap: Expr, condition: _Condition, target: Expr) -> bool:
+    """Whether the function has no derivative where a claim is off by `gap`, on a boundary between branches.
+
+    So it is if the slopes of the branches differ there and x crosses the boundary: if both, the difference of the
+    slopes and the slope of the condition, are not 0 wherever the gap is not.
+    """
+    equal = _solved(condition.difference)
+    above, below = (condition.decided(truth, sign).xreplace(equal) for sign in (1, -1))
+    crossing = condition.difference.diff(target).xreplace(equal)
+    return all(_is_nonzero(part, gap) for part in (sympy.expand(above - below), crossing))
+
+
+def _is_nonzero(part: Expr, gap: Expr) -> bool:
+    """Whether a part is not 0 where the gap is not."""
+    if part.is_number:
+        return bool(part.is_nonzero)
+    ratio = sympy.cancel(part / gap) if size(part) + size(gap) < 100 else part
+    return bool(ratio.is_number and ratio.is_nonzero)
+
+
+def _condition(truth: Expr, claim: Expr) -> _Condition | None:
+    """The first condition that can be told apart, those on indices first; others wait for their turn."""
+    found: dict[Expr, dict[Expr, tuple[int, ...]]] = {}
+    bound = {k for side in (truth, claim) for k in _bound(side)}
+    for side in (truth, claim):
+        for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
+            if part.free_symbols & bound:
+                continue
+            signs = SIGNS.get(part.rel_op if isinstance(part, Relational) else part.func)
+            difference = sympy.expand(part.args[0] - part.args[1])
+            if signs is None or difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
+                continue
+            if difference.could_extract_minus_sign():
+                difference, signs = -difference, tuple(-sign for sign in signs)
+            _, difference = difference.as_content_primitive()
+            found.setdefault(difference, {})[part] = tuple(sorted(signs))
+    if not found:
+        return None
+    first = min(found, key=lambda d: (d.has(sympy.Indexed), not all(s.is_integer for s in d.free_symbols)))
+    return _Condition(first, found[first])
+
+
+def _bound(expression: Expr) -> Iterator[Expr]:
+    for part in expression.atoms(sympy.Sum, Aggregate):
+        yield from part.bound if isinstance(part, Aggregate) else part.variables
+
+
+def _solved(difference: Expr) -> dict[Expr, Expr]:
+    """What to put in where the difference is 0: one of its symbols or elements in terms of the rest."""
+    for part in sorted(difference.atoms(sympy.Symbol, sympy.Indexed), key=sympy.default_sort_key, reverse=True):
+        if isinstance(part, sympy.IndexedBase) or any(part in e.free_symbols for e in difference.atoms(sympy.Indexed)):
+            continue
+        slope = difference.coeff(part, 1)
+        rest = sympy.expand(difference - slope * part)
+        if slope in (1, -1) and not rest.has(part) and part not in _bound(rest):
+            return {part: sympy.expand(-rest / slope)}
+    return {}
+
+
+# -- entry by entry
+
+
+def _holds_written_out(subject: Subject, reading: Reading, derivative: Derivative, claim: Expr) -> bool:
+    y = subject.y if reading.of == "Jacobian" else ()
+    if math.prod(y) * math.prod(subject.x) > MOST_WRITTEN or derivative.sizes:
+        return False
+    weights = _weights(subject, reading)
+    for row in range(math.prod(y)):
+        for column in range(math.prod(subject.x)):
+            at = unravel(column, subject.x)
+            truth, values = derivative.at(unravel(row, y), at)
+            here = {symbol: Integer(n) for symbol, n in values.items()}
+            sides = [_written_out(side.xreplace(here)).xreplace(weights) for side in (truth, claim)]
+            target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable
+            if not _holds(sides[0], sides[1], target):
+                return False
+    return True
+
+
+def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
+    """The numbers of the gradient vector that is given."""
+    if reading.names_vector or reading.of != "vector-Jacobian product":
+        return {}
+    element = sympy.IndexedBase(str(IMAGINED), real=True)
+    numbers = np.ndenumerate(subject.weights)
+    return {element[index] if index else IMAGINED: _fraction(float(number)) for index, number in numbers}
+
+
+def _written_out(expression: Expr) -> Expr:
+    """With every sum of known length as its terms.
+
+    Raises:
+        NoFormulaError: one is longer than `LONGEST_SUM`, or all are too long.
+    """
+    if not expression.has(sympy.Sum):
+        return expression
+    args = tuple(_written_out(a) if isinstance(a, Expr) else a for a in expression.args)
+    expression = expression.func(*args) if args != expression.args else expression
+    if not isinstance(expression, sympy.Sum):
+        return expression
+    indices = [k for k, _, _ in expression.limits]
+    ends = [(first, last) for _, first, last in expression.limits]
+    if not all(first.is_Integer and last.is_Integer for first, last in ends):
+        raise NoFormulaError("a sum of unknown length")
+    ranges = [range(int(first), int(last) + 1) for first, last in ends]
+    if math.prod(map(len, ranges)) * size(expression.function) > min(LONGEST_SUM * 20, MOST_NODES):
+        raise NoFormulaError("a sum that is too long")
+    points = itertools.product(*ranges)
+    return sympy.Add(
+        *(expression.function.xreplace(dict(zip(indices, map(Integer, at), strict=True))) for at in points)
+    )

@@ -1,0 +1,266 @@
+"""What becomes of a claim: compared at the point, then at others, then proved if nothing refutes it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import sympy
+
+from gradcli.check.claims.evaluation import LAST_BITS, Comparison, Look
+from gradcli.check.claims.mistakes import MOST_POINTS, mistake
+from gradcli.check.claims.proof import prove
+from gradcli.check.claims.reading import Reading, Subject, of_shape, read
+from gradcli.check.claims.search import MOST_WORK, Search
+from gradcli.check.entry import Tolerance, to_float
+from gradcli.errors import Place, Span
+from gradcli.language.indexing import Shape, show
+from gradcli.language.program import Atom, Program
+from gradcli.language.values import Value, read_value
+from gradcli.results import Array, Claim
+
+POINTS = 100
+"""Points that a claim is tried at."""
+
+TRIES = 30
+"""Random points that are tried for the few that show what a mistake is."""
+
+MORE = 1.01
+"""How much above the largest difference a tolerance is suggested."""
+
+
+def claimed(
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    inputs: Mapping[str, Array],
+    variable: str,
+    text: str,
+    v: Array | None,
+    tolerance: Tolerance,
+    *,
+    points: int = POINTS,
+    seed: int = 0,
+    dtype: str = "float64",
+) -> Claim:
+    """What becomes of a claimed formula for a derivative.
+
+    Args:
+        program: The function, as typed.
+        shapes: Of its variables at least.
+        inputs: The point.
+        variable: The x that the claim is about.
+        text: The claim, a formula in the variables and v; its shape says what it is of (see `reading`).
+        v: The gradient vector, if one is given.
+        tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
+        points: How many other points to try.
+        seed: Of the random ones.
+        dtype: That the points are rounded to.
+
+    Raises:
+        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
+
+    >>> from gradcli.language.grammar import parse
+    >>> f = parse("x**3")
+    >>> at = {"x": np.array(2.0)}
+    >>> claimed(f, {f.variables[0]: ()}, at, "x", "3*x**2", None, Tolerance(2**-30)).status
+    'proved'
+    >>> wrong = claimed(f, {f.variables[0]: ()}, at, "x", "x**2", None, Tolerance(2**-30))
+    >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
+    ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
+    """
+    subject = Subject.of(program, shapes, variable, v)
+    reading = read(subject, text)
+    comparison = Comparison(subject, reading, tolerance)
+    notes = _notes(comparison, reading)
+    search = Search(comparison, inputs, seed, dtype)
+    here = comparison.look(inputs, subject.weights, LAST_BITS)
+    counted = int(bool(here.seen))
+    failing = here if here.worst is not None else None
+    if failing is None and comparison.entries:
+        found = search.run(points)
+        counted, failing = counted + found.points, found.counterexample
+    if failing is not None:
+        looks = _several(search)
+        return _refuted(comparison, text, failing, counted, mistake(comparison, [failing, *looks]), notes)
+    if reading.is_transposed:
+        return _turned(comparison, text, counted, notes)
+    if not counted:
+        reason = next(iter(here.missing.values()), "")
+        why = f": {reason}" if reason else ""
+        return Claim(variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}"))
+    notes += _remarks(comparison, here)
+    proved = prove(subject, reading)
+    if proved is None:
+        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
+    where = f"proved {proved}" if proved else ""
+    return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
+
+
+def expected(
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    inputs: Mapping[str, Array],
+    variable: str,
+    value: Value,
+    v: Array | None,
+    tolerance: Tolerance,
+) -> Claim:
+    """What becomes of claimed numbers at the point.
+
+    Args:
+        program: The function, as typed.
+        shapes: Of its variables at least.
+        inputs: The point.
+        variable: The x that the claim is about.
+        value: Text of the language, a number, nested lists or an array; its shape says what it is of.
+        v: The gradient vector, if one is given.
+        tolerance: How far the numbers may be from the truth.
+
+    Raises:
+        GradcliError: The text is not a value, or has no derivative's shape.
+
+    >>> from gradcli.language.grammar import parse
+    >>> f = parse("sum(x**2)")
+    >>> at = {"x": np.array([1.0, 2.0])}
+    >>> wrong = expected(f, {f.variables[0]: (2,)}, at, "x", "2, 4.1", None, Tolerance(2**-30))
+    >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
+    ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
+    """
+    subject = Subject.of(program, shapes, variable, v)
+    numbers = read_value(value, "--expect")
+    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
+    text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
+    reading = of_shape(subject, numbers.shape, place)
+    turned = numbers
+    if reading.is_transposed:
+        rank = len(subject.x)
+        turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
+    comparison = Comparison(subject, reading, tolerance, turned)
+    notes = _notes(comparison, reading)
+    here = comparison.look(inputs, subject.weights, LAST_BITS)
+    counted = int(bool(here.seen))
+    if here.worst is not None:
+        return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
+    if reading.is_transposed:
+        return _turned(comparison, text, counted, notes)
+    note = "" if counted else f"nothing was compared: {next(iter(here.missing.values()), comparison.chosen)}"
+    remarks = _remarks(comparison, here) if counted else []
+    return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, note, *remarks))
+
+
+def _notes(comparison: Comparison, reading: Reading) -> list[str]:
+    """How the claim was read, and what was left out."""
+    notes = [reading.note, comparison.chosen]
+    if comparison.program is not None and not comparison.is_exact:
+        notes.append("it has rounded decimals, so it is held to the tolerance")
+    return [note for note in notes if note]
+
+
+def _remarks(comparison: Comparison, here: Look) -> list[str]:
+    """Of the point: what could not be compared there."""
+    if not here.missing:
+        return []
+    entry, reason = next(iter(here.missing.items()))
+    index = comparison.index(entry)
+    where = f"at {list(index)}" if index else "at the point"
+    more = f", and at {len(here.missing) - 1} more" if len(here.missing) > 1 else ""
+    return [f"{where} nothing was compared{more}: {reason}"]
+
+
+def _several(search: Search) -> list[Look]:
+    """Random points that show what the mistake is."""
+    comparison = search.comparison
+    tries = max(MOST_POINTS, min(TRIES, MOST_WORK // comparison.work))
+    looks = []
+    for inputs, v in itertools.islice(search.generic(), tries):
+        look = comparison.look(inputs, v)
+        if look.worst is not None and not look.missing:
+            looks.append(look)
+        if len(looks) >= MOST_POINTS - 1:
+            break
+    return looks
+
+
+def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:
+    worst = look.worst
+    assert worst is not None, "there is a counterexample"  # noqa: S101
+    reading, subject = comparison.reading, comparison.subject
+    if reading.is_transposed:
+        likeliest = _transposition(subject) + (f"; and then {likeliest}" if likeliest else "")
+    difference = "" if comparison.is_exact else _difference(look)
+    return Claim(
+        str(subject.variable),
+        text,
+        reading.of,
+        "refuted",
+        points,
+        entry=comparison.index(worst.entry),
+        claimed=to_float(worst.claimed),
+        truth=to_float(worst.truth),
+        at=look.inputs,
+        v=look.v if reading.names_vector else None,
+        mistake=likeliest,
+        note=_joined(*notes, difference),
+    )
+
+
+def _turned(comparison: Comparison, text: str, points: int, notes: list[str]) -> Claim:
+    """A transposed Jacobian that is right but for that."""
+    subject = comparison.subject
+    note = f"transposed, it has no counterexample in {points} points" if points else ""
+    name = str(subject.variable)
+    return Claim(name, text, "Jacobian", "refuted", points, mistake=_transposition(subject), note=_joined(*notes, note))
+
+
+def _transposition(subject: Subject) -> str:
+    x, y = subject.x, subject.y
+    return (
+        f"transposed: the Jacobian has y.shape + {subject.variable}.shape, {show((*y, *x))}, and the claim {show((*x, *y))}"
+    )
+
+
+def _of_numbers(comparison: Comparison, look: Look) -> str:
+    """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
+    pairs = [(one.claimed, one.truth) for one in look.seen]
+    shown = [(c, t) for c, t in pairs if not t.contains(0)]
+    tolerance = comparison.tolerance
+    if len(shown) < len(look.seen) or not shown:
+        return ""
+    if all(abs(c + t) <= tolerance.rtol * abs(t) for c, t in shown):
+        return "the sign: the claim is the truth times -1"
+    ratios = [float((c / t).mid()) for c, t in shown]
+    if len(ratios) > 1 and np.allclose(ratios, ratios[0], rtol=2 * tolerance.rtol, atol=0) and _is_plain(ratios[0]):
+        return f"off by the factor {sympy.Rational(ratios[0]).limit_denominator(10)}"
+    return ""
+
+
+def _is_plain(ratio: float) -> bool:
+    nearest = sympy.Rational(ratio).limit_denominator(10) if math.isfinite(ratio) else sympy.Integer(0)
+    return bool(nearest != 0 and abs(float(nearest) - ratio) < 1e-9 * abs(ratio) and abs(nearest) < 100)
+
+
+def _difference(look: Look) -> str:
+    """The largest difference at a point, and the tolerance that would accept it."""
+    apart = [one for one in look.seen if one.is_apart]
+    largest = max(one.distance for one in apart)
+    if math.isfinite(largest):
+        return f"the relative difference is {largest:.2g}; --rtol {_above(largest)} would accept it"
+    absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
+    if not math.isfinite(absolute):
+        return ""
+    return f"the difference is {absolute:.2g}, where the truth is 0; --atol {_above(absolute)} would accept it"
+
+
+def _above(number: float) -> str:
+    """Two digits, rounded up.
+
+    >>> _above(0.025), _above(1.234e-5)
+    ('0.026', '1.3e-05')
+    """
+    return f"{math.ceil(number * MORE / (unit := 10.0 ** (math.floor(math.log10(number * MORE)) - 1))) * unit:.2g}"
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
