@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError
-from gradcli.language.expansion import expand
-from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.symbolic.derivative import differentiate
@@ -46,7 +44,7 @@ def factors(evidence: Evidence) -> Iterator[Factor]:
         jacobians = evidence.of_program(_until(evidence, line), evidence.subject.variable)
         if jacobians is not None:
             slopes[line.symbol] = jacobians
-    program = _typed(evidence)
+    program = evidence.typed
     for line in lines:
         yield from _powers(evidence, line)
         if line.symbol not in slopes or line.symbol == program.output:
@@ -68,11 +66,19 @@ def _outer(evidence: Evidence, line: Line, slopes: dict[Atom, list[Numbers]]) ->
     if any(a.shape != b.shape for a, b in zip(of_line, of_operand, strict=True)):
         return
     locals_ = [_quotient(a, b) for a, b in zip(of_line, of_operand, strict=True)]
-    numbers = _by_entry(evidence, [x for x in locals_ if x is not None], is_local=True)
-    if numbers is None or len(numbers) < len(evidence.samples):
+    known = [x for x in locals_ if x is not None]
+    numbers = _by_entry(evidence, known, is_local=True) if len(known) == len(evidence.samples) else None
+    if numbers is None:
         return
-    names = {s.symbol: s for s in _typed(evidence).lines}
-    what = f"the derivative of {shown(evidence, line)} by {shown(evidence, names[inside[0]])}"
+    if all(np.allclose(n, numbers[0][:1], rtol=1e-10) for n in numbers):
+        return  # a plain number says more as itself
+    lines = {s.symbol: s for s in _named(evidence)}
+    others = [a for a in line.call.operands if a != inside[0]]
+    if line.call.op.name == "mul" and others:
+        name = shown(evidence, lines[others[0]]) if others[0] in lines else f"`{others[0]}`"
+        yield Factor(numbers, f"a missing factor: {name}", f"a surplus factor: {name}")
+        return
+    what = f"the derivative of {shown(evidence, line)} by {shown(evidence, lines[inside[0]])}"
     yield Factor(numbers, f"a missing chain factor: {what}", f"a surplus chain factor: {what}")
 
 
@@ -83,7 +89,7 @@ def _powers(evidence: Evidence, line: Line) -> Iterator[Factor]:
     base, exponent = line.call.operands
     if exponent.is_Symbol or not base.is_Symbol or exponent == 0:
         return
-    values = evidence.values_of(replace(_typed(evidence), output=base))
+    values = evidence.values_of(replace(evidence.typed, output=base))
     name = shown(evidence, line)
     rule = f"the derivative of b**n is n*b**(n-1), here of {name}"
     count = [np.full(len(s.truth), float(exponent)) for s in evidence.samples]
@@ -92,10 +98,21 @@ def _powers(evidence: Evidence, line: Line) -> Iterator[Factor]:
         yield Factor(numbers, "", f"the power rule: the exponent {exponent} is not lowered; {rule}")
 
 
+def parts(evidence: Evidence) -> Iterator[Factor]:
+    """The values of the variables and the lines."""
+    program = evidence.typed
+    names: dict[Atom, str] = {symbol: f"`{symbol}`" for symbol in program.variables}
+    names |= {line.symbol: shown(evidence, line) for line in _named(evidence)[:MOST_LINES]}
+    for atom, name in names.items():
+        values = evidence.values_of(replace(program, output=atom))
+        if values is not None and (numbers := _spread(evidence, values)) is not None:
+            yield Factor(numbers, f"a missing factor: {name}", f"a surplus factor: {name}")
+
+
 def terms(evidence: Evidence) -> Iterator[tuple[Line, int, list[Numbers]]]:
     """The terms that the function is a sum of, each with its sign and its Jacobians."""
-    lines = {line.symbol: line for line in _typed(evidence).lines}
-    waiting: list[tuple[Atom, int]] = [(_typed(evidence).output, 1)]
+    lines = {line.symbol: line for line in evidence.typed.lines}
+    waiting: list[tuple[Atom, int]] = [(evidence.typed.output, 1)]
     count = 0
     while waiting and count < MOST_LINES:
         atom, sign = waiting.pop()
@@ -115,12 +132,12 @@ def terms(evidence: Evidence) -> Iterator[tuple[Line, int, list[Numbers]]]:
 
 def products(evidence: Evidence) -> Iterator[tuple[Line, list[Numbers]]]:
     """A function that is a product: what the product of the derivatives would be."""
-    program = _typed(evidence)
+    program = evidence.typed
     line = next((one for one in program.lines if one.symbol == program.output), None)
     if line is None or line.call.op.name != "mul":
         return
     sides = [
-        evidence.of_program(replace(_typed(evidence), output=a), evidence.subject.variable) for a in line.call.operands
+        evidence.of_program(replace(evidence.typed, output=a), evidence.subject.variable) for a in line.call.operands
     ]
     numbers = [_by_entry(evidence, side) if side is not None else None for side in sides]
     if numbers[0] is not None and numbers[1] is not None:
@@ -129,32 +146,30 @@ def products(evidence: Evidence) -> Iterator[tuple[Line, list[Numbers]]]:
 
 def shown(evidence: Evidence, line: Line) -> str:
     """The text of a line, in backticks."""
-    text = " ".join(_typed(evidence).text[line.span.start : line.span.stop].split())
+    text = " ".join(evidence.typed.text[line.span.start : line.span.stop].split())
     while text.startswith("(") and text.endswith(")") and "(" not in text[1:-1]:
         text = text[1:-1]
     return f"`{text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}`"
 
 
-def _typed(evidence: Evidence) -> Program:
-    """The function in elementwise operations as typed."""
-    program = evidence.subject.program
-    return expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
-
-
 def _lines(evidence: Evidence) -> list[Line]:
-    """The lines that depend on x, in order."""
+    """The lines that depend on x and that the text names, in order."""
     reached: set[Atom] = {evidence.subject.variable}
-    found = []
-    for line in _typed(evidence).lines:
+    for line in evidence.typed.lines:
         if reached & set(line.call.operands):
             reached.add(line.symbol)
-            found.append(line)
-    return found[:MOST_LINES]
+    return [line for line in _named(evidence) if line.symbol in reached][:MOST_LINES]
+
+
+def _named(evidence: Evidence) -> list[Line]:
+    """The lines whose text is their own: of those that one function of the text is made of, the last."""
+    last = {line.span: line for line in evidence.typed.lines}
+    return [line for line in evidence.typed.lines if last[line.span] is line]
 
 
 def _until(evidence: Evidence, line: Line) -> Program:
     """The function up to a line, whose value is the output."""
-    program = _typed(evidence)
+    program = evidence.typed
     return replace(program, lines=program.lines[: program.lines.index(line) + 1], output=line.symbol)
 
 
@@ -206,7 +221,7 @@ def _formula(evidence: Evidence, line: Line) -> str:
     """` is 2*x`, where the derivative of the line has a short closed form for plain numbers."""
     program = _until(evidence, line).primitive
     try:
-        numbers = {symbol: () for symbol in program.variables}
+        numbers = dict.fromkeys(program.variables, ())
         shapes = infer(program, numbers)
         derivative = differentiate(program, shapes, evidence.subject.variable)
     except (NoFormulaError, GradcliError):
@@ -214,4 +229,3 @@ def _formula(evidence: Evidence, line: Line) -> str:
     text = str(derivative.cases[0][1])
     is_short = len(derivative.cases) == 1 and len(text) <= LONGEST and "(_" not in text
     return f" is `{text}`" if is_short else ""
-

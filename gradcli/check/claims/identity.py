@@ -76,7 +76,7 @@ def rewritten(expression: Expr) -> Expr:
 def size(expression: Expr) -> int:
     """The number of its nodes, up to one more than `MOST_NODES`."""
     count = 0
-    for count, _ in enumerate(sympy.preorder_traversal(expression), 1):  # noqa: B007
+    for count, _ in enumerate(sympy.preorder_traversal(expression), 1):
         if count > MOST_NODES:
             break
     return count
@@ -261,6 +261,4 @@ class _Parts:
 def _reduced(numerator: Expr, symbol: sympy.Symbol, power: int, value: Expr) -> Expr:
     """A polynomial with symbol**power replaced by a value, as often as it goes."""
     polynomial = sympy.Poly(numerator, symbol)
-    return sympy.Add(
-        *(c.as_expr() * symbol ** (n % power) * value ** (n // power) for (n,), c in polynomial.terms())
-    )
+    return sympy.Add(*(c.as_expr() * symbol ** (n % power) * value ** (n // power) for (n,), c in polynomial.terms()))

@@ -17,9 +17,11 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.check.claims.evaluation import Comparison, Look, moved, reference_of
-from gradcli.check.claims.factors import Factor, factors
+from gradcli.check.claims.factors import Factor, factors, parts, products, shown, terms
 from gradcli.check.claims.reading import VECTOR, as_written
 from gradcli.check.entry import to_float
+from gradcli.language.expansion import expand
+from gradcli.language.ops import Kind
 from gradcli.language.program import Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import OverBudgetError, Plan
@@ -92,6 +94,12 @@ class Evidence:
         return len(pairs) == len(found) and all(same(a, b) for a, b in pairs) and any(np.any(b) for _, b in pairs)
 
     @cached_property
+    def typed(self) -> Program:
+        """The function in elementwise operations as typed."""
+        program = self.subject.program
+        return expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
+
+    @cached_property
     def jacobians(self) -> list[Numbers] | None:
         """∂y/∂x at each point, y by x; None if that is too much."""
         return self.of_program(self.subject.program, self.subject.variable)
@@ -129,7 +137,9 @@ class Evidence:
         own = {VECTOR: self.subject.y} if self.subject.has_vector else {}
         return {**own, **self.subject.shapes}
 
-    def as_claimed(self, jacobians: list[Numbers] | None, weight: Callable[[Sample], Numbers] | None = None) -> Explained:
+    def as_claimed(
+        self, jacobians: list[Numbers] | None, weight: Callable[[Sample], Numbers] | None = None
+    ) -> Explained:
         """These Jacobians in the form of the claim: their entries, or weighted sums of their rows."""
 
         def numbers(sample: Sample) -> Numbers | None:
@@ -159,7 +169,7 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
         return ""
     evidence = Evidence(comparison, samples)
     with np.errstate(all="ignore"):
-        return next(filter(None, _mistakes(evidence)), "")
+        return next(filter(None, _mistakes(evidence)), "") or _symmetric(comparison, looks)
 
 
 def _mistakes(evidence: Evidence) -> Iterator[str]:
@@ -169,18 +179,17 @@ def _mistakes(evidence: Evidence) -> Iterator[str]:
     yield _transposed(evidence)
     yield _vector(evidence)
     yield _other_variable(evidence)
+    yield from (_factor(evidence, factor) for factor in factors(evidence))
     yield _not_differentiated(evidence)
-    ratios = [_ratio(sample) for sample in evidence.samples]
-    known = list(factors(evidence)) if all(r is not None for r in ratios) else []
-    yield from (_factor(evidence, factor) for factor in known)
     constant = _constant(evidence)
     if constant:
         yield f"off by the factor {constant}"
+    yield from (_factor(evidence, factor) for factor in parts(evidence))
     yield from _of_terms(evidence)
 
 
 def _transposed(evidence: Evidence) -> str:
-    x, y, J = evidence.subject.x, evidence.subject.y, evidence.jacobians
+    x, J = evidence.subject.x, evidence.jacobians
     if evidence.of == "Jacobian" and evidence.width == evidence.height:
         if evidence.explains(evidence.as_claimed(J and [j.T for j in J])):
             return "transposed: a row belongs to an element of y, a column to one of x"
@@ -193,7 +202,7 @@ def _transposed(evidence: Evidence) -> str:
         is_whole = all(len(s.columns) == evidence.width for s in evidence.samples)
         if is_whole and evidence.explains(lambda s: s.truth[turn]):
             return "transposed: the claim is the transpose of the truth"
-    return "" if y or x else ""
+    return ""
 
 
 def _vector(evidence: Evidence) -> str:
@@ -242,8 +251,23 @@ def _not_differentiated(evidence: Evidence) -> str:
         return ""
     diagonals = [np.diag(j) if len(j) == evidence.width else j[0] for j in slopes]
     found = [itself(sample) for sample in evidence.samples]
-    if all(a is not None and same(a, d[s.columns]) for a, d, s in zip(found, diagonals, evidence.samples, strict=True)):
+    if any(a is not None and np.any(a) for a in found) and all(
+        a is not None and same(a, d[s.columns]) for a, d, s in zip(found, diagonals, evidence.samples, strict=True)
+    ):
         return "integrated: the function is the derivative of the claim"
+    return ""
+
+
+def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
+    """Whether the claim is right where a matrix is symmetric."""
+    for symbol, shape in comparison.subject.shapes.items():
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+            continue
+        name = str(symbol)
+        turned = [{**look.inputs, name: (look.inputs[name] + look.inputs[name].T) / 2} for look in looks]
+        seen = [comparison.look(inputs, look.v) for inputs, look in zip(turned, looks, strict=True)]
+        if sum(bool(look.seen) for look in seen) >= FEWEST_POINTS and all(look.worst is None for look in seen):
+            return f"right only where {name} is symmetric"
     return ""
 
 
@@ -319,22 +343,26 @@ def _count(factor: float, evidence: Evidence) -> str:
 
 def _of_terms(evidence: Evidence) -> Iterator[str]:
     """A term of a sum that is missing, or has the wrong sign; a product of derivatives."""
-    from gradcli.check.claims.factors import products, shown, terms
-
     for line, sign, jacobians in terms(evidence):
-        own = evidence.as_claimed(jacobians)
         name = shown(evidence, line)
-        if evidence.explains(lambda s, own=own, sign=sign: _minus(s.truth, own(s), sign)):
+        if evidence.explains(_without(evidence, jacobians, sign)):
             yield f"a term is missing: the derivative of {name}"
-        if evidence.explains(lambda s, own=own, sign=sign: _minus(s.truth, own(s), 2 * sign)):
+        if evidence.explains(_without(evidence, jacobians, 2 * sign)):
             yield f"the sign of a term: the derivative of {name}"
-    for line, wrong in products(evidence):
-        if evidence.explains(lambda s, wrong=wrong: wrong[evidence.samples.index(s)]):
+    for line, numbers in products(evidence):
+        if all(same(a, s.claimed) and np.any(a) for a, s in zip(numbers, evidence.samples, strict=True)):
             yield f"the product rule: the claim for {shown(evidence, line)} is the product of the derivatives"
 
 
-def _minus(truth: Numbers, part: Numbers | None, times: float) -> Numbers | None:
-    return None if part is None else truth - times * part
+def _without(evidence: Evidence, jacobians: list[Numbers], times: float) -> Explained:
+    """The truth less these Jacobians."""
+    own = evidence.as_claimed(jacobians)
+
+    def numbers(sample: Sample) -> Numbers | None:
+        part = own(sample)
+        return None if part is None else sample.truth - times * part
+
+    return numbers
 
 
 def same(a: Numbers, b: Numbers) -> bool:

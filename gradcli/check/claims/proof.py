@@ -68,6 +68,17 @@ class _Condition:
     difference: Expr
     holds: Mapping[Expr, tuple[int, ...]]
 
+    @property
+    def is_of_indices(self) -> bool:
+        """Whether only indices and sizes stand in it."""
+        is_whole = all(symbol.is_integer for symbol in self.difference.free_symbols)
+        return is_whole and not self.difference.has(sympy.Indexed, sympy.Function)
+
+    @property
+    def equal(self) -> dict[Expr, Expr]:
+        """What to put in where the difference is 0."""
+        return _solved(self.difference)
+
     def decided(self, expression: Expr, sign: int) -> Expr:
         """The expression where the difference has this sign."""
         values: dict[Expr, Expr] = {}
@@ -171,51 +182,89 @@ def _holds_in_general(subject: Subject, reading: Reading, derivative: Derivative
     return True
 
 
-def _holds(truth: Expr, claim: Expr, target: Expr, depth: int = 0) -> bool:
+def _holds(truth: Expr, claim: Expr, target: Expr) -> bool:
     """Whether truth and claim are the same in each case of their conditions."""
-    if depth == 0:
-        if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
-            return False
-        truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
-    condition = _condition(truth, claim)
-    if condition is None:
-        return vanishes(truth - claim)
-    if depth >= MOST_CONDITIONS:
+    if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
-    equal = _solved(condition.difference)
-    is_index = all(s.is_integer for s in condition.difference.free_symbols) and not condition.difference.has(
-        sympy.Indexed, sympy.Function
-    )
-    is_equality = all(signs in ((0,), (-1, 1)) for signs in condition.holds.values())
-    for sign in (1,) if is_equality else (1, -1):
-        sides = (condition.decided(side, sign) for side in (truth, claim))
-        if not _holds(*sides, target, depth + 1):
-            return False
-    on_truth, on_claim = (condition.decided(side, 0).xreplace(equal) for side in (truth, claim))
-    if not is_index and on_claim.has(sympy.nan, sympy.zoo):
-        return True  # the claim has no value there
-    if _holds(on_truth, on_claim, target.xreplace(equal) if is_index else target, depth + 1):
-        return True
-    return not is_index and _is_kink(truth, on_truth - on_claim, condition, target)
+    truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
+    return _same(_Case(truth, claim, truth, target), MOST_CONDITIONS)
 
 
-def _is_kink(truth: Expr, gap: Expr, condition: _Condition, target: Expr) -> bool:
-    """Whether the function has no derivative where a claim is off by `gap`, on a boundary between branches.
+@dataclass(frozen=True)
+class _Case:
+    """One case of the conditions.
 
-    So it is if the slopes of the branches differ there and x crosses the boundary: if both, the difference of the
-    slopes and the slope of the condition, are not 0 wherever the gap is not.
+    Attributes:
+        truth: The derivative there.
+        claim: What is claimed there.
+        slopes: The derivative with the conditions still open that are on their boundary here.
+        target: The x of the derivative.
+        boundaries: These conditions.
     """
-    equal = _solved(condition.difference)
-    above, below = (condition.decided(truth, sign).xreplace(equal) for sign in (1, -1))
-    crossing = condition.difference.diff(target).xreplace(equal)
-    return all(_is_nonzero(part, gap) for part in (sympy.expand(above - below), crossing))
+
+    truth: Expr
+    claim: Expr
+    slopes: Expr
+    target: Expr
+    boundaries: tuple[_Condition, ...] = ()
+
+    def beside(self, condition: _Condition, sign: int) -> _Case:
+        """Where a condition has a sign."""
+        truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
+        return replace(self, truth=truth, claim=claim, slopes=slopes)
+
+    def on(self, condition: _Condition) -> _Case:
+        """Where its two sides are equal."""
+        equal = condition.equal
+        truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
+        if condition.is_of_indices:
+            slopes = condition.decided(self.slopes, 0).xreplace(equal)
+            return replace(self, truth=truth, claim=claim, slopes=slopes, target=self.target.xreplace(equal))
+        return replace(self, truth=truth, claim=claim, boundaries=(*self.boundaries, condition))
+
+
+def _same(case: _Case, most: int) -> bool:
+    if case.boundaries and case.claim.has(sympy.nan, sympy.zoo):
+        return True  # the claim has no value there
+    condition = _condition(case.truth, case.claim)
+    if condition is None:
+        return vanishes(case.truth - case.claim) or _is_kink(case)
+    if most == 0:
+        return False
+    is_equality = all(signs in ((0,), (-1, 1)) for signs in condition.holds.values())
+    cases = [case.beside(condition, sign) for sign in ((1,) if is_equality else (1, -1))]
+    return all(_same(one, most - 1) for one in (*cases, case.on(condition)))
+
+
+def _is_kink(case: _Case) -> bool:
+    """Whether the function has no derivative at all on the boundaries, where the claim is not what the formula says.
+
+    So it is if x crosses them, and the slopes before and behind differ: if none of these numbers is 0 wherever the
+    claim is off.  Which way x crosses several of them is not known, so each combination has to do.
+    """
+    if not case.boundaries:
+        return False
+    gap = sympy.expand(case.truth - case.claim)
+
+    def here(expression: Expr) -> Expr:
+        for condition in case.boundaries:
+            expression = expression.xreplace(condition.equal)
+        return sympy.expand(expression)
+
+    numbers = [here(condition.difference.diff(case.target)) for condition in case.boundaries]
+    for signs in itertools.product((1, -1), repeat=len(case.boundaries) - 1):
+        before = behind = case.slopes
+        for condition, sign in zip(case.boundaries, (1, *signs), strict=True):
+            before, behind = condition.decided(before, -sign), condition.decided(behind, sign)
+        numbers.append(sympy.expand(here(behind) - here(before)))
+    return all(_is_nonzero(number, gap) for number in numbers)
 
 
 def _is_nonzero(part: Expr, gap: Expr) -> bool:
     """Whether a part is not 0 where the gap is not."""
     if part.is_number:
         return bool(part.is_nonzero)
-    ratio = sympy.cancel(part / gap) if size(part) + size(gap) < 100 else part
+    ratio = sympy.cancel(part / gap) if size(part) + size(gap) < MOST_NODES // 10 else part
     return bool(ratio.is_number and ratio.is_nonzero)
 
 

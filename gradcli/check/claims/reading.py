@@ -6,9 +6,9 @@
     x.shape, and y of one element             the gradient
     x.shape, and y of several                 vᵀJ with the v that is given, or ones
 
-Whatever stretches to x's shape has it: `2` is the gradient of `sum(2*x)`.  No shape is two of these at once: that of the
-Jacobian has more dimensions than x's unless y is one number, and then the Jacobian is the gradient.  `v` is the gradient
-vector unless the function has a variable of that name; no claim can name the vector then.
+Whatever stretches to x's shape has it: `2` is the gradient of `sum(2*x)`.  No shape is two of these at once: that of
+the Jacobian has more dimensions than x's unless y is one number, and then the Jacobian is the gradient.  `v` is the
+gradient vector unless the function has a variable of that name; no claim can name the vector then.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
     """What a claim of this shape is.
 
     Raises:
-        InputError: nothing.
+        InputError: no derivative here has it.
     """
     x, y = subject.x, subject.y
     if names_vector:
@@ -151,7 +151,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
     if _stretches(shape, x):
         if is_one:
             is_weighted = subject.v is not None and bool(np.any(subject.v != 1))
-            note = f"read as the gradient of y itself; name v in the claim for vᵀJ with v = {V}"
+            note = "read as the gradient of y itself, without v; a claim for vᵀJ names v"
             return Reading("gradient", x, note if is_weighted else "")
         given = "the v that is given" if subject.v is not None else "v = ones, the gradient of the sum of y"
         return Reading("vector-Jacobian product", x, f"read as vᵀJ with {given}")
@@ -198,7 +198,6 @@ def as_written(program: Program) -> Program:
 
     So a claim `0.3*x**2` for `0.1*x**3` is true, as it is on paper, though in float64 3*0.1 is not 0.3.
     """
-
     return _with_numbers(program, exact)
 
 

@@ -30,6 +30,9 @@ GRIDS = (1.0, 0.5, 0.25, 0.125)
 TRIES = 6
 """Tries for each point that counts, at most."""
 
+MOST_NAMED = 8
+"""Numbers of the texts that are tried, too."""
+
 MOST_WORK = 400_000
 """Ball operations of all tries together: one or two seconds."""
 
@@ -59,12 +62,17 @@ class Search:
         self.free_vector = comparison.reading.names_vector
         self.weights = comparison.subject.weights
 
-    def run(self, points: int) -> Found:
-        """Look at points until one refutes, `points` of them count, or the work is done."""
+    def run(self, points: int, *, only: str = "") -> Found:
+        """Look at points until one refutes, `points` of them count, or the work is done.
+
+        Args:
+            points: How many.
+            only: The one variable that is moved, if not all are.
+        """
         counted = 0
         most = max(FEWEST, MOST_WORK // self.comparison.work)
         for inputs, v in itertools.islice(self.points(), min(most, TRIES * points)):
-            look = self.comparison.look(inputs, v)
+            look = self.comparison.look({**self.given, only: inputs[only]} if only else inputs, v)
             if look.worst is not None:
                 return Found(counted + 1, self._simpler(look))
             counted += bool(look.seen)
@@ -74,7 +82,7 @@ class Search:
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
         """The same number everywhere, then numbers that count up, then random ones."""
-        for number in SIMPLE:
+        for number in dict.fromkeys((*SIMPLE, *self._named())):
             yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
         for sign in (1, -1):
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
@@ -93,6 +101,13 @@ class Search:
             elif n % 2:
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
             yield self._point(drawn, None, generator)
+
+    def _named(self) -> list[float]:
+        """Numbers that the function and the claim name, where their branches may meet."""
+        programs = [self.comparison.subject.program, self.comparison.reading.program]
+        atoms = (a for p in programs if p is not None for line in p.lines for a in line.call.operands)
+        numbers = dict.fromkeys(float(a) for a in atoms if a.is_Rational or a.is_Float)
+        return [n for n in numbers if abs(n) <= RANGES[-1][1]][:MOST_NAMED]
 
     def _near(self, name: str, generator: np.random.Generator) -> Generic:
         given = np.asarray(self.given[name], dtype=np.float64)
@@ -129,9 +144,7 @@ class Search:
                 break
         budget = min(MOST_SHRINKING, max(FEWEST, MOST_WORK // 2 // self.comparison.work))
         for name, position, number in itertools.islice(self._changes(best), budget):
-            tried = self._with(best, name, position, number)
-            if tried is not None:
-                best = tried
+            best = self._with(best, name, position, number) or best
         return best
 
     def _changes(self, look: Look) -> Iterator[tuple[str, int, float]]:

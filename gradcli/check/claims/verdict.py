@@ -24,6 +24,9 @@ from gradcli.results import Array, Claim
 POINTS = 100
 """Points that a claim is tried at."""
 
+POINTS_AS_GIVEN = 30
+"""Points at which only one variable is moved, once a counterexample has moved others."""
+
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
 
@@ -81,15 +84,20 @@ def claimed(
     if failing is None and comparison.entries:
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample
+        notes += _as_given(search, variable) if failing is not None and here.seen else []
     if failing is not None:
         looks = _several(search)
+        if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
+            notes.append("it is right at the point: numbers for one point are for --expect")
         return _refuted(comparison, text, failing, counted, mistake(comparison, [failing, *looks]), notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
     if not counted:
         reason = next(iter(here.missing.values()), "")
         why = f": {reason}" if reason else ""
-        return Claim(variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}"))
+        return Claim(
+            variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
+        )
     notes += _remarks(comparison, here)
     proved = prove(subject, reading)
     if proved is None:
@@ -169,6 +177,15 @@ def _remarks(comparison: Comparison, here: Look) -> list[str]:
     return [f"{where} nothing was compared{more}: {reason}"]
 
 
+def _as_given(search: Search, variable: str) -> list[str]:
+    """Whether the claim is right for the values of the other variables, such as probabilities, that add up to 1."""
+    others = [name for name in search.given if name != variable]
+    found = search.run(POINTS_AS_GIVEN, only=variable) if others else None
+    if found is None or found.counterexample is not None or not found.points:
+        return []
+    return [f"with {' and '.join(others)} as given, there is no counterexample in {found.points + 1} points"]
+
+
 def _several(search: Search) -> list[Look]:
     """Random points that show what the mistake is."""
     comparison = search.comparison
@@ -216,9 +233,8 @@ def _turned(comparison: Comparison, text: str, points: int, notes: list[str]) ->
 
 def _transposition(subject: Subject) -> str:
     x, y = subject.x, subject.y
-    return (
-        f"transposed: the Jacobian has y.shape + {subject.variable}.shape, {show((*y, *x))}, and the claim {show((*x, *y))}"
-    )
+    wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
+    return f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
 
 
 def _of_numbers(comparison: Comparison, look: Look) -> str:

@@ -1,0 +1,431 @@
+"""Claimed derivatives: hand-derived truths are never refuted, mistakes are, and the classic ones get their name."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from gradcli.check.claims import claimed, expected
+from gradcli.check.entry import TOLERANCE
+from gradcli.errors import GradcliError
+from gradcli.language.grammar import parse
+from gradcli.language.values import read_value
+from gradcli.results import Claim
+
+_A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"
+
+At = dict[str, Any]
+
+
+def _claim(f: str, text: str, at: At, *, v: Any = None, wrt: str = "x", **options: Any) -> Claim:
+    program, arrays = parse(f, given=frozenset(at)), {name: read_value(value, name) for name, value in at.items()}
+    shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
+    weights = None if v is None else read_value(v, "v")
+    return claimed(program, shapes, arrays, wrt, text, weights, TOLERANCE["float64"], **options)
+
+
+def _expect(f: str, value: Any, at: At, *, v: Any = None, wrt: str = "x") -> Claim:
+    program, arrays = parse(f), {name: read_value(value, name) for name, value in at.items()}
+    shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
+    weights = None if v is None else read_value(v, "v")
+    return expected(program, shapes, arrays, wrt, value, weights, TOLERANCE["float64"])
+
+
+PROVED: list[tuple[str, str, At, str]] = [
+    # One number
+    ("x**2", "2*x", {"x": 3}, "gradient"),
+    ("7*x", "7", {"x": 3}, "gradient"),
+    ("tan(x)", "1/cos(x)**2", {"x": 1}, "gradient"),
+    ("tan(x)", "1 + tan(x)**2", {"x": 1}, "gradient"),
+    ("sin(2*x)", "4*cos(x)**2 - 2", {"x": 1}, "gradient"),
+    ("sin(x)**2", "sin(2*x)", {"x": 1}, "gradient"),
+    ("-cos(2*x)/2", "2*sin(x)*cos(x)", {"x": 1}, "gradient"),
+    ("tanh(x)", "1/cosh(x)**2", {"x": 2}, "gradient"),
+    ("sigmoid(x)", "sigmoid(x)*(1 - sigmoid(x))", {"x": 2}, "gradient"),
+    ("softplus(x)", "1/(1 + exp(-x))", {"x": 2}, "gradient"),
+    ("gelu(x)", "(1 + erf(x/sqrt(2)))/2 + x*exp(-x**2/2)/sqrt(2*pi)", {"x": 1}, "gradient"),
+    ("x**x", "x**x*(log(x) + 1)", {"x": 2}, "gradient"),
+    ("sqrt(x**2 + 1)", "x/sqrt(x**2 + 1)", {"x": 2}, "gradient"),
+    ("x/sqrt(x**2 + 1)", "(x**2 + 1)**(-3/2)", {"x": 2}, "gradient"),
+    ("i1(x)", "i0(x) - i1(x)/x", {"x": 2.5}, "gradient"),
+    ("lgamma(x)", "digamma(x)", {"x": 2.5}, "gradient"),
+    ("atan2(y, x)", "-y/(x**2 + y**2)", {"x": 1, "y": 2}, "gradient"),
+    ("0.1*x**3", "0.3*x**2", {"x": 1}, "gradient"),
+    ("0.1*x**3 - 0.3*x", "0.3*x**2 - 0.3", {"x": 1}, "gradient"),
+    ("E*x", "E", {"x": 1}, "gradient"),
+    ("where(x > 0, sqrt(x), 0)", "where(x > 0, 1/(2*sqrt(x)), 0)", {"x": -1}, "gradient"),
+    # Kinks, which no claim has to meet
+    ("abs(x)", "sign(x)", {"x": 0}, "gradient"),
+    ("abs(x)", "x/abs(x)", {"x": 2}, "gradient"),
+    ("abs(x)", "where(x > 0, 1, -1)", {"x": 2}, "gradient"),
+    ("abs(x)**3", "3*x*abs(x)", {"x": -2}, "gradient"),
+    ("sqrt(x**2)", "sign(x)", {"x": -2}, "gradient"),
+    ("where(x > 0, x**2, 0)", "where(x >= 0, 2*x, 0)", {"x": 1}, "gradient"),
+    # A gradient
+    ("sum(x**2)", "2*x", {"x": [1, 2, 3]}, "gradient"),
+    ("sum(2*x)", "2", {"x": [1, 2, 3]}, "gradient"),
+    ("sum(w*x**2)", "2*w*x", {"w": [1, 2, 3], "x": [3, 4, 5]}, "gradient"),
+    ("norm(x)", "x/norm(x)", {"x": [3, 4]}, "gradient"),
+    ("x@A@x", "(A + A.T)@x", {"x": [3, 4], "A": _S}, "gradient"),
+    ("norm(A@x - b)**2", "2*A.T@(A@x - b)", {"A": _A, "x": [1, 2, 3], "b": [1, 2]}, "gradient"),
+    ("logsumexp(x)", "softmax(x)", {"x": [1, 2, 3]}, "gradient"),
+    ("logsumexp(x)", "exp(x)/sum(exp(x))", {"x": np.linspace(0, 1, 20)}, "gradient"),
+    ("mean(x**2)", "2*x/x.numel()", {"x": [1, 2, 3]}, "gradient"),
+    ("var(x)", "2*(x - mean(x))/2", {"x": [1, 2, 4]}, "gradient"),
+    ("prod(x)", "prod(x)/x", {"x": [1, 2, 3]}, "gradient"),
+    ("x[::2].sum()", "[1, 0, 1, 0, 1]", {"x": [1, 2, 3, 4, 5]}, "gradient"),
+    ("sum(relu(a*x))", "a*where(a*x > 0, 1, 0)", {"a": [1, -2, 3], "x": [1, 2, 3]}, "gradient"),
+    # The Jacobian
+    ("A@x", "A", {"A": _A, "x": [1, 2, 3]}, "Jacobian"),
+    ("x**2", "diag(2*x)", {"x": [1, 2, 3]}, "Jacobian"),
+    ("softmax(x)", "s = exp(x)/sum(exp(x)); diag(s) - outer(s, s)", {"x": [1, 2, 3]}, "Jacobian"),
+    ("x/norm(x)", "eye(3)/norm(x) - outer(x, x)/norm(x)**3", {"x": [1, 2, 2]}, "Jacobian"),
+    ("sum(x**2)*x", "2*outer(x, x) + sum(x**2)*eye(x.shape[0])", {"x": [1, 2, 3]}, "Jacobian"),
+    ("relu(x)", "diag(where(x > 0, 1, 0))", {"x": [1, -2, 3]}, "Jacobian"),
+    ("cumsum(x)", "tril(ones((3, 3)))", {"x": [1, 2, 3]}, "Jacobian"),
+    ("x[1:]*x[:-1]", "[[x[1], x[0], 0], [0, x[2], x[1]]]", {"x": [1, 2, 3]}, "Jacobian"),
+    ("[x*y, x + y]", "[y, 1]", {"x": 1, "y": 2}, "Jacobian"),
+    ("sin(A@x)", "cos(A@x)[:, None]*A", {"A": _A, "x": [1, 2, 3]}, "Jacobian"),
+    # The vector-Jacobian product, for every v
+    ("A@x", "A.T@v", {"A": _A, "x": [1, 2, 3]}, "vector-Jacobian product"),
+    ("x**2", "2*x*v", {"x": [1, 2, 3]}, "vector-Jacobian product"),
+    ("x**2", "2*v*x", {"x": 3}, "vector-Jacobian product"),
+    ("softmax(x)", "s = softmax(x); s*(v - sum(s*v))", {"x": [1, 2, 3]}, "vector-Jacobian product"),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "at", "of"), PROVED, ids=[f"{f} -> {text}" for f, text, _, _ in PROVED])
+def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
+    """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
+    claim = _claim(f, text, at)
+    assert (claim.status, claim.of) == ("proved", of)
+    assert claim.points > 50
+    assert claim.mistake == ""
+    assert claim.at is None
+
+
+BY_ANOTHER = [
+    ("det(A)", "det(A)*inv(A).T", "A", _P),
+    ("logdet(A)", "inv(A).T", "A", "[[2, 1], [1, 3]]"),
+    ("trace(A@A)", "2*A.T", "A", _P),
+    ("A*A", "2*A*v", "A", _A),
+    ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", "A", _P),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "name", "value"), BY_ANOTHER, ids=[f for f, *_ in BY_ANOTHER])
+def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str) -> None:
+    """Jacobi's formula and its relatives."""
+    assert _claim(f, text, {name: value}, wrt=name).status == "proved"
+
+
+HELD = [
+    ("amax(x)", "where(x == amax(x), 1, 0)", {"x": [1.0, 2.0, 3.0]}),
+    ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}),
+    ("x**3/3", "0.333333333333*3*x**2", {"x": 1.5}),
+    ("x**3/9 - x/3", "0.333333333333*x**2 - 0.333333333333", {"x": 1}),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "at"), HELD, ids=[text for _, text, _ in HELD])
+def test_a_true_claim_without_a_proof_has_no_counterexample(f: str, text: str, at: At) -> None:
+    """What was tried is said; decimals that were cut are held to the tolerance, also where terms cancel."""
+    claim = _claim(f, text, at)
+    assert claim.status == "no counterexample"
+    assert claim.points == 101
+
+
+MISTAKES: list[tuple[str, str, At, str]] = [
+    ("x**2", "-2*x", {"x": 3}, "the sign"),
+    ("cos(x)", "sin(x)", {"x": 2}, "the sign"),
+    ("1/x", "1/x**2", {"x": 2}, "the sign"),
+    ("x**2", "4*x", {"x": 3}, "off by the factor 2"),
+    ("3*x**2", "2*x", {"x": 3}, "off by the factor 1/3"),
+    ("sqrt(x)", "1/sqrt(x)", {"x": 4}, "off by the factor 2"),
+    ("log(x)", "1/(x*log(2))", {"x": 2}, "off by the factor 1/log(2)"),
+    ("erf(x)", "exp(-x**2)", {"x": 1}, "off by the factor 1/2*sqrt(pi)"),
+    ("mean(x**2)", "2*x", {"x": [1, 2, 3]}, "off by the factor 3: x has 3 elements"),
+    ("A@x", "A.T", {"A": _S, "x": [1, 2]}, "transposed"),
+    ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
+    ("A@x", "A@v", {"A": _S, "x": [1, 2]}, "the Jacobian is transposed: the claim is Jv"),
+    ("sin(x**2)", "cos(x**2)", {"x": 2}, "a missing chain factor: the derivative of `x**2` is `2*x`"),
+    ("sin(3*x)", "cos(3*x)", {"x": 2}, "a missing chain factor: the derivative of `3*x` is `3`"),
+    ("sin(sum(x**2))", "cos(sum(x**2))", {"x": [1, 2]}, "a missing chain factor: the derivative of `x**2`"),
+    ("exp(sum(x**2))", "2*x", {"x": [1, 2]}, "a missing chain factor: the derivative of `exp(sum(x**2))` by"),
+    ("sin(A@x)", "A", {"A": _A, "x": [1, 2, 3]}, "a missing chain factor: the derivative of `sin(A@x)` by `A@x`"),
+    ("sin(x)*3", "3*cos(x)*cos(x)", {"x": 2}, "a surplus chain factor: the derivative of `sin(x)`"),
+    ("sum(w*x**2)", "2*x", {"w": [1, 2, 3], "x": [3, 4, 5]}, "a missing factor: `w`"),
+    ("norm(x)", "x", {"x": [3, 4]}, "a surplus factor: `norm(x)`"),
+    ("exp(x)", "x*exp(x)", {"x": 2}, "a surplus factor: `x`"),
+    ("x**3", "3*x**3", {"x": 2}, "the power rule: the exponent 3 is not lowered"),
+    ("x**3", "x**2", {"x": 2}, "the power rule: the exponent 3 is not brought down"),
+    ("sum(w*x**2)", "x**2", {"w": [1, 2, 3], "x": [3, 4, 5]}, "the other variable: the claim is the derivative by w"),
+    ("x*y", "x", {"x": 2, "y": 3}, "the other variable"),
+    ("log(x)", "log(x)", {"x": 2}, "not differentiated"),
+    ("softmax(x)", "diag(softmax(x))", {"x": [1, 2, 3]}, "not differentiated"),
+    ("x**2", "x**3/3", {"x": 3}, "integrated"),
+    ("x**2 + sin(x)", "2*x", {"x": 1}, "a term is missing: the derivative of `sin(x)`"),
+    ("x**2 - sin(x)", "2*x + cos(x)", {"x": 1}, "the sign of a term: the derivative of `sin(x)`"),
+    ("exp(x)*sin(x)", "exp(x)*cos(x)", {"x": 1}, "the product rule"),
+    ("x**2", "2*x*v**2", {"x": [1, 2]}, "v is in it twice"),
+    ("x@A@x", "2*A@x", {"x": [1, 2], "A": _S}, "right only where A is symmetric"),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "at", "mistake"), MISTAKES, ids=[f"{f} -> {text}" for f, text, _, _ in MISTAKES])
+def test_a_classic_mistake_gets_its_name(f: str, text: str, at: At, mistake: str) -> None:
+    """It explains the claim at every point tried."""
+    claim = _claim(f, text, at)
+    assert claim.status == "refuted"
+    assert claim.mistake.startswith(mistake)
+
+
+def test_a_claim_without_v_is_told_so() -> None:
+    """The elementwise derivative where vᵀJ is wanted; right for v = ones."""
+    wrong = _claim("x**2", "2*x", {"x": [1, 2]}, v=[1, 3])
+    assert (wrong.status, wrong.mistake) == ("refuted", "v is missing: the claim is right for v = ones only")
+    assert _claim("x**2", "2*x", {"x": [1, 2]}).note.startswith("read as vᵀJ with v = ones, the gradient of the sum")
+    assert _claim("x**2", "2*x*[1, 3]", {"x": [1, 2]}, v=[1, 3]).status == "proved"
+    assert _claim("x**2", "6*x", {"x": [1, 2]}, v=[3, 3]).status == "proved"
+
+
+def test_the_transpose_of_a_gradient_by_a_matrix_is_recognized() -> None:
+    """tr(A A) has the gradient 2 Aᵀ."""
+    claim = _claim("trace(A@A)", "2*A", {"A": _S}, wrt="A")
+    assert (claim.status, claim.mistake) == ("refuted", "transposed: the claim is the transpose of the truth")
+
+
+FALSE = [
+    ("sigmoid(x)", "sigmoid(x)*(1 + sigmoid(x))", {"x": 1}),
+    ("relu(x)", "where(x > 0, 1, -1)", {"x": 2}),
+    ("x", "sign(x)**2", {"x": 2}),
+    ("x", "where(x == 0.125, 5, 1)", {"x": 2}),
+    ("where(y > 0, x, 2*x)", "where(y >= 0, 1, 2)", {"x": 1, "y": 1}),
+    ("x**2", "0.6667*3*x", {"x": 3}),
+    ("x**2", "2*x + 1e-30*x**0", {"x": 0}),
+    ("x**3 - x", "3*x**2", {"x": 1}),
+    ("abs(x)", "1", {"x": 1}),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "at"), FALSE, ids=[text for _, text, _ in FALSE])
+def test_a_false_claim_is_refuted_with_a_counterexample(f: str, text: str, at: At) -> None:
+    """Also where it is right nearly everywhere."""
+    claim = _claim(f, text, at)
+    assert claim.status == "refuted"
+    assert claim.claimed != claim.truth
+    assert claim.at is not None
+    assert set(claim.at) == set(at)
+
+
+def test_a_proof_is_no_proof_at_a_boundary_that_is_no_kink() -> None:
+    """For a number that no search would find: wrong at one point only, so neither refuted nor proved."""
+    assert _claim("x", "where(x == 1/7, 5, 1)", {"x": 2}).status != "proved"
+    assert _claim("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}).status != "proved"
+    assert _claim("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}).status != "proved"
+    cancelling = "relu(x + y - 1/7) - relu(x - y - 1/7)"  # by x at (1/7, 0): smooth
+    claim = "where(x + y > 1/7, 1, 0) - where(x - y >= 1/7, 1, 0)"
+    assert _claim(cancelling, claim, {"x": 1, "y": 1}).status != "proved"
+
+
+def test_the_counterexample_is_the_users_own_point_or_a_simple_one() -> None:
+    """x**3 and x**2 have the derivatives 3 and 2 at 1; 3*x**2 = 3*x holds at 0 and 1."""
+    own = _claim("x**3", "3*x**3", {"x": 2})
+    assert own.at is not None
+    assert (float(own.at["x"]), own.entry, own.claimed, own.truth, own.points) == (2.0, (), 24.0, 12.0, 1)
+    other = _claim("x**3", "3*x", {"x": 1})
+    assert other.at is not None
+    assert (float(other.at["x"]), other.claimed, other.truth) == (2.0, 6.0, 12.0)
+    vector = _claim("sum(x**3)", "3*x", {"x": [1, 0, 1]})
+    assert vector.at is not None
+    assert vector.at["x"].tolist() == [2, 2, 2]
+
+
+def test_a_counterexample_of_every_v_shows_its_v() -> None:
+    """V is ones at the point, where 2*x*v**2 is right."""
+    claim = _claim("x**2", "2*x*v**2", {"x": [1, 2]})
+    assert claim.v is not None
+    assert claim.at is not None
+    assert claim.entry is not None
+    v, x = claim.v[claim.entry], claim.at["x"][claim.entry]
+    assert (claim.claimed, claim.truth) == (2 * x * v**2, 2 * x * v)
+
+
+def test_the_tolerance_of_cut_decimals_is_said() -> None:
+    """The relative difference of 1/3 and 0.3333 is 1e-4."""
+    claim = _claim("x**2/6", "0.3333*x", {"x": 3})
+    assert claim.status == "refuted"
+    assert "the relative difference is 0.0001; --rtol 0.00011 would accept it" in claim.note
+
+
+def test_a_proof_says_for_which_sizes_it_holds() -> None:
+    """A size above 16 is a symbol."""
+    assert _claim("sum(x**2)", "2*x", {"x": np.ones(20)}).note.endswith("with any size above 16 in place of 20")
+    assert _claim("sum(x**2)", "2*x", {"x": np.ones(3)}).note == "proved for x of shape (3,)"
+    assert _claim("x**2", "2*x", {"x": 3}).note == ""
+
+
+def test_large_claims_are_sampled_and_said_so() -> None:
+    """A hundred thousand entries of a gradient; a Jacobian of sixty thousand."""
+    gradient = _claim("sum(x**2)", "2*x", {"x": np.linspace(0, 1, 100_000)})
+    assert gradient.status == "proved"
+    assert "256 of 100,000 entries were compared" in gradient.note
+    jacobian = _claim("A@x", "2*A", {"A": np.ones((300, 200)), "x": np.ones(200)})
+    assert jacobian.status == "refuted"
+
+
+def test_a_point_without_a_derivative_does_not_count() -> None:
+    """The claim is tried elsewhere, and what was not compared is said."""
+    claim = _claim("log(x)", "1/x", {"x": -1})
+    assert (claim.status, claim.points) == ("proved", 100)
+    assert "at the point nothing was compared: log(x) has no value here" in claim.note
+    nowhere = _claim("log(-x**2 - 1)", "2*x/(x**2 + 1)", {"x": 1})
+    assert (nowhere.status, nowhere.points) == ("no counterexample", 0)
+    assert "nothing was compared: " in nowhere.note
+
+
+def test_a_claim_that_needs_the_values_of_others_is_told_so() -> None:
+    """The gradient of the cross entropy is softmax - p only for probabilities, which add up to 1."""
+    at = {"z": "randn((3, 2))", "p": "[[1, 0], [0, 1], [1, 0]]"}
+    claim = _claim("cross_entropy(z, p)", "(softmax(z, 1) - p)/3", at, wrt="z")
+    assert claim.status == "refuted"
+    assert "with p as given, there is no counterexample in 31 points" in claim.note
+
+
+def test_numbers_for_one_point_are_no_formula() -> None:
+    """They are for --expect."""
+    claim = _claim("x**2", "4, 8", {"x": [2, 4]})
+    assert claim.status == "refuted"
+    assert "numbers for one point are for --expect" in claim.note
+
+
+def test_a_comma_makes_a_vector_and_statements_a_formula() -> None:
+    """As in values, and as in functions."""
+    assert _claim("[x*y, x + y]", "y, 1", {"x": 1, "y": 2}).status == "proved"
+    assert _claim("sin(x)**2", "s = sin(x); c = cos(x); 2*s*c", {"x": 1}).status == "proved"
+
+
+def test_a_gradient_is_of_y_itself_whatever_v_is() -> None:
+    """Of a y of one element, a claim for vᵀJ names v."""
+    claim = _claim("sum(x**2)", "2*x", {"x": [1, 2]}, v=3)
+    assert (claim.status, claim.of) == ("proved", "gradient")
+    assert "without v" in claim.note
+    assert _claim("sum(x**2)", "2*x*v", {"x": [1, 2]}, v=3).of == "vector-Jacobian product"
+
+
+def test_a_variable_may_be_called_v() -> None:
+    """It is the variable then, and the gradient vector has no name."""
+    at = {"v": [1, 2], "x": [3, 4]}
+    assert _claim("v*x", "v", at).of == "vector-Jacobian product"
+    assert _claim("v*x", "diag(v)", at).status == "proved"
+    assert _claim("sum(v*x)", "v", at).status == "proved"
+    assert _claim("E*x", "E", {"x": 1, "E": 2}).status == "proved"
+    assert _claim("E*x", "x", {"x": 1, "E": 2}, wrt="E").status == "proved"
+
+
+ERRORS = [
+    ("x**2", "2*xx2", {"x": 1}, "names 'xx2', which is no variable", None),
+    ("alpha**2", "2*alhpa", {"alpha": 1}, "names 'alhpa'", "did you mean 'alpha'?"),
+    ("s = sin(x); s**2", "2*s*cos(x)", {"x": 1}, "names 's'", "write out what 's' stands for"),
+    ("A@x", "ones(5)", {"A": _A, "x": [1, 2, 3]}, "has shape (5,); the Jacobian has y.shape + x.shape, (2, 3)", None),
+    ("sum(x)", "ones(5)", {"x": [1, 2, 3]}, "has shape (5,); the gradient has the shape of x, (3,)", None),
+    ("x**2", "diag(v)", {"x": [1, 2]}, "has shape (2, 2); vᵀJ has the shape of x, (2,)", "leave v out"),
+    ("x**2", "2*(x", {"x": 1}, "never closed", None),
+    ("x**2", "", {"x": 1}, "there is no value", None),
+    ("x**2", "__import__('os')", {"x": 1}, "not allowed", None),
+    ("x**2", "x*ones(3)[5]", {"x": 1}, "index", None),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "at", "message", "hint"), ERRORS, ids=[text for _, text, *_ in ERRORS])
+def test_a_claim_that_cannot_be_one_is_an_error(f: str, text: str, at: At, message: str, hint: str | None) -> None:
+    """With its place in the claim."""
+    with pytest.raises(GradcliError, match=re.escape(message)) as caught:
+        _claim(f, text, at, wrt=next(iter(at)) if "x" not in at else "x")
+    assert caught.value.place is not None
+    assert caught.value.place.source == "--claim"
+    assert hint is None or (caught.value.hint or "").startswith(hint)
+
+
+EXPECTED = [
+    ("x**2", "2, 4", {"x": [1, 2]}, "no counterexample", ""),
+    ("x**2", [2.0, 4.0], {"x": [1, 2]}, "no counterexample", ""),
+    ("x**2", "[[2, 0], [0, 4]]", {"x": [1, 2]}, "no counterexample", ""),
+    ("sin(x)", "0.5403023058681398", {"x": 1}, "no counterexample", ""),
+    ("A@x", [[1, 2, -1], [0.5, -3, 4]], {"A": _A, "x": [1, 2, 3]}, "no counterexample", ""),
+    ("x**2", "-2, -4", {"x": [1, 2]}, "refuted", "the sign"),
+    ("x**2", "4, 8", {"x": [1, 2]}, "refuted", "off by the factor 2"),
+    ("x**2", "inf", {"x": 1}, "refuted", ""),
+    ("x**2", "nan", {"x": 1}, "refuted", ""),
+    ("A@x", [[1, 0.5], [2, -3], [-1, 4]], {"A": _A, "x": [1, 2, 3]}, "refuted", "transposed"),
+    ("cos(x)", "0.1", {"x": 0}, "refuted", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "value", "at", "status", "mistake"), EXPECTED, ids=[f"{f} -> {v}" for f, v, *_ in EXPECTED]
+)
+def test_expected_numbers_are_held_to_the_tolerance(f: str, value: Any, at: At, status: str, mistake: str) -> None:
+    """At the point alone."""
+    claim = _expect(f, value, at)
+    assert claim.status == status
+    assert claim.mistake.startswith(mistake)
+    assert bool(claim.mistake) == bool(mistake)
+
+
+def test_expected_numbers_say_how_far_they_are_off() -> None:
+    """And which tolerance would accept them."""
+    wrong = _expect("sum(x**2)", "2, 4.1", {"x": [1, 2]})
+    assert (wrong.entry, wrong.claimed, wrong.truth) == ((1,), 4.1, 4.0)
+    assert wrong.note == "the relative difference is 0.025; --rtol 0.026 would accept it"
+    zero = _expect("cos(x)", "0.1", {"x": 0})
+    assert zero.note == "the difference is 0.1, where the truth is 0; --atol 0.11 would accept it"
+
+
+def test_expected_numbers_at_a_kink_are_not_compared() -> None:
+    """There is no truth to compare them with."""
+    claim = _expect("relu(x)", "0", {"x": 0})
+    assert (claim.status, claim.points) == ("no counterexample", 0)
+    assert "has a kink here" in claim.note
+    mixed = _expect("relu(x)", "0, 1", {"x": [0, 1]})
+    assert mixed.points == 1
+    assert "at [0] nothing was compared" in mixed.note
+
+
+def test_expected_numbers_have_a_shape() -> None:
+    """That of no derivative is an error at its place."""
+    with pytest.raises(GradcliError, match="shape") as caught:
+        _expect("x**2", "1, 2, 3", {"x": [1, 2]})
+    assert caught.value.place is not None
+    assert caught.value.place.source == "--expect"
+    with pytest.raises(GradcliError, match="shape"):
+        _expect("x**2", [1, 2, 3], {"x": [1, 2]})
+
+
+SMOOTH = [row for row in PROVED if "where" not in row[1] and "sign" not in row[1] and ";" not in row[1]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SMOOTH), st.sampled_from(["({})*(1 + 1e-6)", "({}) + 1e-6", "({})*1000001/1000000"]))
+def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], change: str) -> None:
+    """By a millionth, where the tolerance is a billionth."""
+    f, text, at, _ = row
+    claim = _claim(f, change.format(text), at)
+    assert claim.status == "refuted"
+    assert claim.truth is not None
+    assert claim.claimed is not None
+    assert math.isclose(claim.truth, claim.claimed, rel_tol=2e-6, abs_tol=2e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(PROVED), st.integers(0, 1000), st.sampled_from(["float64", "float32"]))
+def test_a_true_claim_is_true_at_any_seed(row: tuple[str, str, At, str], seed: int, dtype: str) -> None:
+    """And at the points of either precision."""
+    f, text, at, _ = row
+    assert _claim(f, text, at, seed=seed, points=20, dtype=dtype).status == "proved"
