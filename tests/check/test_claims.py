@@ -229,6 +229,8 @@ def test_a_proof_is_no_proof_at_a_boundary_that_is_no_kink() -> None:
     assert _claim("x", "where(x == 1/7, 5, 1)", {"x": 2}).status != "proved"
     assert _claim("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}).status != "proved"
     assert _claim("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}).status != "proved"
+    both = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"  # wrong where x crosses either, and that is no matter
+    assert _claim("relu(x + y - 1/7) - relu(x - y - 1/7)", both, {"x": 1, "y": 1}).status != "refuted"
     cancelling = "relu(x + y - 1/7) - relu(x - y - 1/7)"  # by x at (1/7, 0): smooth
     claim = "where(x + y > 1/7, 1, 0) - where(x - y >= 1/7, 1, 0)"
     assert _claim(cancelling, claim, {"x": 1, "y": 1}).status != "proved"
@@ -429,3 +431,64 @@ def test_a_true_claim_is_true_at_any_seed(row: tuple[str, str, At, str], seed: i
     """And at the points of either precision."""
     f, text, at, _ = row
     assert _claim(f, text, at, seed=seed, points=20, dtype=dtype).status == "proved"
+
+
+Pair = tuple[str, str]
+"""A function of x and its derivative, by the rules that everyone learns."""
+
+_OUTER: list[Pair] = [
+    ("sin({u})", "cos({u})"),
+    ("cos({u})", "-sin({u})"),
+    ("exp(-({u})**2)", "-2*({u})*exp(-({u})**2)"),
+    ("tanh({u})", "(1 - tanh({u})**2)"),
+    ("sigmoid({u})", "sigmoid({u})*(1 - sigmoid({u}))"),
+    ("({u})**3", "3*({u})**2"),
+    ("sqrt(({u})**2 + 1)", "({u})/sqrt(({u})**2 + 1)"),
+    ("log1p(({u})**2)", "2*({u})/(1 + ({u})**2)"),
+    ("abs({u})", "sign({u})"),
+    ("relu({u})", "where({u} > 0, 1, 0)"),
+    ("where({u} > 1, ({u})**2, 2*({u}) - 1)", "where({u} > 1, 2*({u}), 2)"),
+    ("atan({u})", "1/(1 + ({u})**2)"),
+]
+
+
+def _chained(outer: Pair, inner: Pair) -> Pair:
+    (f, slope), (u, du) = outer, inner
+    return f.format(u=u), f"{slope.format(u=u)}*({du})"
+
+
+def _multiplied(a: Pair, b: Pair) -> Pair:
+    return f"({a[0]})*({b[0]})", f"({a[1]})*({b[0]}) + ({a[0]})*({b[1]})"
+
+
+def _divided(a: Pair, b: Pair) -> Pair:
+    return f"({a[0]})/({b[0]})", f"(({a[1]})*({b[0]}) - ({a[0]})*({b[1]}))/({b[0]})**2"
+
+
+def _added(a: Pair, b: Pair) -> Pair:
+    return f"{a[0]} - ({b[0]})", f"{a[1]} - ({b[1]})"
+
+
+PAIRS = st.recursive(
+    st.sampled_from([("x", "1"), ("2*x - 1", "2"), ("x**2", "2*x"), ("w*x", "w"), ("0.3*x + w", "0.3")]),
+    lambda inner: st.one_of(
+        st.builds(_chained, st.sampled_from(_OUTER), inner),
+        st.builds(_multiplied, inner, inner),
+        st.builds(_divided, inner, inner),
+        st.builds(_added, inner, inner),
+    ),
+    max_leaves=3,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(PAIRS, st.sampled_from([(1.5, 0.5), (0, 0), (1, -1), ([1, -0.5, 0], [2, 1, 0.25])]))
+def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, point: tuple[Any, Any]) -> None:
+    """Chain, product and quotient rule, across kinks and poles; nothing that is a little off is proved."""
+    f, slope = pair
+    at = {"x": point[0], "w": point[1]}
+    at = {name: value for name, value in at.items() if name in parse(f).names}
+    true = _claim(f, slope, at, points=20)
+    assert true.status != "refuted", (true.at, true.claimed, true.truth)
+    if true.points:
+        assert _claim(f, f"({slope})*(1 + 1e-6) + 1e-6*pi", at, points=20).status == "refuted"

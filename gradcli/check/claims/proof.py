@@ -75,9 +75,9 @@ class _Condition:
         return is_whole and not self.difference.has(sympy.Indexed, sympy.Function)
 
     @property
-    def equal(self) -> dict[Expr, Expr]:
-        """What to put in where the difference is 0."""
-        return _solved(self.difference)
+    def equal(self) -> list[dict[Expr, Expr]]:
+        """What to put in where the difference is 0: where one or another of its factors is."""
+        return [_solved(sympy.expand(factor.as_base_exp()[0])) for factor in sympy.Mul.make_args(self.difference)]
 
     def decided(self, expression: Expr, sign: int) -> Expr:
         """The expression where the difference has this sign."""
@@ -199,65 +199,73 @@ class _Case:
         claim: What is claimed there.
         slopes: The derivative with the conditions still open that are on their boundary here.
         target: The x of the derivative.
-        boundaries: These conditions.
+        boundaries: These conditions, each with what to put in there.
     """
 
     truth: Expr
     claim: Expr
     slopes: Expr
     target: Expr
-    boundaries: tuple[_Condition, ...] = ()
+    boundaries: tuple[tuple[_Condition, Mapping[Expr, Expr]], ...] = ()
 
     def beside(self, condition: _Condition, sign: int) -> _Case:
         """Where a condition has a sign."""
         truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
         return replace(self, truth=truth, claim=claim, slopes=slopes)
 
-    def on(self, condition: _Condition) -> _Case:
+    def on(self, condition: _Condition) -> Iterator[_Case]:
         """Where its two sides are equal."""
-        equal = condition.equal
-        truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
-        if condition.is_of_indices:
-            slopes = condition.decided(self.slopes, 0).xreplace(equal)
-            return replace(self, truth=truth, claim=claim, slopes=slopes, target=self.target.xreplace(equal))
-        return replace(self, truth=truth, claim=claim, boundaries=(*self.boundaries, condition))
+        for equal in condition.equal:
+            truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
+            if condition.is_of_indices:
+                slopes = condition.decided(self.slopes, 0).xreplace(equal)
+                yield replace(self, truth=truth, claim=claim, slopes=slopes, target=self.target.xreplace(equal))
+            else:
+                yield replace(self, truth=truth, claim=claim, boundaries=(*self.boundaries, (condition, equal)))
 
 
 def _same(case: _Case, most: int) -> bool:
     if case.boundaries and case.claim.has(sympy.nan, sympy.zoo):
         return True  # the claim has no value there
-    condition = _condition(case.truth, case.claim)
+    condition = next(iter(_conditions(case.truth, case.claim)), None)
     if condition is None:
         return vanishes(case.truth - case.claim) or _is_kink(case)
     if most == 0:
         return False
     is_equality = all(signs in ((0,), (-1, 1)) for signs in condition.holds.values())
     cases = [case.beside(condition, sign) for sign in ((1,) if is_equality else (1, -1))]
-    return all(_same(one, most - 1) for one in (*cases, case.on(condition)))
+    return all(_same(one, most - 1) for one in (*cases, *case.on(condition)))
 
 
 def _is_kink(case: _Case) -> bool:
     """Whether the function has no derivative at all on the boundaries, where the claim is not what the formula says.
 
     So it is if x crosses them, and the slopes before and behind differ: if none of these numbers is 0 wherever the
-    claim is off.  Which way x crosses several of them is not known, so each combination has to do.
+    claim is off.  Which way x crosses several of them is not known, so each combination has to do: kinks may cancel.
     """
     if not case.boundaries:
         return False
     gap = sympy.expand(case.truth - case.claim)
 
     def here(expression: Expr) -> Expr:
-        for condition in case.boundaries:
-            expression = expression.xreplace(condition.equal)
+        for _, equal in case.boundaries:
+            expression = expression.xreplace(equal)
         return sympy.expand(expression)
 
-    numbers = [here(condition.difference.diff(case.target)) for condition in case.boundaries]
-    for signs in itertools.product((1, -1), repeat=len(case.boundaries) - 1):
+    met = []
+    for condition in _conditions(case.slopes):
+        difference = here(condition.difference)
+        if difference == 0 or any(condition.difference == boundary.difference for boundary, _ in case.boundaries):
+            met.append(condition)
+        elif not difference.is_number:
+            return False
+    numbers = [here(condition.difference.diff(case.target)) for condition in met]
+    for signs in itertools.product((1, -1), repeat=len(met) - 1) if met else ():
         before = behind = case.slopes
-        for condition, sign in zip(case.boundaries, (1, *signs), strict=True):
+        for condition, sign in zip(met, (1, *signs), strict=True):
             before, behind = condition.decided(before, -sign), condition.decided(behind, sign)
         numbers.append(sympy.expand(here(behind) - here(before)))
-    return all(_is_nonzero(number, gap) for number in numbers)
+    return bool(met) and all(_is_nonzero(number, gap) for number in numbers)
 
 
 def _is_nonzero(part: Expr, gap: Expr) -> bool:
@@ -268,11 +276,11 @@ def _is_nonzero(part: Expr, gap: Expr) -> bool:
     return bool(ratio.is_number and ratio.is_nonzero)
 
 
-def _condition(truth: Expr, claim: Expr) -> _Condition | None:
-    """The first condition that can be told apart, those on indices first; others wait for their turn."""
+def _conditions(*sides: Expr) -> list[_Condition]:
+    """The conditions that can be told apart, those on indices first; those inside of others wait for their turn."""
     found: dict[Expr, dict[Expr, tuple[int, ...]]] = {}
-    bound = {k for side in (truth, claim) for k in _bound(side)}
-    for side in (truth, claim):
+    bound = {k for side in sides for k in _bound(side)}
+    for side in sides:
         for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
             if part.free_symbols & bound:
                 continue
@@ -284,10 +292,8 @@ def _condition(truth: Expr, claim: Expr) -> _Condition | None:
                 difference, signs = -difference, tuple(-sign for sign in signs)
             _, difference = difference.as_content_primitive()
             found.setdefault(difference, {})[part] = tuple(sorted(signs))
-    if not found:
-        return None
-    first = min(found, key=lambda d: (d.has(sympy.Indexed), not all(s.is_integer for s in d.free_symbols)))
-    return _Condition(first, found[first])
+    conditions = [_Condition(difference, holds) for difference, holds in found.items()]
+    return sorted(conditions, key=lambda c: (not c.is_of_indices, c.difference.has(sympy.Indexed)))
 
 
 def _bound(expression: Expr) -> Iterator[Expr]:
@@ -296,13 +302,13 @@ def _bound(expression: Expr) -> Iterator[Expr]:
 
 
 def _solved(difference: Expr) -> dict[Expr, Expr]:
-    """What to put in where the difference is 0: one of its symbols or elements in terms of the rest."""
+    """What to put in where the difference is 0: one of its symbols or elements in terms of the rest, if it can be."""
     for part in sorted(difference.atoms(sympy.Symbol, sympy.Indexed), key=sympy.default_sort_key, reverse=True):
-        if isinstance(part, sympy.IndexedBase) or any(part in e.free_symbols for e in difference.atoms(sympy.Indexed)):
+        if part.is_Symbol and any(part in element.free_symbols for element in difference.atoms(sympy.Indexed)):
             continue
         slope = difference.coeff(part, 1)
         rest = sympy.expand(difference - slope * part)
-        if slope in (1, -1) and not rest.has(part) and part not in _bound(rest):
+        if slope.is_Rational and slope != 0 and not rest.has(part) and part not in _bound(rest):
             return {part: sympy.expand(-rest / slope)}
     return {}
 
