@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.program import Program
 from gradcli.language.ranges import fitted, read_range
-from gradcli.language.values import Array, Value, read_value
+from gradcli.language.values import Array, Value
 from gradcli.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
 from gradcli.results import SEVERITY, Check, Checking, Claim, Sampling, Verdict
 
@@ -123,10 +123,9 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         GradcliError: v has not y's shape, a claim or a range does not fit, or there would be too many entries.
     """
     claims = {_variable(name, question, "--claim"): text for name, text in demands.claims.items()}
-    expected = {
-        _variable(name, question, "--expect"): read_value(value, "--expect") for name, value in demands.expected.items()
-    }
+    expected = {_variable(name, question, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
+    _require_claims(question, cotangent is not None, claims, expected)
     if cotangent is None:
         question.require_room("use --v ones, or --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     rows = math.prod(question.shape) if cotangent is None else 1
@@ -145,7 +144,7 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     return Checking(
         command="check",
         allowed=demands.allowed,
-        passed=verdicts | {check.verdict} <= passing and all(claim.status != "refuted" for claim in found),
+        passed=verdicts | {check.verdict} <= passing and all(map(_holds, found)),
         claims=found,
         sampling=sampling,
         jacobian=worst.jacobian if is_small else None,
@@ -157,6 +156,11 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         **shared,
         **worst.question.common,
     )
+
+
+def _holds(claim: Claim) -> bool:
+    """Whether a claim was compared at all and not refuted."""
+    return claim.status == "proved" or (claim.status == "no counterexample" and claim.points > 0)
 
 
 def _variable(name: str, question: Question, option: str) -> str:
@@ -327,10 +331,23 @@ def _differences(question: Question, entries: Sequence[Entry], v: Array | None) 
     return differences(question.program, question.arrays, columns_of(wanted, most), v), note
 
 
+def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
+    """Refuse claims that no derivative could be."""
+    if not claims and not expected:
+        return
+    from gradcli.check.claims import require_claim, require_numbers
+
+    v = np.ones(question.shape) if has_v else None
+    for name, text in claims.items():
+        require_claim(question.program, question.shapes, name, text, v)
+    for name, value in expected.items():
+        require_numbers(question.program, question.shapes, name, value, v)
+
+
 def _claims(
     look: _Look,
     claims: Mapping[str, str],
-    expected: Mapping[str, Array],
+    expected: Mapping[str, Value],
     tolerance: Tolerance,
     demands: Demands,
 ) -> tuple[Claim, ...]:
@@ -347,5 +364,5 @@ def _claims(
             claimed(*at, name, text, look.v, tolerance, seed=demands.seed, dtype=question.dtype)
             for name, text in claims.items()
         ),
-        *(compared(*at, name, value, look.v, tolerance, dtype=question.dtype) for name, value in expected.items()),
+        *(compared(*at, name, value, look.v, tolerance) for name, value in expected.items()),
     )

@@ -319,3 +319,24 @@ def test_a_check_that_makes_no_sense_is_refused(options: dict[str, Any], words: 
     with pytest.raises(GradcliError) as error:
         gradcli.Function("x*w").check({"x": 1, "w": 2}, **options)
     assert words in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "verdict", "checked"),
+    [
+        ("x**2", 3.0, "agree", 1),
+        ("1 - cos(x)", 1e-8, "inaccurate", 1),
+        ("log(x)", -1.0, "undefined", 1),
+        ("sin(x)/x", 0.0, "removable", 1),
+        ("exp(x)/exp(x)", 1000.0, "nan-trap", 1),
+        ("abs(x)", 0.0, "agree", 1),
+        ("x + 1", np.linspace(0, 1, 100_000), "agree", 256),
+        ("sqrt(x)", np.concatenate([np.ones(5_000), [-1.0], np.ones(5_000)]), "undefined", 257),
+    ],
+)
+def test_a_value_is_judged_on_its_own(text: str, x: Any, verdict: str, checked: int) -> None:
+    """`eval` has no derivative, and a verdict; of many elements, what is not finite is in the sample."""
+    check = gradcli.Function(text).eval({"x": x}).check
+    assert check is not None
+    assert (check.verdict, check.checked, check.entries) == (verdict, checked, np.size(x))
+    assert gradcli.Function(text).eval({"x": x}, check=False).check is None

@@ -141,10 +141,10 @@ def _reasons(opinions: Sequence[Opinion], y: str) -> dict[str, list[str]]:
 def _claim(claim: Claim, y: str, screen: Screen) -> Parts:
     what = f"∂{y}/∂{claim.variable}" if claim.of != "vector-Jacobian product" else f"vᵀJ {claim.variable}"
     yield title(f"the claim {what} = {claim.text}, as a {claim.of}", screen)
-    points = f" in {claim.points:,} point{'s' * (claim.points != 1)}" if claim.status == "no counterexample" else ""
-    yield text(claim.status + points, screen, STATUS_STYLES[claim.status])
+    yield text(_status(claim), screen, STATUS_STYLES[claim.status])
     if claim.at:
-        point = ", ".join(f"{name} = {' '.join(elements(array).split())}" for name, array in claim.at.items())
+        numbers = {**claim.at, **({} if claim.v is None else {"v": claim.v})}
+        point = ", ".join(f"{name} = {' '.join(elements(array).split())}" for name, array in numbers.items())
         yield text(f"a counterexample is {point}", screen)
     if claim.claimed is not None and claim.truth is not None:
         place = f"entry {index(claim.entry)} is" if claim.entry else "it is"
@@ -152,6 +152,18 @@ def _claim(claim: Claim, y: str, screen: Screen) -> Parts:
     for words in (claim.mistake, claim.note):
         if words:
             yield text(words, screen)
+
+
+def _status(claim: Claim) -> str:
+    """In words, with the number of points where that matters."""
+    match claim:
+        case Claim(status="no counterexample", points=0):
+            return "not compared"
+        case Claim(status="no counterexample", points=1):
+            return "agrees at this point"
+        case Claim(status="no counterexample"):
+            return f"no counterexample in {claim.points:,} points"
+    return claim.status
 
 
 def _sampling(sampling: Sampling, screen: Screen) -> Parts:

@@ -165,6 +165,8 @@ def _claim(claim: Claim) -> dict[str, Any]:
     fields |= _numbers(claimed=claim.claimed, truth=claim.truth)
     if claim.at is not None:
         fields["at"] = _arrays(claim.at)
+    if claim.v is not None:
+        fields["v"] = as_json(claim.v)
     return fields | {key: words for key, words in (("mistake", claim.mistake), ("note", claim.note)) if words}
 
 

@@ -79,7 +79,7 @@ def tidied(expression: Expr) -> Expr:
         args = tuple(renamed[a] for a in part.args)
         level = max((levels[a] for a in part.args), default=0)
         new = part.func(*args) if args != part.args else part
-        if isinstance(part, sympy.Sum | Aggregate):
+        if isinstance(new, sympy.Sum | Aggregate):  # what it was may have become 0
             bound = new.bound if isinstance(new, Aggregate) else new.variables
             keys = [(level, n) for n in range(len(bound))]
             index = {

@@ -163,7 +163,9 @@ def _checking(**changes: Any) -> Checking:
             Claim("x", "3*x", "Jacobian", "no counterexample", 1),
             Claim(
                 *("x", "-x", "vector-Jacobian product", "refuted", 7, (1,), -2.0, 2.0, {"x": np.array([1.0, 2.0])}),
-                *("the sign is wrong", "more to say"),
+                v=np.array([1.0, 0.0]),
+                mistake="the sign is wrong",
+                note="more to say",
             ),
         ),
         "sampling": Sampling(1_000, 3, {"x": "0..1"}, {"agree": 990, "kink": 10}, {"x": np.array([1.0, 2.0])}),
@@ -184,7 +186,7 @@ def test_a_check_shows_all_that_there_is() -> None:
         "∂y[0]/∂x[1]: why",
         "vᵀJ x[0]: lost",
         "the claim ∂y/∂x = 2*x, as a gradient\nproved",
-        "no counterexample in 1 point\n",
+        "agrees at this point\n",
         "the claim vᵀJ x = -x, as a vector-Jacobian product\nrefuted\na counterexample is x = 1, 2\n"
         "entry [1] is 2, and the claim says -2\nthe sign is wrong\nmore to say",
         "1,000 random points of x in 0..1, seed 3",

@@ -4,6 +4,6 @@
 for points where it fails, `proof` for a proof, and `mistakes` for what went wrong.
 """
 
-from gradcli.check.claims.verdict import claimed, expected
+from gradcli.check.claims.verdict import claimed, expected, require_claim, require_numbers
 
-__all__ = ["claimed", "expected"]
+__all__ = ["claimed", "expected", "require_claim", "require_numbers"]

@@ -106,6 +106,24 @@ def claimed(
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
 
 
+def require_claim(program: Program, shapes: Mapping[Atom, Shape], variable: str, text: str, v: Array | None) -> None:
+    """Refuse a claim that no derivative could be; the same errors as `claimed`, before anything is computed."""
+    read(Subject.of(program, shapes, variable, v), text)
+
+
+def require_numbers(
+    program: Program, shapes: Mapping[Atom, Shape], variable: str, value: Value, v: Array | None
+) -> None:
+    """Refuse numbers that no derivative could be; the same errors as `expected`, before anything is computed."""
+    _numbers(Subject.of(program, shapes, variable, v), value)
+
+
+def _numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
+    numbers = read_value(value, "--expect")
+    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
+    return numbers, of_shape(subject, numbers.shape, place)
+
+
 def expected(
     program: Program,
     shapes: Mapping[Atom, Shape],
@@ -137,10 +155,8 @@ def expected(
     ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
     """
     subject = Subject.of(program, shapes, variable, v)
-    numbers = read_value(value, "--expect")
-    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
+    numbers, reading = _numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
-    reading = of_shape(subject, numbers.shape, place)
     turned = numbers
     if reading.is_transposed:
         rank = len(subject.x)
