@@ -187,7 +187,7 @@ def test_a_check_shows_all_that_there_is() -> None:
         "vᵀJ x[0]: lost",
         "the claim ∂y/∂x = 2*x, as a gradient\nproved",
         "agrees at this point\n",
-        "the claim vᵀJ x = -x, as a vector-Jacobian product\nrefuted\na counterexample is x = 1, 2\n"
+        "the claim vᵀJ x = -x, as a vector-Jacobian product\nrefuted\na counterexample is x = 1, 2, v = 1, 0\n"
         "entry [1] is 2, and the claim says -2\nthe sign is wrong\nmore to say",
         "1,000 random points of x in 0..1, seed 3",
         "│ agree   │    990 │",
