@@ -335,13 +335,13 @@ def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], 
     """Refuse claims that no derivative could be."""
     if not claims and not expected:
         return
-    from gradcli.check.claims import require_claim, require_numbers
+    from gradcli.check.claims import Subject, read, read_numbers
 
     v = np.ones(question.shape) if has_v else None
     for name, text in claims.items():
-        require_claim(question.program, question.shapes, name, text, v)
+        read(Subject.of(question.program, question.shapes, name, v), text)
     for name, value in expected.items():
-        require_numbers(question.program, question.shapes, name, value, v)
+        read_numbers(Subject.of(question.program, question.shapes, name, v), value)
 
 
 def _claims(
@@ -354,15 +354,18 @@ def _claims(
     """What becomes of the claims at the point of a look."""
     if not claims and not expected:
         return ()
-    from gradcli.check.claims import claimed
+    from gradcli.check.claims import Subject, claimed
     from gradcli.check.claims import expected as compared
 
     question = look.question
-    at = (question.program, question.shapes, question.arrays)
+
+    def subject(name: str) -> Subject:
+        return Subject.of(question.program, question.shapes, name, look.v)
+
     return (
         *(
-            claimed(*at, name, text, look.v, tolerance, seed=demands.seed, dtype=question.dtype)
+            claimed(subject(name), text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
             for name, text in claims.items()
         ),
-        *(compared(*at, name, value, look.v, tolerance) for name, value in expected.items()),
+        *(compared(subject(name), value, question.arrays, tolerance) for name, value in expected.items()),
     )

@@ -1,4 +1,12 @@
 """Where the readings meet: torch's numbers and the formulas against the enclosure of the truth.
 
-`sample` chooses the entries, `judge` gives each a verdict, `formulas` confirms a closed form or refuses it.
+point, sample                    what there is to check, and which entries of it are
+judge                            a verdict for every entry: raises the precision until each is decided, by
+target, compare                  one number, its truth, and whether they agree
+singular                         what there is where a value or a derivative is missing
+entry, summary                   what was decided, and one check of it all
+formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side
+scene, diagnosis, faults         which operation lost the digits or poisoned the gradient
+advice, sameness                 how to write the function instead
+claims                           derivatives that somebody claims: proved, or refuted
 """

@@ -46,7 +46,7 @@ def _parts(answer: Checking, screen: Screen) -> Parts:
     if answer.sampling is not None:
         yield from _sampling(answer.sampling, screen)
     if answer.wrt:
-        yield from closed_form(answer, y, screen)
+        yield from closed_form(answer, screen)
     if answer.check is not None:
         yield from coverage(answer.check, screen)
         yield from safe_form(answer.check.rewrite, screen)

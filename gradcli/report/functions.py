@@ -12,8 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import STYLES, Screen, add_row, draw, elements, formula, new_table, text, title
+from gradcli.report.drawing import STYLES, Screen, add_row, draw, elements, new_table, text, title
 from gradcli.report.json import SCHEMA, fields
+from gradcli.report.table import formulas
 from gradcli.results import VJP, Array, FunctionEntry, FunctionPage, Functions, Listing
 
 Parts = Iterator[Table | Text | Padding]
@@ -184,14 +185,7 @@ def _facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
 def _derivative(page: FunctionPage, screen: Screen) -> Parts:
     answer = page.derivative
     yield title(f"the derivative of {answer.output} = {answer.expression}", screen)
-    table = new_table(["", ""], screen)
-    for name in answer.wrt:
-        if name in answer.symbolic:
-            for cell in answer.symbolic[name].cells:
-                add_row(table, screen, f"∂{cell.row}/∂{cell.column}", formula(cell, screen))
-        else:
-            add_row(table, screen, f"∂{answer.output}/∂{name}", f"none: {answer.symbolic_omitted[name]}")
-    yield table
+    yield formulas(answer, screen)
     if page.derivative_note:
         yield text(page.derivative_note, screen)
 

@@ -68,7 +68,7 @@ def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     if isinstance(answer, Differentiation):
         if not isinstance(answer, Gradient):
             yield from _jacobian(answer, y, screen)
-        yield from closed_form(answer, y, screen)
+        yield from closed_form(answer, screen)
     if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
         readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
         yield from coverage(answer.check, screen, readings)
@@ -152,21 +152,26 @@ def _blocks(widths: Mapping[str, int], room: int) -> Iterator[list[str]]:
     yield block
 
 
-def closed_form(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table | Text]:
+def formulas(answer: Differentiation, screen: Screen) -> Table:
+    """A row for each formula, or for the reason why there is none."""
+    table = new_table(["", ""], screen)
+    for name in answer.wrt:
+        if name in answer.symbolic:
+            for cell in answer.symbolic[name].cells:
+                add_row(table, screen, f"∂{cell.row}/∂{cell.column}", formula(cell, screen))
+        else:
+            add_row(table, screen, f"∂{answer.output}/∂{name}", f"none: {answer.symbolic_omitted[name]}")
+    return table
+
+
+def closed_form(answer: Differentiation, screen: Screen) -> Iterator[Table | Text]:
     """The formulas, or why there are none."""
     yield title("the derivative in closed form", screen)
     matrix = _classic(answer, screen)
     if matrix is not None:
         yield from matrix
     else:
-        table = new_table(["", ""], screen)
-        for name in answer.wrt:
-            if name in answer.symbolic:
-                for cell in answer.symbolic[name].cells:
-                    add_row(table, screen, f"∂{cell.row}/∂{cell.column}", formula(cell, screen))
-            else:
-                add_row(table, screen, f"∂{y}/∂{name}", f"none: {answer.symbolic_omitted[name]}")
-        yield table
+        yield formulas(answer, screen)
     for note in sorted({found.note for found in answer.symbolic.values() if found.note}):
         yield text(note, screen)
 

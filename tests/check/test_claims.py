@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.check.claims import claimed, expected
+from gradcli.check.claims import Subject, claimed, expected
 from gradcli.check.entry import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.language.grammar import parse
@@ -27,14 +27,14 @@ def _claim(f: str, text: str, at: At, *, v: Any = None, wrt: str = "x", **option
     program, arrays = parse(f, given=frozenset(at)), {name: read_value(value, name) for name, value in at.items()}
     shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     weights = None if v is None else read_value(v, "v")
-    return claimed(program, shapes, arrays, wrt, text, weights, TOLERANCE["float64"], **options)
+    return claimed(Subject.of(program, shapes, wrt, weights), text, arrays, TOLERANCE["float64"], **options)
 
 
 def _expect(f: str, value: Any, at: At, *, v: Any = None, wrt: str = "x") -> Claim:
     program, arrays = parse(f), {name: read_value(value, name) for name, value in at.items()}
     shapes = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     weights = None if v is None else read_value(v, "v")
-    return expected(program, shapes, arrays, wrt, value, weights, TOLERANCE["float64"])
+    return expected(Subject.of(program, shapes, wrt, weights), value, arrays, TOLERANCE["float64"])
 
 
 PROVED: list[tuple[str, str, At, str]] = [

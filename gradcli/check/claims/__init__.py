@@ -4,6 +4,7 @@
 for points where it fails, `proof` for a proof, and `mistakes` for what went wrong.
 """
 
-from gradcli.check.claims.verdict import claimed, expected, require_claim, require_numbers
+from gradcli.check.claims.reading import Subject, read, read_numbers
+from gradcli.check.claims.verdict import claimed, expected
 
-__all__ = ["claimed", "expected", "require_claim", "require_numbers"]
+__all__ = ["Subject", "claimed", "expected", "read", "read_numbers"]

@@ -28,6 +28,7 @@ from gradcli.language.indexing import Shape, show
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Program
 from gradcli.language.shapes import broadcast, infer
+from gradcli.language.values import Value, read_value
 from gradcli.results import Array
 
 Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]
@@ -132,6 +133,17 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     names_vector = subject.has_vector and V in program.names
     reading = of_shape(subject, shape, whole, names_vector=names_vector)
     return replace(reading, program=program, own=shape)
+
+
+def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
+    """The claim of numbers.
+
+    Raises:
+        GradcliError: they are no value, or have a shape that no derivative here has.
+    """
+    numbers = read_value(value, "--expect")
+    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
+    return numbers, of_shape(subject, numbers.shape, place)
 
 
 def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool = False) -> Reading:

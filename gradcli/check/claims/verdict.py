@@ -12,13 +12,11 @@ import sympy
 from gradcli.check.claims.evaluation import LAST_BITS, Comparison, Look
 from gradcli.check.claims.mistakes import MOST_POINTS, mistake
 from gradcli.check.claims.proof import prove
-from gradcli.check.claims.reading import Reading, Subject, of_shape, read
+from gradcli.check.claims.reading import Reading, Subject, read, read_numbers
 from gradcli.check.claims.search import MOST_WORK, Search
 from gradcli.check.entry import Tolerance, to_float
-from gradcli.errors import Place, Span
-from gradcli.language.indexing import Shape, show
-from gradcli.language.program import Atom, Program
-from gradcli.language.values import Value, read_value
+from gradcli.language.indexing import show
+from gradcli.language.values import Value
 from gradcli.results import Array, Claim
 
 POINTS = 100
@@ -35,12 +33,9 @@ MORE = 1.01
 
 
 def claimed(
-    program: Program,
-    shapes: Mapping[Atom, Shape],
-    inputs: Mapping[str, Array],
-    variable: str,
+    subject: Subject,
     text: str,
-    v: Array | None,
+    inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
     points: int = POINTS,
@@ -50,12 +45,9 @@ def claimed(
     """What becomes of a claimed formula for a derivative.
 
     Args:
-        program: The function, as typed.
-        shapes: Of its variables at least.
-        inputs: The point.
-        variable: The x that the claim is about.
+        subject: What it is about.
         text: The claim, a formula in the variables and v; its shape says what it is of (see `reading`).
-        v: The gradient vector, if one is given.
+        inputs: The point.
         tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
         points: How many other points to try.
         seed: Of the random ones.
@@ -66,14 +58,14 @@ def claimed(
 
     >>> from gradcli.language.grammar import parse
     >>> f = parse("x**3")
-    >>> at = {"x": np.array(2.0)}
-    >>> claimed(f, {f.variables[0]: ()}, at, "x", "3*x**2", None, Tolerance(2**-30)).status
+    >>> cube, at = Subject.of(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
+    >>> claimed(cube, "3*x**2", at, Tolerance(2**-30)).status
     'proved'
-    >>> wrong = claimed(f, {f.variables[0]: ()}, at, "x", "x**2", None, Tolerance(2**-30))
+    >>> wrong = claimed(cube, "x**2", at, Tolerance(2**-30))
     >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
     ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
     """
-    subject = Subject.of(program, shapes, variable, v)
+    variable = str(subject.variable)
     reading = read(subject, text)
     comparison = Comparison(subject, reading, tolerance)
     notes = _notes(comparison, reading)
@@ -106,42 +98,13 @@ def claimed(
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
 
 
-def require_claim(program: Program, shapes: Mapping[Atom, Shape], variable: str, text: str, v: Array | None) -> None:
-    """Refuse a claim that no derivative could be; the same errors as `claimed`, before anything is computed."""
-    read(Subject.of(program, shapes, variable, v), text)
-
-
-def require_numbers(
-    program: Program, shapes: Mapping[Atom, Shape], variable: str, value: Value, v: Array | None
-) -> None:
-    """Refuse numbers that no derivative could be; the same errors as `expected`, before anything is computed."""
-    _numbers(Subject.of(program, shapes, variable, v), value)
-
-
-def _numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
-    numbers = read_value(value, "--expect")
-    place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
-    return numbers, of_shape(subject, numbers.shape, place)
-
-
-def expected(
-    program: Program,
-    shapes: Mapping[Atom, Shape],
-    inputs: Mapping[str, Array],
-    variable: str,
-    value: Value,
-    v: Array | None,
-    tolerance: Tolerance,
-) -> Claim:
+def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolerance: Tolerance) -> Claim:
     """What becomes of claimed numbers at the point.
 
     Args:
-        program: The function, as typed.
-        shapes: Of its variables at least.
-        inputs: The point.
-        variable: The x that the claim is about.
+        subject: What they are about.
         value: Text of the language, a number, nested lists or an array; its shape says what it is of.
-        v: The gradient vector, if one is given.
+        inputs: The point.
         tolerance: How far the numbers may be from the truth.
 
     Raises:
@@ -149,13 +112,13 @@ def expected(
 
     >>> from gradcli.language.grammar import parse
     >>> f = parse("sum(x**2)")
-    >>> at = {"x": np.array([1.0, 2.0])}
-    >>> wrong = expected(f, {f.variables[0]: (2,)}, at, "x", "2, 4.1", None, Tolerance(2**-30))
+    >>> squares, at = Subject.of(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
+    >>> wrong = expected(squares, "2, 4.1", at, Tolerance(2**-30))
     >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
     ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
     """
-    subject = Subject.of(program, shapes, variable, v)
-    numbers, reading = _numbers(subject, value)
+    variable = str(subject.variable)
+    numbers, reading = read_numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
     turned = numbers
     if reading.is_transposed:
