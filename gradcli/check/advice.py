@@ -23,6 +23,9 @@ from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 from gradcli.rewriting.candidates import Candidate, candidates
 from gradcli.rewriting.removable import quotients, removable_candidates
 
+FEW_VALUES = 500
+"""Up to this many values of a function, every finding is looked into; of more, the worst."""
+
 MOST_TRIED = 12
 """Rewritten texts that are run."""
 
@@ -48,7 +51,8 @@ def diagnosed(
     """
     found: dict[Place, Entry] = {}
     diagnoses: list[Diagnosis] = []
-    for entry in _looked_into(judgement.entries):
+    most = MAX_FINDINGS if scene.values <= FEW_VALUES else 1
+    for entry in _looked_into(judgement.entries, most):
         diagnosis = poisoned(scene, entry, v) if entry.verdict == "nan-trap" else lost(scene, entry, v)
         if entry.verdict == "disagree":
             if diagnosis.kind not in OUT_OF_RANGE:
@@ -61,9 +65,9 @@ def diagnosed(
     return (_reworded(point, judgement, found) if found else judgement), tuple(diagnoses)
 
 
-def _looked_into(entries: Sequence[Entry]) -> list[Entry]:
+def _looked_into(entries: Sequence[Entry], most: int) -> list[Entry]:
     """What is listed and may have an explanation, and the entries of vᵀJ that come from such an entry of J."""
-    listed = [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap", "disagree")][:MAX_FINDINGS]
+    listed = [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap", "disagree")][:most]
     columns = {(e.variable, e.column) for e in listed if e.verdict == "disagree" and e.row >= 0}
     return listed + [e for e in entries if e.verdict == "disagree" and e.row < 0 and (e.variable, e.column) in columns]
 

@@ -18,6 +18,9 @@ from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.results import Verdict
 
+FIRST_BITS, LAST_BITS = 64, 4_096
+"""Precision starts at the first and doubles until the balls can decide, at most to the last."""
+
 KNOWN_BITS = 53
 """Bits of the truth that must be known before torch's number is called wrong, so that the truth can be printed."""
 
@@ -33,7 +36,7 @@ SLACK = 8
 
 def compare(target: Target, truth: Ball, tolerance: Tolerance, dtype: str, *, is_last: bool) -> Entry | None:
     """The entry's verdict, or None if more precision may decide; a wrong number is `disagree` until explained."""
-    is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS
+    is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS or _is_nothing(target, truth)
     if not math.isfinite(target.torch):
         return _not_finite(target, truth, dtype) if is_known else None
     distance, size = abs(truth - arb(target.torch)), abs(truth)
@@ -48,7 +51,16 @@ def compare(target: Target, truth: Ball, tolerance: Tolerance, dtype: str, *, is
         return target.entry("disagree", truth, error)
     if not is_last:
         return None
-    return target.entry("unchecked", truth, note="the truth is not known well enough", proven=False)
+    return target.entry(
+        "unchecked", truth, note=f"the truth is not known well enough at {LAST_BITS:,} bits", proven=False
+    )
+
+
+def _is_nothing(target: Target, truth: Ball) -> bool:
+    """Whether the truth may be 0, and is nothing beside torch's number: no number of bits shows that it is 0."""
+    if not math.isfinite(target.torch):
+        return False
+    return bool(truth.contains(0) and abs(truth).upper() < abs(arb(target.torch)) * arb(2) ** -(2 * KNOWN_BITS))
 
 
 def _not_finite(target: Target, truth: Ball, dtype: str) -> Entry:

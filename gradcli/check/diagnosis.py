@@ -7,6 +7,7 @@ a number beyond the range of the dtype, an argument that matters too much, a bra
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -29,6 +30,9 @@ __all__ = ["Diagnosis", "Scene", "lost", "poisoned"]
 
 MOST_STEPS = 1_000
 """Operations of one walk."""
+
+MOST_SOURCES = 10_000
+"""Values that are looked at for the one that spoiled a slope."""
 
 RIGHT = 4.0
 """Roundings of a number that has lost nothing."""
@@ -236,7 +240,8 @@ class _Walk:
     def _of_operation(self, line: Line, place: Place, error: Error) -> Fault | None:
         """The values that an operation took its slope from, if they were bad, or the operation itself."""
         results = self.view.results(line, place)
-        sources = dict.fromkeys(s for e in results for s in self.view.sources((line.symbol, e)))
+        reached = (s for e in results[:MOST_STEPS] for s in self.view.sources((line.symbol, e)))
+        sources = dict.fromkeys(itertools.islice(reached, MOST_SOURCES))
         bad = [s for s in sources if self._is_to_blame(self.view.value(s), error)]
         for atom in dict.fromkeys(source[0] for source in bad):
             mended = self.view.contribution(line, place, values={atom: self.view.true_values(atom)})

@@ -65,7 +65,9 @@ class Entry:
     @property
     def reference(self) -> float | None:
         """The truth to float64."""
-        return None if self.ball is None or not self.ball.is_finite() else to_float(self.ball)
+        if self.ball is None or not self.ball.is_finite():
+            return None
+        return 0.0 if self.ball.contains(0) else to_float(self.ball)  # what cannot be told from 0 is called 0
 
     def finding(self, point: Point) -> Finding:
         """The entry with its indices, for people."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gradcli.check.compare import compare, explained
+from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare, explained
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import Rows, Selection, selections
@@ -20,9 +20,6 @@ from gradcli.reference.balls import precision
 from gradcli.reference.duals import Columns, Direction, Found, OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.results import Check
-
-FIRST_BITS, LAST_BITS = 64, 4_096
-"""Precision starts at the first and doubles until the balls can decide, at most to the last."""
 
 
 @dataclass(frozen=True)

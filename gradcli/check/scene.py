@@ -129,8 +129,12 @@ class Scene:
     @property
     def is_within_budget(self) -> bool:
         """Whether it is small enough to be looked into."""
-        sizes = sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
-        return len(self.program.lines) <= MOST_LINES and sizes <= MOST_VALUES
+        return len(self.program.lines) <= MOST_LINES and self.values <= MOST_VALUES
+
+    @property
+    def values(self) -> int:
+        """How many numbers torch computes on the way to y."""
+        return sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
 
     @property
     def largest(self) -> float:
