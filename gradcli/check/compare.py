@@ -116,7 +116,8 @@ def _excuse(target: Target, rounded: Outcome, entry: Entry, dtype: str) -> str:
         return f"rounding in {dtype} may take another branch: {rounded.reason}"
     if abs(rounded.mid() - arb(target.torch)) > SLACK * rounded.rad():
         return ""
-    return f"{surviving(entry.error, dtype)} of {DIGITS[dtype]} digits survive the rounding of {dtype}"
+    count = surviving(entry.error, dtype)
+    return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)} the rounding of {dtype}"
 
 
 def surviving(error: float | None, dtype: str) -> int:

@@ -6,7 +6,7 @@ does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a lim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +14,9 @@ import numpy as np
 from gradcli.check.compare import compare
 from gradcli.check.entry import Entry, Tolerance, to_float
 from gradcli.check.target import Sight, Target
-from gradcli.reference import probing
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
-from gradcli.reference.probing import BITS, Limit, Neighborhood
+from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
 from gradcli.reference.rules import Outcome, Trouble
 
 SIDE_BITS = 256
@@ -41,22 +40,8 @@ class Missing:
     rows: frozenset[int]
 
 
-@dataclass(frozen=True)
-class _Path:
-    """A way to the point, with the columns of each look sorted by direction."""
-
-    path: probing.Path
-    sights: tuple[Sight, ...]
-
-    def slope(self, target: Target, neighborhood: Neighborhood) -> Limit:
-        return self._limit(neighborhood, target.truth)
-
-    def value(self, row: int, neighborhood: Neighborhood) -> Limit:
-        return self._limit(neighborhood, lambda sight: sight.values[row])
-
-    def _limit(self, neighborhood: Neighborhood, pick: Callable[[Sight], Outcome]) -> Limit:
-        sights = dict(zip(map(id, self.path), self.sights, strict=True))
-        return neighborhood.limit(self.path, lambda found: pick(sights[id(found)]))
+_Way = tuple[Sight, ...]
+"""What is seen on a way to the point, nearer and nearer."""
 
 
 def settle(reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str) -> list[Entry]:
@@ -116,7 +101,15 @@ def _meeting(one: Missing, left: Outcome, right: Outcome, tolerance: Tolerance, 
     below = -left
     if not below.overlaps(right):
         return _kink(one.target, one.trouble, below, right, proven=True)
-    return compare(one.target, right, tolerance, dtype, is_last=True) if below == right else None
+    return _smooth(one.target, one.trouble, right, tolerance, dtype) if below == right else None
+
+
+def _smooth(target: Target, trouble: Trouble, ball: Ball, tolerance: Tolerance, dtype: str) -> Entry | None:
+    """The verdict where the derivative exists after all, though not that of an operation inside."""
+    entry = compare(target, ball, tolerance, dtype, is_last=True)
+    if entry is None or entry.verdict != "disagree":
+        return entry
+    return replace(entry, note=f"{trouble.reason}, but the whole is smooth here; torch put together what it picked")
 
 
 def _kink(target: Target, trouble: Trouble, left: Ball, right: Ball, *, proven: bool) -> Entry:
@@ -162,14 +155,13 @@ class _Surroundings:
         self.here = Sight(plan.run(bits))
         self.ways = [_seen(path) for path in self.neighborhood.around()]
         self.sides = self._sides()
-        self.is_last = bits == BITS[-1]
 
-    def _sides(self) -> dict[Direction, tuple[_Path, _Path]]:
+    def _sides(self) -> dict[Direction, tuple[_Way, _Way]]:
         """From the left and the right, several inputs at a time where no element of y depends on two of them."""
-        found: dict[Direction, tuple[_Path, _Path]] = {}
+        found: dict[Direction, tuple[_Way, _Way]] = {}
         work = 0
         for group in _independent(self.plan, self.here):
-            work += 2 * len(probing.EXPONENTS) * self.plan.work
+            work += 2 * len(EXPONENTS) * self.plan.work
             if work > MOST_SIDES and found:
                 break
             left, right = self.neighborhood.along(group)
@@ -182,22 +174,26 @@ class _Surroundings:
         is_missing = any(isinstance(value, Trouble) for value in values.values()) or target.variable is None
         return self._no_value(target, trouble) if is_missing else self._no_slope(target, trouble)
 
+    def _slope(self, way: _Way, target: Target) -> Limit:
+        return self.neighborhood.limit(way, target.truth)
+
+    def _value(self, way: _Way, row: int) -> Limit:
+        return self.neighborhood.limit(way, lambda sight: sight.values[row])
+
     def _slopes(self, target: Target) -> list[Limit]:
-        return [way.slope(target, self.neighborhood) for way in self.ways]
+        return [self._slope(way, target) for way in self.ways]
 
     def _no_value(self, target: Target, trouble: Trouble) -> Entry | None:
         """Y does not exist at the point: does it around it, and is there a limit?"""
-        values = [way.value(row, self.neighborhood) for way in self.ways for row in target.values(self.here)]
+        by_row = [[self._value(way, row) for way in self.ways] for row in target.values(self.here)]
+        values = [one for ones in by_row for one in ones]
         limits = values if target.variable is None else self._slopes(target)
         kinds = {one.kind for one in (*values, *limits)}
         if kinds == {"absent"}:
             return target.entry("undefined", note=trouble.reason, proven=trouble.decided)
         if "unknown" in kinds:
             return None
-        per_row = len(values) // max(1, len(self.ways))
-        is_continuous = all(
-            values[n].meets(values[k * per_row + n]) for k in range(len(self.ways)) for n in range(per_row)
-        )
+        is_continuous = all(one.meets(ones[0]) for ones in by_row for one in ones)
         if kinds == {"finite"} and is_continuous and all(one.meets(limits[0]) for one in limits):
             ball = limits[0].ball
             noun = "value" if target.variable is None else "derivative"
@@ -208,25 +204,23 @@ class _Surroundings:
     def _no_slope(self, target: Target, trouble: Trouble) -> Entry | None:
         """Y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
         if self._is_smooth(target):
-            return self._smooth(target, self._slopes(target)[0].ball)
+            return self._smooth(target, trouble, self._slopes(target)[0].ball)
         sides = self.sides.get(target.place)
         if sides is None:
             slopes = self._slopes(target)
             if not all(one.kind == "finite" for one in slopes):
                 return _unseen(target, trouble)
             return target.entry("kink", note=f"{trouble.reason}; the slopes around the point differ", proven=False)
-        left, right = (side.slope(target, self.neighborhood) for side in sides)
-        if "unknown" in (left.kind, right.kind) and not self.is_last:
+        left, right = (self._slope(side, target) for side in sides)
+        if "unknown" in (left.kind, right.kind):
             return None
         jumps = self._jumps(target, sides)
         if left.ball is not None and right.ball is not None:
             if jumps:
                 return self._jump(target, trouble, left.ball, right.ball, jumps)
             if left.meets(right):
-                return self._smooth(target, left.ball)
+                return self._smooth(target, trouble, left.ball)
             return _kink(target, trouble, left.ball, right.ball, proven=False)
-        if "unknown" in (left.kind, right.kind):
-            return None
         return target.entry("undefined", note=f"{trouble.reason}: {_sides_in_words(left, right)}", proven=False)
 
     def _is_smooth(self, target: Target) -> bool:
@@ -236,24 +230,24 @@ class _Surroundings:
             self._leaves(row, way) for way in self.ways for row in target.values(self.here)
         )
 
-    def _leaves(self, row: int, way: _Path) -> bool:
+    def _leaves(self, row: int, way: _Way) -> bool:
         """Whether an element of y does not tend to its value at the point."""
         here = self.here.values.get(row)
-        limit = way.value(row, self.neighborhood)
+        limit = self._value(way, row)
         return here is None or isinstance(here, Trouble) or limit.ball is None or not limit.ball.overlaps(here)
 
-    def _jumps(self, target: Target, sides: tuple[_Path, _Path]) -> str:
+    def _jumps(self, target: Target, sides: tuple[_Way, _Way]) -> str:
         """How y jumps along this input, in words; empty if it does not."""
         for row, here in target.values(self.here).items():
-            limits = [side.value(row, self.neighborhood) for side in sides]
+            limits = [self._value(side, row) for side in sides]
             if any(self._leaves(row, side) for side in sides) and all(one.ball is not None for one in limits):
                 left, right = (_shown(one.ball) for one in limits)
                 return f"from {left} on the left over {_shown(here)} to {right} on the right"
         return ""
 
-    def _smooth(self, target: Target, ball: Ball) -> Entry | None:
+    def _smooth(self, target: Target, trouble: Trouble, ball: Ball) -> Entry | None:
         with precision(self.neighborhood.bits):
-            entry = compare(target, ball, self.tolerance, self.dtype, is_last=True)
+            entry = _smooth(target, trouble, ball, self.tolerance, self.dtype)
         return entry and replace(entry, proven=False)
 
     def _jump(self, target: Target, trouble: Trouble, left: Ball, right: Ball, jumps: str) -> Entry:
@@ -261,8 +255,8 @@ class _Surroundings:
         return target.entry("kink", note=note, one_sided=(to_float(left), to_float(right)), proven=False)
 
 
-def _seen(path: probing.Path) -> _Path:
-    return _Path(path, tuple(map(Sight, path)))
+def _seen(path: Path) -> _Way:
+    return tuple(map(Sight, path))
 
 
 def _independent(plan: Plan, here: Sight) -> Iterator[list[Direction]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import sympy
@@ -41,6 +41,8 @@ CONVERGED, SHRUNK, GROWN = 2.0**-40, 2.0**-20, 64.0
 
 Way = Mapping[Direction, float]
 """How far each input moves, in units of the distance."""
+
+Seen = TypeVar("Seen")
 
 Path = tuple[Found, ...]
 """What is found at the points of a way, nearer and nearer."""
@@ -94,10 +96,10 @@ class Neighborhood:
     def _size(self, symbol: sympy.Symbol, element: int) -> float:
         return abs(float(self.plan.reference.inputs[symbol][element])) or self.scale
 
-    def limit(self, path: Path, pick: Callable[[Found], Outcome]) -> Limit:
-        """What a number tends to on a way."""
+    def limit(self, way: Sequence[Seen], pick: Callable[[Seen], Outcome]) -> Limit:
+        """What a number tends to on a way, from what is seen at each of its points."""
         with precision(self.bits):
-            return limit([pick(found) for found in path], self.bits)
+            return limit([pick(seen) for seen in way], self.bits)
 
 
 def _scale(plan: Plan) -> float:
