@@ -6,10 +6,12 @@ does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a lim
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from flint import arb
 
 from gradcli.check.compare import compare
 from gradcli.check.entry import Entry, Tolerance, to_float
@@ -177,6 +179,29 @@ class _Surroundings:
     def _slope(self, way: _Way, target: Target) -> Limit:
         return self.neighborhood.limit(way, target.truth)
 
+    def _quotient(self, side: _Way, target: Target, trouble: Trouble, sign: int) -> Limit:
+        """The one-sided derivative by its definition, the limit of difference quotients.
+
+        It needs no slopes on the way, which may be missing there too: where a condition is undecided at the point it
+        may be so all along the axis.
+        """
+        rows = target.values(self.here)
+        weights = {row: 1.0 if target.weights is None else float(target.weights[row]) for row in rows}
+        distances = dict(zip(map(id, side), self.neighborhood.distances(target.place), strict=True))
+
+        def quotient(sight: Sight) -> Outcome:
+            total = arb(0)
+            for row, here in rows.items():
+                there = sight.values[row]
+                if isinstance(there, Trouble):
+                    return there
+                if not math.isfinite(weights[row]):
+                    return trouble
+                total += (there - here) * weights[row]
+            return total / distances[id(sight)] * sign
+
+        return self.neighborhood.limit(side, quotient) if rows else self._slope(side, target)
+
     def _value(self, way: _Way, row: int) -> Limit:
         return self.neighborhood.limit(way, lambda sight: sight.values[row])
 
@@ -203,21 +228,21 @@ class _Surroundings:
 
     def _no_slope(self, target: Target, trouble: Trouble) -> Entry | None:
         """Y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
-        if self._is_smooth(target):
-            return self._smooth(target, trouble, self._slopes(target)[0].ball)
         sides = self.sides.get(target.place)
         if sides is None:
             slopes = self._slopes(target)
+            if self._is_smooth(target):
+                return self._smooth(target, trouble, slopes[0].ball)
             if not all(one.kind == "finite" for one in slopes):
                 return _unseen(target, trouble)
             return target.entry("kink", note=f"{trouble.reason}; the slopes around the point differ", proven=False)
-        left, right = (self._slope(side, target) for side in sides)
+        left, right = (self._quotient(side, target, trouble, sign) for side, sign in zip(sides, (-1, 1), strict=True))
         if "unknown" in (left.kind, right.kind):
             return None
         jumps = self._jumps(target, sides)
+        if jumps:
+            return self._jump(target, trouble, sides, jumps)
         if left.ball is not None and right.ball is not None:
-            if jumps:
-                return self._jump(target, trouble, left.ball, right.ball, jumps)
             if left.meets(right):
                 return self._smooth(target, trouble, left.ball)
             return _kink(target, trouble, left.ball, right.ball, proven=False)
@@ -250,9 +275,12 @@ class _Surroundings:
             entry = _smooth(target, trouble, ball, self.tolerance, self.dtype)
         return entry and replace(entry, proven=False)
 
-    def _jump(self, target: Target, trouble: Trouble, left: Ball, right: Ball, jumps: str) -> Entry:
+    def _jump(self, target: Target, trouble: Trouble, sides: tuple[_Way, _Way], jumps: str) -> Entry:
+        """A discontinuity, with the slopes beside it."""
+        left, right = (self._slope(side, target).ball for side in sides)
+        beside = None if left is None or right is None else (to_float(left), to_float(right))
         note = f"a discontinuity: {trouble.reason}, {jumps}; torch picked {_number(target.torch)}"
-        return target.entry("kink", note=note, one_sided=(to_float(left), to_float(right)), proven=False)
+        return target.entry("kink", note=note, one_sided=beside, proven=False)
 
 
 def _seen(path: Path) -> _Way:

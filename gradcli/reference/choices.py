@@ -9,7 +9,7 @@ no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from flint import arb
@@ -37,6 +37,8 @@ def times(a: Tangent, b: Outcome | None) -> Tangent:
         return a
     if a is None:
         return b if isinstance(b, Trouble) and b.kind == "domain" else None
+    if isinstance(a, Trouble) and isinstance(b, Trouble):
+        return b if a.kind == "kink" else a
     if isinstance(a, Trouble):
         return arb(0) if a.kind == "kink" and not isinstance(b, Trouble) and b == 0 else a
     if isinstance(b, Trouble):
@@ -128,6 +130,12 @@ def _where_branches_meet(
         reason = f"{shown} has a kink here: its branches meet with different slopes"
         return Trouble("kink", reason, is_decided)
     return Trouble("jump", f"{shown} jumps here", is_decided)
+
+
+def jump_of(tangents: Iterable[Tangent]) -> Trouble | None:
+    """A jump of an operand of an extreme: also one that is not taken at the point may be taken behind it."""
+    found = next((t for t in tangents if isinstance(t, Trouble) and t.kind == "jump"), None)
+    return found and Trouble("jump", found.reason, False)
 
 
 class Extreme:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gradcli.language.program import Line
 from gradcli.reference import aggregates
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import Extreme, Tangent
+from gradcli.reference.choices import Extreme, Tangent, jump_of
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Trouble
 
@@ -76,6 +76,9 @@ class Groups:
             return group.trouble
         reason = f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie"
         elements = list(group.place)
+        jump = jump_of(tangents.get((direction, element)) for element in elements)
+        if jump is not None:
+            return jump
         possible = [tangents.get((direction, elements[n])) for n in group.extreme.possible]
         return group.extreme.tangent(possible, reason, is_one_sided=self.is_one_sided)
 

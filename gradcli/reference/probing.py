@@ -73,7 +73,10 @@ class Neighborhood:
         generator = np.random.default_rng(SEED)
         weights = 1 + generator.integers(1, 64, len(inputs)) / 64
         if len(inputs) <= FEW:
-            signs = [np.array(s, dtype=float) for s in itertools.product((-1, 1), repeat=len(inputs))]
+            combinations = [np.array(s, dtype=float) for s in itertools.product((-1, 1), repeat=len(inputs))]
+            signs = [s * size for s in combinations for size in (1.0, weights[::-1] / weights)][
+                :: 1 + (len(inputs) < 2)
+            ]
         else:
             drawn = [generator.choice([-1.0, 1.0], len(inputs)) for _ in range(WAYS)]
             signs = [s for one in drawn for s in (one, -one)]
@@ -87,6 +90,11 @@ class Neighborhood:
     def path(self, way: Way) -> Path:
         """What is found at each point of a way."""
         return tuple(self.plan.run(self.bits, shift=self._shift(way, exponent)) for exponent in EXPONENTS)
+
+    def distances(self, direction: Direction) -> list[Ball]:
+        """How far the points from the left and from the right are away."""
+        with precision(self.bits):
+            return [arb(2) ** -exponent * arb(self._size(*direction)) for exponent in EXPONENTS]
 
     def _shift(self, way: Way, exponent: int) -> Shift:
         with precision(self.bits):
@@ -122,8 +130,10 @@ def limit(sequence: Sequence[Outcome], bits: int) -> Limit:
     """
     balls = [outcome for outcome in sequence if not isinstance(outcome, Trouble)]
     if len(balls) < len(sequence):
-        is_certain = all(isinstance(outcome, Trouble) and outcome.decided for outcome in sequence[1:])
-        return Limit("absent" if is_certain else "unknown")
+        near = [outcome for outcome in sequence[1:] if isinstance(outcome, Trouble) and outcome.decided]
+        if len(near) < len(sequence) - 1:
+            return Limit("unknown")
+        return Limit("absent" if all(trouble.kind == "domain" for trouble in near) else "none")
     if not all(_is_known(ball, bits) for ball in balls):
         return Limit("unknown")
     far, near, nearest = balls

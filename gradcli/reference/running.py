@@ -28,6 +28,7 @@ from gradcli.reference.choices import (
     branch_tangent,
     change_of,
     flat,
+    jump_of,
     plus,
     times,
 )
@@ -244,7 +245,7 @@ class Run:
         reason = f"{shown} has a kink here: its left and right derivatives differ"
         if is_same:
             return of[0]
-        return extreme.tangent([of[n] for n in extreme.possible], reason, is_one_sided=self.side != 0)
+        return jump_of(of) or extreme.tangent([of[n] for n in extreme.possible], reason, is_one_sided=self.side != 0)
 
     def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the element that is the extreme; where several tie, that of all if they agree."""
