@@ -74,9 +74,8 @@ class Neighborhood:
         weights = 1 + generator.integers(1, 64, len(inputs)) / 64
         if len(inputs) <= FEW:
             combinations = [np.array(s, dtype=float) for s in itertools.product((-1, 1), repeat=len(inputs))]
-            signs = [s * size for s in combinations for size in (1.0, weights[::-1] / weights)][
-                :: 1 + (len(inputs) < 2)
-            ]
+            sizes = (1.0, weights[::-1] / weights) if len(inputs) > 1 else (1.0,)
+            signs = [s * size for s in combinations for size in sizes]
         else:
             drawn = [generator.choice([-1.0, 1.0], len(inputs)) for _ in range(WAYS)]
             signs = [s for one in drawn for s in (one, -one)]
