@@ -1,7 +1,8 @@
 """Random command lines: from the op table, from snippets, and both with tokens lost, doubled and put in.
 
-Every one must be answered (exit 0) or refused (exit 2) in bounded time.  A few run with the tests; by hand, for as long
-as asked:
+Every one must be answered (exit 0, or 1 from a check) or refused (exit 2) in bounded time.  Checks come with claims,
+expected numbers, boxes and tolerances, at kinks, poles and zeros, so that what looks into verdicts runs too.  A few run
+with the tests; by hand, for as long as asked:
 
     python -m tests.fuzz 20            minutes, from a random seed
     python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
@@ -26,6 +27,9 @@ from gradcli.language.ops import Default
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
+
+SLOW = 10
+"""Seconds from which a run by hand prints a command line."""
 
 ATOMS = """
 x A a 2 0.5 -1 pi inf nan 1e300 0 x[0] x[-1] A[0] A.T x[1:] x[5:] [x,2*x] eye(2) arange(3) linspace(0,1,2) ones(2,1)
@@ -60,12 +64,41 @@ randn(2) [1,[2]] @nowhere.csv @@1 1e-320 [True,False] sqrt(-1) zeros(2,0) x 1,,2
 
 VECTORS = [*"ones e0 e1 e0_1 y 2*y x 1 1,1 ones_like(y) y.sum() z [1,2] y>0 -y".split(), ""]
 
+SPOTS = (
+    "0 -0.0 1 -1 1e-8 1000 -1000 1e16 1e-160 pi pi/2 0,0 0,1e-9 1,1 1000,999 [[0,0],[0,0]] [[1,1],[1,1]] 5e-324".split()
+)
+"""Kinks, poles, zeros and large numbers."""
+
+TRAPS = """
+abs({0});relu({0});maximum({0}, {1});sqrt({0}**2);norm({0});where({0} > 0, sqrt({0}), 0);sin({0})/{0};{0}**2/{0}
+(exp({0})-1)/{0};(1-cos({0}))/{0}**2;log(1+{0});sqrt({0}+1)-sqrt({0});exp({0})/sum(exp({0}));log(sum(exp({0})))
+log({0});1/{0};{0}**0.5;floor({0});clamp({0}, 0, 1);where({0}<=0, exp({0}), 1+{0});{0}**{1};tan({0});xlogy({0}, {1})
+amax({0});sign({0})*{1};atan2({0}, {1});log(softmax({0}, 0));exp(-1/{0}**2);{0}*log({0});logsumexp({0}, 0);prod({0})
+"""
+TRAPPED = [trap for line in TRAPS.split("\n") for trap in line.split(";") if trap]
+
+CLAIMS = """
+2*x 1 0 x v 2*x*v cos(x) -1/x 1/(2*sqrt(x)) sign(x) eye(2) [1,1] A A.T v@A outer(v,x) where(x>0,1,0) x= A=A+A.T a=x
+q=1 y=1
+""".split()
+
+NUMBERS = "1 0 2,4 1,1 nan inf -inf [[1,0],[0,1]] x=1 A=0 x=2,4 = 1,, zeros(2,2)".split()
+
+BOXES = """
+0..1 -1..1 x=0..1 x=-1..1 A=0..1 a=-1..1 1..0 0..0 x=0,0..1,1 -pi..pi 0.. ..1 ... 1..2..3 x=nan..1 0..inf q=0..1
+-1e308..1e308 1e-320..2e-320 x=.5...75
+""".split()
+
+VERDICTS = """
+kink removable kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks , kink,removable,undefined
+""".split()
+
 WORDS = """
 ( ) [ ] , ; : . + - * / ** // % @ ^ = == != < > <= >= & | ~ if else for in not and or lambda True None x A a y 0 1 -1
 2.5 1e9 9999999999 'mean' 'ij->i' sum where softmax dim= keepdim=True range(3) ... # \\ é ∂ ² _ __ $ ! ? " { }
 """.split()
 
-COMMANDS = ("vjp", "jacobian", "grad", "eval")
+COMMANDS = ("vjp", "jacobian", "grad", "eval", "check", "check")
 
 
 class Fuzz:
@@ -92,12 +125,39 @@ class Fuzz:
                     words += ["--at", f"{name}={self.value(name)}"]
         if words[0] == "vjp" and self.random.random() < 0.9:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
-        if self.random.random() < 0.1:
+        if words[0] == "check":
+            words += self.demands()
+        elif self.random.random() < 0.1:
             words += [pick(["--wrt", "--no-check", "--v", "--json", "--jsn", "-x"]), pick(["x", "q", ""])]
         return words
 
+    def demands(self) -> list[str]:
+        """Options of check."""
+        pick, found = self.random.choice, []
+        choices = {
+            "--claim": (0.4, [*CLAIMS, self.expression(1), self.damaged(pick(CLAIMS))]),
+            "--expect": (0.15, NUMBERS),
+            "--v": (0.25, VECTORS),
+            "--allow": (0.15, VERDICTS),
+            "--rtol": (0.1, ["0", "1e-3", "-1", "nan", "inf", "1e-400", "x"]),
+            "--atol": (0.1, ["0", "1", "1e300", "-0.0"]),
+            "--wrt": (0.1, ["x", "A", "x,A", "q"]),
+            "--seed": (0.05, ["1", "-1", "99999999999999999999"]),
+        }
+        for option, (share, values) in choices.items():
+            while self.random.random() < share:
+                found += [option, pick(values)]
+        if self.random.random() < 0.2:
+            found += ["--random", pick(["1", "2", "7", "40", "0", "-3", "99999999"])]
+            found += ["--in", pick(BOXES)] if self.random.random() < 0.95 else []
+        elif self.random.random() < 0.03:
+            found += ["--in", pick(BOXES)]
+        return found
+
     def value(self, name: str) -> str:
-        """A value, mostly one that fits."""
+        """A value, mostly one that fits, or one at which functions are not smooth."""
+        if self.random.random() < 0.35:
+            return self.random.choice(SPOTS)
         if self.random.random() < 0.6:
             return {"x": "1,2", "A": "[[1,2],[3,4]]", "a": "0.7"}[name]
         return self.random.choice(VALUES)
@@ -117,6 +177,8 @@ class Fuzz:
         if depth == 0 or self.random.random() < 0.15:
             return self.random.choice(ATOMS)
         inner = [self.expression(depth - 1) for _ in range(3)]
+        if self.random.random() < 0.15:
+            return self.random.choice(TRAPPED).format(*inner)
         if self.random.random() < 0.5:
             return self.random.choice(FORMS).format(*inner)
         return self.call(self.random.choice(list(ops.TABLE.values())), inner)
@@ -190,7 +252,7 @@ def complaint(words: list[str]) -> str:
         return traceback.format_exc()
     finally:
         sys.excepthook = hook
-    if code not in (0, 2):
+    if code not in ((0, 1, 2) if words[0] == "check" else (0, 2)):
         return f"exit {code}: {err.getvalue()}"
     if code == 2:
         is_clear = err.getvalue().startswith(("error: ", '{"schema"')) and not out.getvalue()
@@ -217,6 +279,8 @@ def run(minutes: float, seed: int | None = None) -> int:
         if reason := complaint(words):
             found += 1
             print(f"seed {first + tried}: {words}\n{reason[-1500:]}", flush=True)
+        if time.monotonic() - before > SLOW:
+            print(f"seed {first + tried}: {words}\ntook {time.monotonic() - before:.1f} s", flush=True)
         slowest = max(slowest, (time.monotonic() - before, first + tried))
         tried += 1
     print(f"{tried} command lines from seed {first}: {found} complaints; slowest {slowest[0]:.1f} s, seed {slowest[1]}")
