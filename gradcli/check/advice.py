@@ -29,6 +29,9 @@ FEW_VALUES = 500
 MOST_TRIED = 12
 """Rewritten texts that are run."""
 
+MOST_OPERATIONS = 2_400
+"""Operations of all these texts together: twelve of an ordinary function, one of a sum of hundreds of terms."""
+
 MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0."""
 
@@ -99,7 +102,8 @@ def rewritten(
     """
     best: Rewrite | None = None
     worst = SEVERITY.index(judgement.check.verdict)
-    for candidate in itertools.islice(_candidates(program, inputs, judgement, diagnoses), MOST_TRIED):
+    most = min(MOST_TRIED, max(1, MOST_OPERATIONS // max(1, len(program.lines))))
+    for candidate in itertools.islice(_candidates(program, inputs, judgement, diagnoses), most):
         verdict = verdict_of(candidate.expression)
         if verdict is None or SEVERITY.index(verdict) >= worst:
             continue

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
+from gradcli.question import Question
 from gradcli.results import Check
 
 
@@ -104,3 +105,17 @@ def test_what_the_way_back_loses_is_no_disagreement() -> None:
     check = _check("x*1e300*1e300*1e-300*1e-300", 1e-300)
     assert check.verdict == "inaccurate"
     assert "1e-600" in check.findings[0].note
+
+
+def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each trial is a whole check, so that twelve of a sum of hundreds of quotients would take a minute."""
+    tried: list[str] = []
+
+    def verdict_of(self: Question, text: str, *_: object) -> None:
+        tried.append(text)
+
+    monkeypatch.setattr(Question, "_verdict_of", verdict_of)
+    for terms, most in ((3, 12), (200, 3)):
+        tried.clear()
+        _check("+".join(f"sin({k + 1}*x)/x" for k in range(terms)), 0)
+        assert 0 < len(tried) <= most
