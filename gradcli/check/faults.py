@@ -13,7 +13,7 @@ from flint import arb
 from gradcli.check.scene import Error, Place, View
 from gradcli.language.ops import Kind as OpKind
 from gradcli.language.program import Atom, Line
-from gradcli.reference.balls import Ball
+from gradcli.reference.balls import Ball, exists
 from gradcli.reference.rules import Outcome, Trouble
 
 Kind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
@@ -231,6 +231,8 @@ def _refused(view: View, place: Place) -> _Refused | None:
 def _outside(view: View, atom: Atom, what: str, truth: Ball) -> Fault | None:
     """Beyond the range of the dtype, or below the numbers that have all their digits."""
     dtype, size = view.scene.dtype, abs(truth)
+    if not exists(size.mid()):
+        return None  # an inf of the text, and no number that grew
     if size > view.scene.largest:
         note = f"{what} is {said(truth)} here, and {dtype} ends at {said(view.scene.largest)}"
         return Fault("overflow", atom, note)
@@ -364,9 +366,11 @@ def _is_nothing(truth: Outcome) -> bool:
 def said(number: Ball | float, digits: int = 3) -> str:
     """A number to a few digits, however large.
 
-    >>> said(arb(10) ** 434 * 2), said(0.25), said(arb(10) ** -400)
-    ('2e+434', '0.25', '1e-400')
+    >>> said(arb(10) ** 434 * 2), said(0.25), said(arb(10) ** -400), said(arb("-inf"))
+    ('2e+434', '0.25', '1e-400', '-inf')
     """
+    if not isinstance(number, float) and not exists(number.mid()):
+        number = float(number.mid())
     if isinstance(number, float):
         return f"{number:.{digits}g}"
     if number.contains(0):

@@ -22,7 +22,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.reference.backward import Backward, Elements, Flow, Sweep
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.lowering import lowering
@@ -83,6 +83,8 @@ class Error:
     def of(cls, number: float, truth: Outcome) -> Error:
         """The proven error; none where there is no truth to compare with."""
         if not math.isfinite(number):
+            if not isinstance(truth, Trouble) and not exists(truth.mid()) and float(truth.mid()) == number:
+                return cls(number, truth, arb(0), 0.0)  # an inf of the text
             return cls(number, truth, None, math.inf)
         if isinstance(truth, Trouble):
             return cls(number, truth, arb(0), 0.0)

@@ -84,10 +84,14 @@ class Run:
     def _judged(self, output: Atom) -> dict[int, Outcome]:
         if not self.plan.judges_value:
             return {}
-        if isinstance(output, sympy.Symbol):
-            return self.values[output]
-        constant = compile_ball(output)({})
-        return {0: constant if exists(constant) else Trouble("domain", f"y is {output}", True)}
+        values = self.values[output] if isinstance(output, sympy.Symbol) else {0: compile_ball(output)({})}
+        return {row: self._finite(outcome) for row, outcome in values.items()}
+
+    def _finite(self, outcome: Outcome) -> Outcome:
+        """The outcome, unless it is a constant that is no number: one such as -inf may be inside, y may not be one."""
+        if isinstance(outcome, Trouble) or exists(outcome.mid()):
+            return outcome
+        return Trouble("domain", f"y is {float(outcome.mid())} here", True)
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]

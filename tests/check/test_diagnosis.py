@@ -348,3 +348,10 @@ def test_a_number_that_moves_too_much_is_given_up() -> None:
     """A scalar times a vector of a hundred thousand."""
     whole = _scene("x*z", {"x": 1.5, "z": np.ones(100_000)})
     assert lost(whole, Site("x", 0, 7)) == Diagnosis("unknown")
+
+
+def test_an_infinity_of_the_text_is_not_what_lost_the_digits() -> None:
+    """It is the same in torch and in truth."""
+    found = poisoned(_scene("sin([inf, x])/[inf, x]", 1.0), Y, None)
+    assert "the truth is inf" not in found.note
+    assert "ends at" not in found.note

@@ -55,6 +55,37 @@ def test_verdicts_on_known_traps(text: str, x: Any, verdict: str) -> None:
     assert check.verdict == verdict, check.findings
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("[x, -inf]", "y is -inf here"),
+        ("where(x > 2, x, -inf)", "y is -inf here"),
+        ("amax([x, inf])", "y is inf here"),
+        ("sum([x, nan])", "y is nan here"),
+    ],
+)
+def test_a_y_that_is_no_number_is_said_to_be(text: str, note: str) -> None:
+    """Infinities may pass through functions, but are no value to have a derivative."""
+    _, check = _vjp(text, 1)
+    assert check.verdict == "undefined"
+    assert any(note in finding.note for finding in check.findings)
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "(inf).view(-1)", "amax(inf)", "full((2,), inf)", "stack([inf, -inf])"])
+def test_a_constant_that_is_no_number_is_undefined(text: str) -> None:
+    """However it is moved about, it is no number that overflowed."""
+    check = Function(text).eval({}).check
+    assert check is not None
+    assert check.verdict == "undefined"
+    assert check.findings[0].note.startswith(("y is inf here", "y is nan here"))
+
+
+def test_an_infinity_inside_of_a_function_is_fine() -> None:
+    """A mask of -inf is how softmax leaves an element out."""
+    _, check = _vjp("softmax(where(arange(3) < 2, x, -inf))", [1, 2, 3])
+    assert check.verdict == "agree"
+
+
 def test_lost_digits_come_with_the_truth() -> None:
     """Torch says 1e8, the truth is -8.3e-10."""
     _, check = _vjp("(1-cos(x))/x**2", 1e-8)
