@@ -35,7 +35,7 @@ def read_range(text: str, source: str) -> tuple[Array, Array]:
     bounds = [read_value(bound, source) for bound in (first, last)]
     for bound in bounds:
         if not np.isfinite(bound).all():
-            raise InputError(f"{source}: the bounds of a range are finite", place=_whole(text, source))
+            raise InputError("the bounds of a range are finite", place=_whole(text, source))
     try:
         shape = broadcast([bound.shape for bound in bounds])
         require_room(math.prod(shape))
@@ -45,7 +45,7 @@ def read_range(text: str, source: str) -> tuple[Array, Array]:
     low, high = (np.broadcast_to(bound, shape) for bound in bounds)
     if not (low <= high).all():
         hint = f"write {last.strip()}..{first.strip()}" if (low >= high).all() else None
-        raise InputError(f"{source}: the lower bound is above the upper one", place=_whole(text, source), hint=hint)
+        raise InputError("the lower bound is above the upper one", place=_whole(text, source), hint=hint)
     return low, high
 
 
@@ -73,18 +73,18 @@ def _split(text: str, source: str) -> tuple[str, str]:
             found.append(mark)
     if len(found) != 1:
         what = "has no '..'" if not found else "has more than one '..'"
-        raise InputError(f"{source} {what}", place=_whole(text, source), hint="a range is LOW..HIGH, such as -1..1")
+        raise InputError(f"the range {what}", place=_whole(text, source), hint="a range is LOW..HIGH, such as -1..1")
     (dots,) = found
     place = Place(text, Span(*dots.span()), source)
     if len(dots.group()) > 2:
         raise InputError(
-            f"{source}: '{dots.group()}' may belong to the range or to a number",
+            f"'{dots.group()}' may belong to the range or to a number",
             place=place,
             hint="write decimals in full, as in 1.0..2 or 1..0.2",
         )
     first, last = text[: dots.start()], text[dots.end() :]
     if not first.strip() or not last.strip():
-        raise InputError(f"{source} lacks a bound", place=place, hint="a range is LOW..HIGH, such as -1..1")
+        raise InputError("the range lacks a bound", place=place, hint="a range is LOW..HIGH, such as -1..1")
     return first, last
 
 

@@ -6,6 +6,7 @@ On a terminal that is too narrow for the table, each entry is a paragraph; no di
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, draw, elements, new_table, text, title
-from gradcli.report.labels import entry, index
+from gradcli.report.labels import entry, index, status
 from gradcli.report.numbers import digits
 from gradcli.report.table import closed_form, coverage, heading, judged, safe_form, sides
 from gradcli.results import Checking, Claim, Opinion, Sampling
@@ -157,12 +158,10 @@ def _claim(claim: Claim, y: str, screen: Screen) -> Parts:
 def _status(claim: Claim) -> str:
     """In words, with the number of points where that matters."""
     match claim:
-        case Claim(status="no counterexample", points=0):
-            return "not compared"
         case Claim(status="no counterexample", points=1):
             return "agrees at this point"
         case Claim(status="no counterexample"):
-            return f"no counterexample in {claim.points:,} points"
+            return f"no counterexample in {claim.points:,} points" if claim.points else status(claim)
     return claim.status
 
 
@@ -184,6 +183,7 @@ def _conclusion(answer: Checking, screen: Screen) -> Text:
     verdicts += [] if answer.check is None else [answer.check.verdict]
     verdicts += [] if answer.sampling is None else list(answer.sampling.verdicts)
     reasons = [v for v in STYLES if v in verdicts and v not in ("agree", *answer.allowed)]
-    refuted = sum(claim.status == "refuted" for claim in answer.claims)
-    words = [*reversed(reasons), *([f"{refuted} claim{'s' * (refuted > 1)} refuted"] if refuted else [])]
+    claims = Counter(map(status, answer.claims))
+    failed = ((claims[word], word) for word in ("refuted", "not compared") if claims[word])
+    words = [*reversed(reasons), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
     return text(f"did not pass: {', '.join(words)}", screen, "bold red")

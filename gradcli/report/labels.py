@@ -1,8 +1,8 @@
-"""What entries are called: `∂y[0]/∂x[1]`, `vᵀJ x[1]`, `y[0]`, and the same in plain words."""
+"""What entries are called, `∂y[0]/∂x[1]`, `vᵀJ x[1]`, `y[0]`, the same in plain words, and what became of claims."""
 
 from __future__ import annotations
 
-from gradcli.results import Finding, Opinion
+from gradcli.results import Claim, Finding, Opinion
 
 
 def index(position: tuple[int, ...] | None) -> str:
@@ -30,3 +30,12 @@ def plain_entry(of: Opinion, y: str) -> str:
         return y + index(of.row)
     column = of.variable + index(of.column)
     return column if of.row is None else f"d{y}{index(of.row)}/d{column}"
+
+
+def status(claim: Claim) -> str:
+    """What became of a claim; that nothing contradicts one that was not compared says nothing.
+
+    >>> status(Claim("x", "0", "gradient", "no counterexample", 0))
+    'not compared'
+    """
+    return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradcli.report.labels import plain_entry
+from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
 from gradcli.results import VJP, Answer, Array, Checking, Gradient, Jacobian
 
@@ -15,7 +15,7 @@ def render(answer: Answer) -> str:
     """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y.
 
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
-    `no-counterexample` or `refuted`, the variable, the claim.
+    `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.
     """
     match answer:
         case Checking():
@@ -38,7 +38,7 @@ def _checking(answer: Checking) -> Iterator[str]:
         truth = "none" if opinion.reference is None else digits(opinion.reference)
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
     for claim in answer.claims:
-        yield f"{claim.status.replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
+        yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
 
 
 def _rows(array: Array) -> list[Array]:

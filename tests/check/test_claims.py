@@ -269,7 +269,7 @@ def test_the_tolerance_of_cut_decimals_is_said() -> None:
 def test_a_proof_says_for_which_sizes_it_holds() -> None:
     """A size above 16 is a symbol."""
     assert _claim("sum(x**2)", "2*x", {"x": np.ones(20)}).note.endswith("with any size above 16 in place of 20")
-    assert _claim("sum(x**2)", "2*x", {"x": np.ones(3)}).note == "proved for x of shape (3,)"
+    assert _claim("sum(x**2)", "2*x", {"x": np.ones(3)}).note == "the proof is for x of shape (3,)"
     assert _claim("x**2", "2*x", {"x": 3}).note == ""
 
 

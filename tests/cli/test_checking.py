@@ -68,6 +68,24 @@ def test_values_may_begin_with_a_minus(gradcli: Command) -> None:
     assert gradcli("check", "-x**2", "--random", "3", "--in", "-2..-1").code == 0
 
 
+def test_a_claim_that_was_not_compared_is_said_to_be_so(gradcli: Command) -> None:
+    """In words and in plain; nothing else is wrong where the kink is allowed."""
+    words = ["check", "abs(x)", "--at", "0", "--expect", "0", "--allow", "kink"]
+    assert gradcli(*words).out.endswith("did not pass: 1 claim not compared\n")
+    run = gradcli(*words, "--format", "plain")
+    assert run.out.endswith("not-compared x 0\n")
+    assert run.code == 1
+
+
+def test_messages_say_things_once(gradcli: Command) -> None:
+    """The option is named behind the message, and a value is no claim."""
+    err = gradcli("check", "x**2", "--random", "5", "--in", "x=0..").err
+    assert err.startswith("error: the range lacks a bound (in --in x)\n")
+    err = gradcli("check", "x**2", "--at", "1,2", "--expect", "1,2,3").err
+    assert err.startswith("error: the value has shape (3,); ")
+    assert gradcli("check", "x**2", "--at", "1,2", "--claim", "2*x*v").out.count("proved") == 1
+
+
 def test_random_points_are_the_same_for_the_same_seed(gradcli: Command) -> None:
     """And others for another."""
     words = ["check", "x**3", "--random", "7", "--in", "0..1", "--json"]

@@ -202,7 +202,8 @@ def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vec
     else:
         what = f"the Jacobian has y.shape + {name}.shape, {show((*y, *x))}, and vᵀJ"
         hint = f"the Jacobian has a row for each element of y and a column for each of {name}"
-    return InputError(f"the claim has shape {show(shape)}; {what} {wanted}", place=place, hint=hint)
+    noun = "value" if place is not None and place.source == "--expect" else "claim"
+    return InputError(f"the {noun} has shape {show(shape)}; {what} {wanted}", place=place, hint=hint)
 
 
 def as_written(program: Program) -> Program:

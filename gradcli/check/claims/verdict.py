@@ -94,7 +94,7 @@ def claimed(
     proved = prove(subject, reading)
     if proved is None:
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
-    where = f"proved {proved}" if proved else ""
+    where = f"the proof is {proved}" if proved else ""
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
 
 
