@@ -171,7 +171,9 @@ def _variable(name: str, question: Question, option: str) -> str:
     """
     if name in question.wrt:
         return name
-    known = ", ".join(question.wrt) or "none"
+    if not question.wrt:
+        raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
+    known = ", ".join(question.wrt)
     if name == ONLY and len(question.wrt) == 1:
         return question.wrt[0]
     if name == ONLY:

@@ -48,7 +48,8 @@ def compare(target: Target, truth: Ball, tolerance: Tolerance, dtype: str, *, is
         return target.entry("agree", truth)  # no number of this format is nearer
     if distance > allowed and is_known:
         error = to_float(distance.mid() / size.mid()) if size > 0 else math.inf
-        return target.entry("disagree", truth, error)
+        is_nearest = float(np.dtype(dtype).type(to_float(truth))) == target.torch
+        return target.entry("agree" if is_nearest else "disagree", truth, error)
     if not is_last:
         return None
     return target.entry(

@@ -180,7 +180,7 @@ def names(wrt: str | None) -> list[str] | None:
 
 def verdicts(allow: str | None) -> list[Verdict]:
     """The words of `--allow`; whether they are verdicts is for the check to say."""
-    return cast("list[Verdict]", _words(allow or ""))
+    return cast("list[Verdict]", list(dict.fromkeys(_words(allow or ""))))
 
 
 def require_check(*, strict: bool, no_check: bool) -> None:

@@ -19,6 +19,10 @@ CODES = [
     (["check", "abs(x)", "--at", "0", "--allow", "agree,kink"], 0),
     (["check", "(1-cos(x))/x**2", "--at", "1e-8"], 1),
     (["check", "(1-cos(x))/x**2", "--at", "1e-8", "--atol", "1e9"], 0),
+    (["check", "abs(x)", "--at", "0", "--allow", "kink,kink"], 0),
+    (["check", "x/3", "--at", "1", "--rtol", "0"], 0),  # the nearest number there is
+    (["check", "x/3", "--at", "1", "--rtol", "0", "--dtype", "float32"], 0),
+    (["check", "exp(sin(x)**3)*x", "--at", "0.7", "--rtol", "0"], 1),
     (["check", "x**2", "--at", "3", "--expect", "6"], 0),
     (["check", "x**2", "--at", "3", "--expect", "5"], 1),
     (["check", "x**2", "--at", "3", "--claim", "2*x"], 0),
@@ -84,6 +88,8 @@ def test_messages_say_things_once(gradcli: Command) -> None:
     err = gradcli("check", "x**2", "--at", "1,2", "--expect", "1,2,3").err
     assert err.startswith("error: the value has shape (3,); ")
     assert gradcli("check", "x**2", "--at", "1,2", "--claim", "2*x*v").out.count("proved") == 1
+    assert gradcli("check", "abs(x)", "--at", "0", "--allow", "kink,kink").out.endswith("passed (kink allowed)\n")
+    assert "hint" not in gradcli("check", "2", "--claim", "0").err
 
 
 def test_random_points_are_the_same_for_the_same_seed(gradcli: Command) -> None:
