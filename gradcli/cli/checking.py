@@ -121,8 +121,8 @@ def check(
 ) -> Output:
     """Autograd, formula, enclosure and finite differences side by side.
 
-    Prints what each says of every entry, worst first, with a verdict, and exits with 1 unless all agree and no claim
-    is refuted. In --format plain, a line an entry: verdict, entry, torch, truth; then a line a claim.
+    Prints what each says of every entry, worst first, with a verdict, and exits with 1 unless all agree and every
+    claim holds. In --format plain, a line an entry: verdict, entry, torch, truth; then a line a claim.
 
     \b
     Examples:
