@@ -26,6 +26,7 @@ CODES = [
     (["check", "x**2", "--at", "3", "--expect", "6"], 0),
     (["check", "x**2", "--at", "3", "--expect", "5"], 1),
     (["check", "x**2", "--at", "3", "--claim", "2*x"], 0),
+    (["check", "x**2", "--at", "3", "--claim", "2*x\n"], 0),
     (["check", "x**2", "--at", "3", "--claim", "x=3*x"], 1),
     (["check", "x*y", "--at", "x=3", "--at", "y=2", "--claim", "y=x", "--claim", "x=y"], 0),
     (["check", "x*y", "--at", "x=3", "--at", "y=2", "--wrt", "y", "--claim", "x"], 0),

@@ -124,7 +124,7 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     known = {str(symbol): shape for symbol, shape in subject.shapes.items()}
     if subject.has_vector:
         known[V] = subject.y
-    program = parse_formula(text, source, frozenset(known), known)
+    program = parse_formula(text.rstrip() or text, source, frozenset(known), known)
     for name in program.names:
         if name not in known:
             raise _unknown(program, name, subject, known)
