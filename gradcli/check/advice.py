@@ -16,8 +16,10 @@ from gradcli.check.judge import Judgement
 from gradcli.check.point import Point
 from gradcli.check.sameness import is_same
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
+from gradcli.language.grammar import parse
+from gradcli.language.names import SHADOWABLE
 from gradcli.language.program import Line, Program
-from gradcli.reference.duals import Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.probing import BITS, Neighborhood
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 from gradcli.rewriting.candidates import Candidate, candidates
@@ -121,8 +123,14 @@ def _candidates(
     shapes = {name: array.shape for name, array in inputs.items()}
     culprit = next((diagnosis.line for diagnosis in diagnoses if diagnosis.line is not None), None)
     yield from candidates(program, shapes, culprit)
-    if judgement.check.verdict != "removable":
-        return
+    if judgement.check.verdict == "removable":
+        yield from _with_limits(program, inputs)
+        yield from _with_all_limits(program, inputs)
+
+
+def _with_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:
+    """The limit of one quotient put in, for each that is 0/0 at a value of its variable."""
+    shapes = {name: array.shape for name, array in inputs.items()}
     for name in program.names:
         for point in np.unique(inputs[name].astype(np.float64))[:MOST_VALUES].tolist():
             for line in quotients(program, name, point):
@@ -131,12 +139,30 @@ def _candidates(
                     yield from removable_candidates(program, line, name, point, *found, shapes)
 
 
+def _with_all_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:
+    """The limits of several quotients put in, one after the other."""
+    shapes = {name: array.shape for name, array in inputs.items()}
+    given = frozenset(program.names) & SHADOWABLE
+    found: list[Candidate] = []
+    while len(found) < MOST_VALUES:
+        one = next(_with_limits(program, inputs), None)
+        if one is None:
+            break
+        found.append(one)
+        program = parse(one.expression, given=given, shapes=shapes)
+    if len(found) > 1:
+        yield Candidate(found[-1].expression, "; ".join(one.reason for one in found))
+
+
 def _limits(program: Program, line: Line, name: str, point: float) -> tuple[float, float] | None:
     """What a quotient of one variable and its derivative tend to at a point, if that is so from both sides."""
     symbol = sympy.Symbol(name, real=True)
     part = Program(program.text, (symbol,), program.lines[: program.lines.index(line) + 1], line.symbol)
     here = Point.of(_needed(part), {symbol: ()}, {name: np.array(point)})
-    plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
+    try:
+        plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
+    except OverBudgetError:
+        return None
     neighborhood = Neighborhood(plan, BITS[0])
     paths = list(neighborhood.around())
     values = [neighborhood.limit(path, lambda found: found.values[0]) for path in paths]

@@ -58,6 +58,13 @@ REWRITES = [
         "the limit of the derivative exists",
         "where(x == 0, 1 + 0.5*x, (exp(x)-1)/where(x == 0, 1, x))",
     ),
+    (
+        "sin(x)/x + sin(2*x)/x",
+        0,
+        "removable",
+        "the limit of the derivative exists",
+        "where(x == 0, 1, sin(x)/where(x == 0, 1, x)) + where(x == 0, 2, sin(2*x)/where(x == 0, 1, x))",
+    ),
     ("log(softmax(x))", [0, 1000], "nan-trap", "softmax(x) is 5.08e-435 here", "log_softmax(x)"),
     ("sqrt(x**4)", 0, "nan-trap", "", "x**2"),
 ]
