@@ -28,7 +28,8 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import Atom
 from gradcli.language.shapes import infer
 from gradcli.language.sources import array_of
-from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.results import Check, Finding

@@ -16,7 +16,8 @@ from gradcli.check.entry import Entry
 from gradcli.check.formulas import lookups, shared_work, work_of
 from gradcli.check.judge import Evidence
 from gradcli.check.point import Point, unravel
-from gradcli.reference.balls import Ball, compile_ball, environment, exists, precision
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.compiling import compile_ball, environment
 from gradcli.results import SEVERITY, Array, Opinion
 from gradcli.symbolic.derivative import Derivative
 

@@ -17,7 +17,8 @@ from sympy import Expr
 from gradcli.language import ops
 from gradcli.language.meaning import compose, meaning
 from gradcli.language.program import Call
-from gradcli.reference.balls import Ball, Compiled, compile_ball, exists
+from gradcli.reference.balls import Ball, exists
+from gradcli.reference.compiling import Compiled, compile_ball
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, number
 from gradcli.language.shapes import count_of
-from gradcli.reference.balls import Ball, compile_ball, exists
+from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import (
     Extreme,
     Tangent,
@@ -32,6 +32,7 @@ from gradcli.reference.choices import (
     plus,
     times,
 )
+from gradcli.reference.compiling import compile_ball
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.rounding import Rounding

@@ -15,7 +15,7 @@ from gradcli import Function
 from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape
 from gradcli.language.shapes import infer
-from gradcli.reference.balls import compile_ball, environment
+from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.movement import NoFormulaError
 from gradcli.symbolic.printing import formula

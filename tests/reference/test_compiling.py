@@ -8,7 +8,8 @@ import sympy
 from flint import arb, ctx
 
 from gradcli.language import meaning
-from gradcli.reference.balls import compile_ball, compile_integer, environment, exists, precision
+from gradcli.reference.balls import exists, precision
+from gradcli.reference.compiling import compile_ball, compile_integer, environment
 
 x, y = sympy.symbols("x y", real=True)
 i, j, k = sympy.symbols("i j k", integer=True, nonnegative=True)

@@ -1,0 +1,315 @@
+"""SymPy expressions as functions of balls.
+
+An expression compiles once to closures and runs at any precision.  A choice that the balls cannot make is the union of
+the branches; more precision then decides.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import sympy
+from flint import arb
+from sympy import Expr
+from sympy.core.relational import Relational
+
+from gradcli.language import meaning
+from gradcli.language.aggregates import (
+    Aggregate,
+    Chosen,
+    InverseElement,
+    Largest,
+    MatrixDeterminant,
+    Multiplied,
+    quotient,
+)
+from gradcli.reference import aggregates
+from gradcli.reference.balls import HEADS, Ball, integer_power
+
+Environment = Mapping[sympy.Symbol, Any]
+"""What the symbols of an expression stand for: a ball, an integer (indices, sizes), or a function of indices."""
+
+Compiled = Callable[[Environment], Any]
+
+
+@lru_cache(maxsize=4096)
+def compile_ball(expression: Expr) -> Compiled:
+    """The closure that evaluates `expression` on balls.
+
+    Raises:
+        NotImplementedError: the expression has a function without a rule.
+    """
+    match expression:
+        case sympy.Integer():
+            whole = int(expression)
+            return lambda env: arb(whole)
+        case sympy.Rational():
+            p, q = int(expression.p), int(expression.q)
+            return lambda env: arb(p) / q
+        case sympy.Float():
+            sign, mantissa, exponent, _ = expression._mpf_
+            whole = -int(mantissa) if sign else int(mantissa)
+            return lambda env: arb(whole) * arb(2) ** int(exponent)
+        case sympy.core.numbers.Pi():
+            return lambda env: arb.pi()
+        case sympy.core.numbers.Exp1():
+            return lambda env: arb.const_e()
+        case sympy.core.numbers.Infinity():
+            return lambda env: arb.pos_inf()
+        case sympy.core.numbers.NaN() | sympy.core.numbers.ComplexInfinity():
+            return lambda env: arb.nan()
+        case sympy.core.numbers.NegativeInfinity():
+            return lambda env: arb.neg_inf()
+        case sympy.Symbol():
+            return lambda env: arb(env[expression])
+        case sympy.Add():
+            return _folded([compile_ball(a) for a in expression.args], operator.add)
+        case sympy.Mul():
+            return _compile_product(expression)
+        case sympy.Pow():
+            return _compile_power(expression)
+        case sympy.Piecewise():
+            return _compile_cases(expression)
+        case meaning.where():
+            return _compile_branches(expression)
+        case sympy.Sum():
+            return _compile_sum(expression)
+        case Aggregate() | Chosen():
+            return _compile_aggregate(expression)
+        case sympy.Indexed():
+            label, indices = expression.base.label, [compile_integer(i) for i in expression.indices]
+            return lambda env: arb(env[label](*(i(env) for i in indices)))
+        case sympy.KroneckerDelta():
+            a, b = (compile_integer(side) for side in expression.args)
+            return lambda env: arb(int(a(env) == b(env)))
+    head = HEADS.get(expression.func)
+    if head is None:
+        raise NotImplementedError(f"no rule on balls for {expression.func}")
+    operands = [compile_ball(a) for a in expression.args]
+    return lambda env: head(*(operand(env) for operand in operands))
+
+
+def _union(branches: list[Ball]) -> Ball:
+    whole = branches[0]
+    for branch in branches[1:]:
+        whole = whole.union(branch)
+    return whole
+
+
+@lru_cache(maxsize=4096)
+def compile_integer(expression: Expr) -> Compiled:
+    """The closure that evaluates an index: integers under + and *.
+
+    Raises:
+        NotImplementedError: anything else.
+    """
+    match expression:
+        case sympy.Integer():
+            whole = int(expression)
+            return lambda env: whole
+        case sympy.Symbol():
+            return lambda env: env[expression]
+        case sympy.Add() | sympy.Mul():
+            parts = [compile_integer(a) for a in expression.args]
+            combine: Callable[[Iterator[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
+            return lambda env: combine(part(env) for part in parts)
+        case quotient():
+            above, below = (compile_integer(a) for a in expression.args)
+            return lambda env: above(env) // below(env)
+    raise NotImplementedError(f"no rule for the index {expression}")
+
+
+def _folded(parts: list[Compiled], combine: Callable[[Ball, Ball], Ball]) -> Compiled:
+    first, *rest = parts
+
+    def run(env: Environment) -> Ball:
+        total = first(env)
+        for part in rest:
+            total = combine(total, part(env))
+        return total
+
+    return run
+
+
+def _compile_product(expression: sympy.Mul) -> Compiled:
+    """Divided once: 6/3 is exactly 2, and 6 times the ball of 1/3 is not."""
+    above, below = [], []
+    for factor in expression.args:
+        if isinstance(factor, sympy.Pow) and isinstance(factor.exp, sympy.Integer) and factor.exp < 0:
+            below.append(factor.base ** (-factor.exp))
+        elif isinstance(factor, sympy.Rational) and not isinstance(factor, sympy.Integer):
+            above.append(sympy.Integer(factor.p))
+            below.append(sympy.Integer(factor.q))
+        else:
+            above.append(factor)
+    numerator = _folded([compile_ball(a) for a in above or [sympy.S.One]], operator.mul)
+    if not below:
+        return numerator
+    denominator = _folded([compile_ball(b) for b in below], operator.mul)
+    return lambda env: numerator(env) / denominator(env)
+
+
+def _compile_power(expression: sympy.Pow) -> Compiled:
+    base = compile_ball(expression.base)
+    match expression.exp:
+        case sympy.S.NegativeOne:
+            return lambda env: 1 / base(env)
+        case sympy.S.Half:
+            return lambda env: base(env).sqrt()
+        case sympy.Integer():
+            whole = int(expression.exp)
+            return lambda env: integer_power(base(env), whole)
+    exponent = compile_ball(expression.exp)
+    return lambda env: base(env) ** exponent(env)
+
+
+def _compile_branches(expression: Expr) -> Compiled:
+    """Only the branch that is taken is evaluated; both where the condition cannot be decided."""
+    condition, first, second = (compile_ball(a) for a in expression.args)
+
+    def run(env: Environment) -> Ball:
+        truth = condition(env)
+        if truth == 1:
+            return first(env)
+        return second(env) if truth == 0 else first(env).union(second(env))
+
+    return run
+
+
+def _compile_cases(expression: sympy.Piecewise) -> Compiled:
+    cases = [(compile_ball(value), _compile_condition(condition)) for value, condition in expression.args]
+
+    def run(env: Environment) -> Ball:
+        possible = []
+        for value, condition in cases:
+            holds = condition(env)
+            if holds is not False:
+                possible.append(value(env))
+            if holds is True:
+                break
+        return _union(possible) if possible else arb.nan()
+
+    return run
+
+
+def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
+    """True, False, or None where the balls cannot decide."""
+    if condition in (sympy.true, sympy.false):
+        decided = bool(condition)
+        return lambda env: decided
+    if isinstance(condition, sympy.And):
+        parts = [_compile_condition(c) for c in condition.args]
+
+        def conjunction(env: Environment) -> bool | None:
+            found = [part(env) for part in parts]
+            return False if False in found else None if None in found else True
+
+        return conjunction
+    if isinstance(condition, sympy.Or):
+        negated = _compile_condition(sympy.And(*(sympy.Not(c) for c in condition.args)))
+
+        def disjunction(env: Environment) -> bool | None:
+            found = negated(env)
+            return None if found is None else not found
+
+        return disjunction
+    if not isinstance(condition, Relational):
+        raise NotImplementedError(f"no rule for the condition {condition}")
+    is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
+    compiled = compile_integer if is_index else compile_ball
+    left, right = compiled(condition.lhs), compiled(condition.rhs)
+    comparisons: Mapping[str, tuple[Callable[[Any, Any], bool], Callable[[Any, Any], bool]]] = {
+        ">=": (lambda a, b: a >= b, lambda a, b: a < b),
+        "<=": (lambda a, b: a <= b, lambda a, b: a > b),
+        ">": (lambda a, b: a > b, lambda a, b: a <= b),
+        "<": (lambda a, b: a < b, lambda a, b: a >= b),
+        "==": (lambda a, b: a == b, lambda a, b: a < b or a > b),
+        "!=": (lambda a, b: a < b or a > b, lambda a, b: a == b),
+    }
+    holds, fails = comparisons[condition.rel_op]
+
+    def decide(env: Environment) -> bool | None:
+        a, b = left(env), right(env)
+        return True if holds(a, b) else False if fails(a, b) else None
+
+    return decide
+
+
+def _compile_sum(expression: sympy.Sum) -> Compiled:
+    """A loop; a sum that does not depend on the indices of an entry is taken once for all entries of an environment."""
+    body = compile_ball(expression.function)
+    limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in reversed(expression.limits)]
+    free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
+
+    def add(env: dict[sympy.Symbol, Any], depth: int) -> Ball:
+        if depth == len(limits):
+            return body(env)
+        k, first, last = limits[depth]
+        total = arb(0)
+        for n in range(first(env), last(env) + 1):
+            env[k] = n
+            total += add(env, depth + 1)
+        return total
+
+    def run(env: Environment) -> Ball:
+        key = (expression, *(env[s] for s in free if s in env))
+        known = env.get(_SUMS)
+        if known is None:
+            return add(dict(env), 0)
+        if key not in known:
+            known[key] = add(dict(env), 0)
+        return known[key]
+
+    return run
+
+
+def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
+    """The values of the body are taken once for all entries of an environment, as those of a sum are."""
+    whole = expression.extreme if isinstance(expression, Chosen) else expression
+    index = [compile_integer(i) for i in (expression.index if isinstance(expression, Chosen) else whole.free)]
+    body = compile_ball(whole.body)
+    limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in whole.limits]
+    free = sorted((s for s in whole.body.free_symbols - set(whole.bound) if s.is_integer), key=str)
+    is_inverse, is_largest = isinstance(whole, InverseElement), isinstance(whole, Largest)
+
+    def values(env: Environment) -> tuple[list[int], list[Ball]]:
+        ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
+        found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
+        sizes = [len(r) for r in ranges]
+        return sizes, aggregates.inverse(found, sizes[-1]) if is_inverse else found
+
+    def run(env: Environment) -> Ball:
+        known = env.get(_SUMS, {})
+        key = (whole.body, whole.limits, is_inverse, *(env[s] for s in free if s in env))
+        if key not in known:
+            known[key] = values(env)
+        sizes, found = known[key]
+        at = 0
+        for i, size in zip(index, sizes, strict=False):
+            at = at * size + i(env)
+        match expression:
+            case InverseElement():
+                return found[at]
+            case MatrixDeterminant():
+                return aggregates.determinant(found, sizes[-1])
+            case Multiplied():
+                return aggregates.product(found)
+            case Chosen():
+                return aggregates.is_chosen(found, at, largest=is_largest)
+        return aggregates.extreme(found, largest=is_largest)
+
+    return run
+
+
+_SUMS = sympy.Dummy("sums")
+"""The key under which an environment keeps the sums already taken."""
+
+
+def environment(values: Mapping[sympy.Symbol, Any]) -> dict[sympy.Symbol, Any]:
+    """An environment that remembers its sums, for many entries at one precision."""
+    return {**values, _SUMS: {}}
