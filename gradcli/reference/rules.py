@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 import sympy
+from flint import arb
 from sympy import Expr
 
 from gradcli.language import ops
@@ -40,6 +41,9 @@ class Trouble:
 
 Outcome = Ball | Trouble
 
+WAVERING = 16
+"""Bits that are known of a limit at infinity, if there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -62,7 +66,7 @@ class Rule:
             if isinstance(operand, Trouble):
                 return operand
         ball = self.value(self._environment(operands))
-        if exists(ball):
+        if exists(ball) and not self._wavers(ball, operands):
             return ball
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
         return Trouble("domain", reason, self._is_certain(self.value, operands))
@@ -88,11 +92,18 @@ class Rule:
     def _environment(self, operands: list[Outcome]) -> dict[sympy.Symbol, Ball]:
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
+    def _wavers(self, ball: Ball, operands: list[Outcome]) -> bool:
+        """Whether there is no limit at infinity, as of the sine."""
+        return ball.rel_accuracy_bits() < WAVERING and not ball.is_exact() and any(map(_is_infinite, operands))
+
     def _is_certain(self, function: Compiled, operands: list[Outcome]) -> bool:
         """Whether no point of the balls has a result: tried at their ends, as domains are intervals.
 
-        Infinity is no proof: it is also what a ball too wide gives, or a tower of exponentials.
+        Infinity is no proof, unless an operand is infinite: it is also what a ball too wide gives, or a tower of
+        exponentials.
         """
+        if any(map(_is_infinite, operands)):
+            return True
         corners: list[list[Outcome]] = [[]]
         for ball in operands:
             if isinstance(ball, Trouble):
@@ -100,6 +111,10 @@ class Rule:
             ends = [ball] if ball is None or ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
         return all(function(self._environment(corner)).is_nan() for corner in corners)
+
+
+def _is_infinite(operand: Outcome) -> bool:
+    return operand is not None and not isinstance(operand, Trouble) and bool(abs(operand) == arb.pos_inf())
 
 
 def rule_of(call: Call) -> Rule:
