@@ -119,10 +119,10 @@ def check(
     format: FormatOption = Format.table,  # noqa: A002
     json: Json = False,
 ) -> Output:
-    """Autograd, formula, enclosure and finite differences side by side.
+    """What all readings say of a derivative, side by side.
 
-    Prints what each says of every entry, worst first, with a verdict, and exits with 1 unless all agree and every
-    claim holds. In --format plain, a line an entry: verdict, entry, torch, truth; then a line a claim.
+    Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
+    and exits with 1 unless all agree and every claim holds. In --format plain, a line an entry: verdict, entry, torch, truth; then a line a claim.
 
     \b
     Examples:
