@@ -122,7 +122,8 @@ def check(
     """What all readings say of a derivative, side by side.
 
     Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
-    and exits with 1 unless all agree and every claim holds. In --format plain, a line an entry: verdict, entry, torch, truth; then a line a claim.
+    and exits with 1 unless all agree and every claim holds. In --format plain, a line an entry: verdict, entry, torch,
+    truth; then a line a claim.
 
     \b
     Examples:
