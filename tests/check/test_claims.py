@@ -390,6 +390,30 @@ def test_expected_numbers_say_how_far_they_are_off() -> None:
     assert zero.note == "the difference is 0.1, where the truth is 0; --atol 0.11 would accept it"
 
 
+def test_no_tolerance_is_suggested_that_would_accept_anything() -> None:
+    """--rtol 2.1 would accept a wrong sign."""
+    wrong = _expect("sum(x**2)", "-2, -4", {"x": [1, 2]})
+    assert wrong.note == "the relative difference is 2"
+
+
+@pytest.mark.parametrize(
+    ("f", "text"), [("abs(x)", "1"), ("x*abs(x)", "2*x"), ("abs(x)**3", "3*x**2"), ("asin(sin(x))", "1")]
+)
+def test_a_claim_that_is_right_in_part_is_said_to_be(f: str, text: str) -> None:
+    """On one side of 0 each is the derivative, on the other -1 times it."""
+    mistake = _claim(f, text, {"x": 1}).mistake
+    assert mistake == "right at some points, and elsewhere the sign: the claim is the truth times -1"
+
+
+@pytest.mark.parametrize(
+    ("f", "text", "inner"),
+    [("norm(x)**2", "2*norm(x)", "norm(x)"), ("sqrt(sum(x**2))**3", "3*norm(x)**2", "sqrt(sum(x**2))")],
+)
+def test_no_formula_of_a_number_is_given_for_the_norm_of_a_vector(f: str, text: str, inner: str) -> None:
+    """The derivative of norm(x) is sign(x) for a number alone."""
+    assert _claim(f, text, {"x": [3, 4]}).mistake == f"a missing chain factor: the derivative of `{inner}`"
+
+
 def test_expected_numbers_at_a_kink_are_not_compared() -> None:
     """There is no truth to compare them with."""
     claim = _expect("relu(x)", "0", {"x": 0})

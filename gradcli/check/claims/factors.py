@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError
+from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.symbolic.derivative import differentiate
@@ -218,8 +219,13 @@ def _quotient(a: Numbers, b: Numbers) -> Numbers | None:
 
 
 def _formula(evidence: Evidence, line: Line) -> str:
-    """` is 2*x`, where the derivative of the line has a short closed form for plain numbers."""
+    """` is 2*x`, where the derivative of the line has a short closed form for plain numbers.
+
+    Element by element that is the formula for tensors, too; the norm of a vector has another than that of a number.
+    """
     program = _until(evidence, line).primitive
+    if not all(inner.call.op.kind is Kind.ELEMENTWISE for inner in program.lines):
+        return ""
     try:
         numbers = dict.fromkeys(program.variables, ())
         shapes = infer(program, numbers)

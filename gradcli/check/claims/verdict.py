@@ -28,6 +28,12 @@ POINTS_AS_GIVEN = 30
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
 
+FEWEST_RIGHT = 2
+"""Of these, how many have to show none before a claim is called right in part: one may be an accident."""
+
+MOST_OFF = 0.1
+"""The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
+
 MORE = 1.01
 """How much above the largest difference a tolerance is suggested."""
 
@@ -78,10 +84,13 @@ def claimed(
         counted, failing = counted + found.points, found.counterexample
         notes += _as_given(search, variable) if failing is not None and here.seen else []
     if failing is not None:
-        looks = _several(search)
+        looks, right = _several(search)
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
-        return _refuted(comparison, text, failing, counted, mistake(comparison, [failing, *looks]), notes)
+        likeliest = mistake(comparison, [failing, *looks])
+        if likeliest and right >= FEWEST_RIGHT:
+            likeliest = f"right at some points, and elsewhere {likeliest}"
+        return _refuted(comparison, text, failing, counted, likeliest, notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
     if not counted:
@@ -165,18 +174,20 @@ def _as_given(search: Search, variable: str) -> list[str]:
     return [f"with {' and '.join(others)} as given, there is no counterexample in {found.points + 1} points"]
 
 
-def _several(search: Search) -> list[Look]:
-    """Random points that show what the mistake is."""
+def _several(search: Search) -> tuple[list[Look], int]:
+    """Random points that show what the mistake is, and how many between them show none."""
     comparison = search.comparison
     tries = max(MOST_POINTS, min(TRIES, MOST_WORK // comparison.work))
-    looks = []
+    looks: list[Look] = []
+    right = 0
     for inputs, v in itertools.islice(search.generic(), tries):
         look = comparison.look(inputs, v)
         if look.worst is not None and not look.missing:
             looks.append(look)
+        right += look.worst is None and any(not one.truth.contains(0) for one in look.seen)
         if len(looks) >= MOST_POINTS - 1:
             break
-    return looks
+    return looks, right
 
 
 def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:
@@ -241,7 +252,8 @@ def _difference(look: Look) -> str:
     apart = [one for one in look.seen if one.is_apart]
     largest = max(one.distance for one in apart)
     if math.isfinite(largest):
-        return f"the relative difference is {largest:.2g}; --rtol {_above(largest)} would accept it"
+        difference = f"the relative difference is {largest:.2g}"
+        return f"{difference}; --rtol {_above(largest)} would accept it" if largest <= MOST_OFF else difference
     absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
     if not math.isfinite(absolute):
         return ""
