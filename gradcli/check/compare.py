@@ -114,7 +114,8 @@ def _is_judged(target: Target, sight: Sight) -> bool:
 def _excuse(target: Target, rounded: Outcome, entry: Entry, dtype: str) -> str:
     """How rounding explains a wrong number, empty if it does not."""
     if isinstance(rounded, Trouble):
-        return f"rounding in {dtype} may take another branch: {rounded.reason}"
+        effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
+        return f"rounding in {dtype} may {effect}: {rounded.reason}"
     if abs(rounded.mid() - arb(target.torch)) > SLACK * rounded.rad():
         return ""
     count = surviving(entry.error, dtype)

@@ -81,10 +81,12 @@ def of_value(view: View, place: Place) -> Fault | None:
     if error.absolute is not None and largest > size and _total(terms) * _roundings(view) >= error.absolute:
         source = max(terms, key=lambda pair: pair[1])[0]
         text = view.scene.excerpt(source[0])
-        note = f"{shown} makes the rounding of {text} {said(largest / size)} times as large: {_compared(error)}"
         if _is_nothing(error.truth):
             note = f"{shown} is 0 here, but for the rounding of {text}: torch gives {said(error.number)}"
-        return Fault("ill-conditioned", atom, note)
+            return Fault("ill-conditioned", atom, note)
+        if source[0] not in view.scene.program.variables:  # an input is exact
+            note = f"{shown} makes the rounding of {text} {said(largest / size)} times as large: {_compared(error)}"
+            return Fault("ill-conditioned", atom, note)
     inside = _inside(view, line, shown)
     if inside is not None or error.relative <= view.tolerance:
         return inside
@@ -111,7 +113,8 @@ def of_slope(view: View, line: Line, place: Place, error: Error) -> Fault | None
     if inside is not None:
         return inside
     factor = _sensitivity(view, line, place)
-    if factor is not None and factor > SHRINKS and factor * _roundings(view) >= error.relative:
+    is_rounded = any(a.is_Symbol and a not in view.scene.program.variables for a in line.call.operands)
+    if is_rounded and factor is not None and factor > SHRINKS and factor * _roundings(view) >= error.relative:
         note = f"the slope of {shown} makes the rounding of its argument {said(factor)} times as large"
         return Fault("ill-conditioned", line.symbol, f"{note}: {_compared(error)}")
     inside = _inside(view, line, shown)

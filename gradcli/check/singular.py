@@ -117,6 +117,8 @@ def _smooth(target: Target, trouble: Trouble, ball: Ball, tolerance: Tolerance, 
 def _kink(target: Target, trouble: Trouble, left: Ball, right: Ball, *, proven: bool) -> Entry:
     below, above = to_float(left), to_float(right)
     reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
+    if trouble.kind == "slope":
+        reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
     note = f"{reason}; {_picked(target.torch, below, above)}"
     return target.entry("kink", note=note, one_sided=(below, above), proven=proven)
 

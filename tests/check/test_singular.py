@@ -213,3 +213,28 @@ def test_a_value_that_lost_its_digits_is_reported(text: str, x: Any, truth: floa
     assert value.verdict == "inaccurate"
     assert value.reference == pytest.approx(truth)
     assert "digits survive" in value.note
+
+
+@pytest.mark.parametrize(
+    ("text", "x"), [("norm(x)", [0, 0]), ("sqrt(x**2)", 0), ("hypot(x, 0)", 0), ("std(x)", [1, 1])]
+)
+def test_a_kink_is_not_said_to_have_an_infinite_slope(text: str, x: Any) -> None:
+    """One of the operations inside has; the slopes of the whole are finite on both sides."""
+    found = _slope(_check(text, x))
+    assert found.verdict == "kink"
+    assert found.note.startswith(f"a kink: {text} has no slope here; torch picked")
+
+
+def test_a_value_within_rounding_of_the_end_of_its_domain() -> None:
+    """No other branch is taken there: acos(1 - x) at 1e-18 is sqrt(2e-18), and 1 for torch is 1 - 1e-18."""
+    found = next(f for f in _check("acos(1-x)", 1e-18).findings if f.variable is None)
+    assert found.verdict == "inaccurate"
+    assert found.note.startswith("rounding in float64 may leave the domain: acos(1-x) has no value here")
+
+
+@pytest.mark.parametrize(("text", "at"), [("x**-1", 0), ("x**y", {"x": 0, "y": -1})])
+def test_a_negative_power_of_zero_is_not_blamed_on_its_whole_exponent(text: str, at: Any) -> None:
+    """1/0 is out of the domain although -1 is an integer and 0 >= 0."""
+    found = _slope(_check(text, at))
+    assert found.verdict == "undefined"
+    assert "needs a > 0, or b >= 0 at a = 0, or an integer b at a < 0" in found.note

@@ -32,7 +32,7 @@ ARITHMETIC = (
         aliases=("Pow", "power"),
         torch="pow",
         numpy="power",
-        domain="a >= 0 unless b is an integer",
+        domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
     ),
 )
 
