@@ -115,8 +115,8 @@ def _column(evaluate: Callable[[float], Array], x: float, rows: int) -> tuple[Ar
     if not math.isfinite(x):
         return quotients, errors
     for h in _steps(x):
-        wide, _ = _quotient(evaluate, x, h)
-        narrow, largest = _quotient(evaluate, x, h / 2)
+        wide, _ = _quotient(evaluate, x, h, rows)
+        narrow, largest = _quotient(evaluate, x, h / 2, rows)
         with np.errstate(all="ignore"):
             estimate = np.abs(wide - narrow) + EPSILON * largest / (h / 2)
             better = estimate < errors  # False for NaN
@@ -129,11 +129,11 @@ def _steps(x: float) -> Iterable[float]:
     return (EPSILON ** (1 / 3) * scale * factor for scale in scales for factor in SCALES)
 
 
-def _quotient(evaluate: Callable[[float], Array], x: float, h: float) -> tuple[Array, Array]:
+def _quotient(evaluate: Callable[[float], Array], x: float, h: float, rows: int) -> tuple[Array, Array]:
     """The central difference quotient and the largest magnitude of f; the step is what x moves by, as rounded."""
     above, below = x + h, x - h
     if not (below < above and math.isfinite(above - below)):
-        nothing = np.full(1, np.nan)
+        nothing = np.full(rows, np.nan)
         return nothing, nothing
     high, low = evaluate(above), evaluate(below)
     with np.errstate(all="ignore"):

@@ -202,8 +202,8 @@ EXPONENTIALS = (
         ("exp(u)/(1 + exp(u))", "sigmoid(u)"),
     ),
     _rule("exp({a})/exp({b}) overflows", ("exp(a)/exp(b)", "exp(a - b)")),
-    _rule("exp({a})*exp({b}) overflows", ("exp(a)*exp(-b)", "exp(a - b)"), ("exp(a)*exp(b)", "exp(a + b)")),
-    _rule("log(exp({u})) overflows", ("log(exp(u))", "u")),
+    _rule("a product of exponentials overflows", ("exp(a)*exp(-b)", "exp(a - b)"), ("exp(a)*exp(b)", "exp(a + b)")),
+    _rule("log(exp({u})) overflows or underflows", ("log(exp(u))", "u")),
     _rule("cosh({u}) overflows", ("log(cosh(u))", "logaddexp(u, -u) - log(2)")),
 )
 """What overflows, and logarithms of what underflows."""

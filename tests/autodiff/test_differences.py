@@ -64,6 +64,13 @@ def test_there_is_none_without_values_on_both_sides(text: str, x: float) -> None
     assert not differences(parse(text), {"x": np.array(x)}, {("x", 0): [0]})
 
 
+@pytest.mark.parametrize(("text", "x"), [("x/sum(x)", [1e-320, 0]), ("[x[0], 1/x[0]]", [1.7e308, 0])])
+def test_a_step_too_small_or_too_large_for_float64_is_left_out_for_every_row(text: str, x: list[float]) -> None:
+    """A thousandth of 1e-320 moves nothing, and 1.7e308 may not be doubled."""
+    found = differences(parse(text), {"x": np.array(x)}, {("x", 0): [0, 1]})
+    assert all(math.isfinite(quotient) for quotient, _ in found.values())
+
+
 def test_what_torch_refuses_is_no_difference() -> None:
     """Probabilities above 1 on one side."""
     program = parse("binary_cross_entropy(x, 0.5)")
