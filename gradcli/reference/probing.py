@@ -25,6 +25,9 @@ from gradcli.reference.rules import Outcome, Trouble
 EXPONENTS = (80, 160, 320)
 """The points are 2**-80, 2**-160 and 2**-320 away, relative to the scale of the input."""
 
+LARGEST_SIZE = 1.0
+"""Of that scale: the steps of floor(x) are as narrow at 1e300 as anywhere."""
+
 BITS = (1_024, 4_096)
 """Precision at these points: three times the largest exponent, for what cancels to the third order, and much more."""
 
@@ -101,7 +104,7 @@ class Neighborhood:
             return {(s, j): distance * arb(w * self._size(s, j)) for (s, j), w in way.items()}
 
     def _size(self, symbol: sympy.Symbol, element: int) -> float:
-        return abs(float(self.plan.reference.inputs[symbol][element])) or self.scale
+        return min(abs(float(self.plan.reference.inputs[symbol][element])), LARGEST_SIZE) or self.scale
 
     def limit(self, way: Sequence[Seen], pick: Callable[[Seen], Outcome]) -> Limit:
         """What a number tends to on a way, from what is seen at each of its points."""

@@ -238,3 +238,11 @@ def test_a_negative_power_of_zero_is_not_blamed_on_its_whole_exponent(text: str,
     found = _slope(_check(text, at))
     assert found.verdict == "undefined"
     assert "needs a > 0, or b >= 0 at a = 0, or an integer b at a < 0" in found.note
+
+
+@pytest.mark.parametrize("text", ["floor(x)*x", "x%1", "x//2"])
+def test_the_jumps_of_a_large_number_are_seen(text: str) -> None:
+    """1e300 is a whole number and even; on the left of it, floor(x) is 1 less, and x % 1 tends to 1."""
+    found = _slope(_check(text, 1e300))
+    assert found.verdict == "kink"
+    assert found.note.startswith("a discontinuity")
