@@ -9,6 +9,8 @@ by ever larger steps.
 from __future__ import annotations
 
 import itertools
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -27,6 +29,9 @@ EXPONENTS = (80, 160, 320)
 
 LARGEST_SIZE = 1.0
 """Of that scale: the steps of floor(x) are as narrow at 1e300 as anywhere."""
+
+NEARBY = 2.0**100
+"""Factors up to here are still nothing beside the distance of the two nearer points."""
 
 BITS = (1_024, 4_096)
 """Precision at these points: three times the largest exponent, for what cancels to the third order, and much more."""
@@ -69,6 +74,7 @@ class Neighborhood:
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.bits = plan, bits
         self.scale = _scale(plan)
+        self.largest = _largest(plan)
 
     def around(self) -> Iterator[Path]:
         """Ways on which every input moves."""
@@ -104,12 +110,19 @@ class Neighborhood:
             return {(s, j): distance * arb(w * self._size(s, j)) for (s, j), w in way.items()}
 
     def _size(self, symbol: sympy.Symbol, element: int) -> float:
-        return min(abs(float(self.plan.reference.inputs[symbol][element])), LARGEST_SIZE) or self.scale
+        return min(abs(float(self.plan.reference.inputs[symbol][element])) or self.scale, self.largest)
 
     def limit(self, way: Sequence[Seen], pick: Callable[[Seen], Outcome]) -> Limit:
         """What a number tends to on a way, from what is seen at each of its points."""
         with precision(self.bits):
             return limit([pick(seen) for seen in way], self.bits)
+
+
+def _largest(plan: Plan) -> float:
+    """For all inputs: `LARGEST_SIZE`, or less where a factor of the text brings steps closer together."""
+    constants = [abs(number(a)) for line in plan.reference.program.lines for a in line.call.operands if not a.is_Symbol]
+    most = max((max(c, 1 / c) for c in constants if c > 1 / sys.float_info.max and math.isfinite(c)), default=1.0)
+    return LARGEST_SIZE / max(1.0, most / NEARBY)
 
 
 def _scale(plan: Plan) -> float:

@@ -246,3 +246,11 @@ def test_the_jumps_of_a_large_number_are_seen(text: str) -> None:
     found = _slope(_check(text, 1e300))
     assert found.verdict == "kink"
     assert found.note.startswith("a discontinuity")
+
+
+@pytest.mark.parametrize("text", ["floor(x*1e300)", "floor(x/1e-300)"])
+def test_jumps_that_are_close_together_are_seen(text: str) -> None:
+    """Every 1e-300; 1 times 1e300 is a whole number, and exactly 1 over the float 1e-300 is not."""
+    check = _check(text, 1)
+    assert "disagree" not in {finding.verdict for finding in check.findings}
+    assert "*" not in text or _slope(check).note.startswith("a discontinuity")
