@@ -21,7 +21,9 @@ Tangent = Outcome | None
 
 
 def plus(a: Tangent, b: Tangent) -> Tangent:
-    """The sum of two tangents."""
+    """The sum of two tangents; a kink, which a slope of 0 undoes, hides nothing that it does not undo."""
+    if isinstance(a, Trouble) and isinstance(b, Trouble):
+        return a if b.kind == "kink" else b
     if a is None or isinstance(b, Trouble):
         return b
     return a if b is None or isinstance(a, Trouble) else a + b
@@ -158,8 +160,9 @@ class Extreme:
         known = dict(zip(self.possible, of, strict=True))
         if len(known) == 1 or all(tangent is None for tangent in known.values()):
             return of[0]
-        trouble = next((tangent for tangent in known.values() if isinstance(tangent, Trouble)), None)
-        if trouble is not None:
+        troubles = [tangent for tangent in known.values() if isinstance(tangent, Trouble)]
+        if troubles:
+            trouble = next((one for one in troubles if one.kind != "kink"), troubles[0])
             return Trouble(trouble.kind, f"{reason}, and there {trouble.reason}", False)
         balls = {n: arb(0) if tangent is None else tangent for n, tangent in known.items()}
         first = balls[self.possible[0]]

@@ -254,3 +254,19 @@ def test_jumps_that_are_close_together_are_seen(text: str) -> None:
     check = _check(text, 1)
     assert "disagree" not in {finding.verdict for finding in check.findings}
     assert "*" not in text or _slope(check).note.startswith("a discontinuity")
+
+
+@pytest.mark.parametrize("text", ["where(x<0, 1, 0) + abs(x)", "abs(x) + where(x<0, 1, 0)"])
+@pytest.mark.parametrize("outer", ["ceil({} + 0.5)", "({})**2", "sum([{}, x])**2"])
+def test_a_kink_does_not_hide_a_jump_that_it_is_added_to(text: str, outer: str) -> None:
+    """On the left of 0 there is 1 more; a slope of 0 undoes the kink, and not the jump."""
+    found = _slope(_check(outer.format(text), 0))
+    assert found.verdict == "kink"
+    assert found.note.startswith("a discontinuity")
+
+
+@pytest.mark.parametrize("text", ["maximum(abs(x), sqrt(abs(x)))**2", "maximum(sqrt(abs(x)), abs(x))**2"])
+def test_a_kink_does_not_hide_an_infinite_slope_that_it_ties_with(text: str) -> None:
+    """Near 0 the larger one is the root, and its square is abs(x)."""
+    found = _slope(_check(text, 0))
+    assert (found.verdict, found.one_sided) == ("kink", (-1, 1))
