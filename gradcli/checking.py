@@ -242,8 +242,6 @@ class _Asked:
     def look(self, drawn: Mapping[str, Array]) -> _Look:
         """One point, with these values in place of some of the question's."""
         from gradcli.autodiff.derivatives import vjp
-        from gradcli.check.judge import judge
-        from gradcli.check.point import Torch
 
         question = replace(self.question, arrays={**self.question.arrays, **drawn})
         jacobian = v = product = None
@@ -252,8 +250,7 @@ class _Asked:
         else:
             v = question.weights(self.cotangent)
             product = vjp(question.forward, v, question.wrt)
-        torch = Torch(question.dtype, question.value, jacobian, v, product)
-        return _Look(question, jacobian, v, product, judge(question.point, torch, question.wrt, self.tolerance))
+        return _Look(question, jacobian, v, product, question.weighed(jacobian, v, product, self.tolerance))
 
     def look_at_random(self, drawn: Mapping[str, Array]) -> _Look:
         """One point, and whether the reference contradicts a formula there."""

@@ -196,10 +196,20 @@ class Question:
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None
     ) -> Judgement:
         """What the reference says of torch's numbers, and what to do about those that are wrong."""
+        return self.advised(self.weighed(jacobian, v, vjp), v)
+
+    def weighed(
+        self,
+        jacobian: Mapping[str, Array] | None,
+        v: Array | None,
+        vjp: Mapping[str, Array] | None,
+        tolerance: Tolerance | None = None,
+    ) -> Judgement:
+        """What the reference says of torch's numbers."""
         from gradcli.check.judge import judge
         from gradcli.check.point import Torch
 
-        return self.advised(judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt), v)
+        return judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt, tolerance)
 
     def advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
@@ -222,8 +232,6 @@ class Question:
     def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
         """The verdict of another text of the same function at the same point; None if it cannot be run."""
         from gradcli.autodiff.derivatives import vjp
-        from gradcli.check.judge import judge
-        from gradcli.check.point import Torch
 
         variables = frozenset(self.arrays) & SHADOWABLE
         try:
@@ -233,10 +241,9 @@ class Question:
             other = Question(program, shapes, arrays, self.wrt, self.dtype, self.named)
             jacobian, _ = other.jacobian(JACOBIAN_ENTRIES)
             product = None if v is None else vjp(other.forward, v, self.wrt)
-            torch = Torch(self.dtype, other.value, jacobian, v, product)
+            return other.weighed(jacobian, v, product, tolerance).check.verdict
         except GradcliError:
             return None
-        return judge(other.point, torch, self.wrt, tolerance).check.verdict
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:

@@ -20,6 +20,7 @@ from flint import arb
 from gradcli.check.claims.reading import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.check.entry import Tolerance, to_float
 from gradcli.check.point import unravel
+from gradcli.check.target import Sight
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Program
 from gradcli.language.shapes import infer
@@ -223,9 +224,7 @@ class Comparison:
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
         found = moved(self.truth, inputs).run(bits)
         number = {j: d for d, (_, j) in enumerate(self.directions)}
-        by_column: dict[int, dict[int, Outcome]] = {}
-        for (direction, row), outcome in found.columns.items():
-            by_column.setdefault(direction, {})[row] = outcome
+        by_column = Sight(found).columns
         lost = {row: value for row, value in found.values.items() if isinstance(value, Trouble)}
         weights = np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
         truths: list[Outcome] = []

@@ -84,13 +84,9 @@ def claimed(
         counted, failing = counted + found.points, found.counterexample
         notes += _as_given(search, variable) if failing is not None and here.seen else []
     if failing is not None:
-        looks, right = _several(search)
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
-        likeliest = mistake(comparison, [failing, *looks])
-        if likeliest and right >= FEWEST_RIGHT:
-            likeliest = f"right at some points, and elsewhere {likeliest}"
-        return _refuted(comparison, text, failing, counted, likeliest, notes)
+        return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
     if not counted:
@@ -105,6 +101,13 @@ def claimed(
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
     where = f"the proof is {proved}" if proved else ""
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
+
+
+def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
+    """The likeliest mistake, from the point that refutes the claim and a few others."""
+    looks, right = _several(search)
+    likeliest = mistake(comparison, [failing, *looks])
+    return f"right at some points, and elsewhere {likeliest}" if likeliest and right >= FEWEST_RIGHT else likeliest
 
 
 def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolerance: Tolerance) -> Claim:
