@@ -17,7 +17,8 @@ from flint import arb
 
 from gradcli.check import faults
 from gradcli.check.faults import Fault, Kind
-from gradcli.check.scene import Error, Place, Scene, Site, View
+from gradcli.check.scene import Scene
+from gradcli.check.view import Error, Place, Site, View
 from gradcli.errors import InputError, Span
 from gradcli.language.program import Line
 from gradcli.reference.balls import Ball, precision

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.scene import Error, Place, View
+from gradcli.check.view import Error, Place, View
 from gradcli.language.ops import Kind as OpKind
 from gradcli.language.program import Atom, Line
 from gradcli.reference.balls import Ball, exists

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.check import diagnosis, scene
+from gradcli.check import diagnosis, scene, view
 from gradcli.check.diagnosis import Diagnosis, Scene, lost, poisoned
 from gradcli.check.faults import said
 from gradcli.language.grammar import parse
@@ -314,7 +314,7 @@ def test_one_scene_serves_all_its_findings() -> None:
 @pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
 def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each bound alone."""
-    monkeypatch.setattr(scene, name, most)
+    monkeypatch.setattr(view if name == "MOST_ELEMENTS" else scene, name, most)
     assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Diagnosis("unknown")
 
 

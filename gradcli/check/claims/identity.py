@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 import sympy
 from sympy import Expr, Integer
+from sympy.core.traversal import bottom_up
 
 from gradcli.language import meaning
 from gradcli.language.aggregates import Total
@@ -128,10 +129,10 @@ def _expanded(expression: Expr) -> Expr:
 
 def _split(expression: Expr) -> Expr:
     """Each sum as sums of single terms, with the factors that do not run over its index before it."""
-    if not expression.has(sympy.Sum):
-        return expression
-    args = tuple(_split(a) if isinstance(a, Expr) else a for a in expression.args)
-    expression = expression.func(*args) if args != expression.args else expression
+    return bottom_up(expression, _split_sum)
+
+
+def _split_sum(expression: Expr) -> Expr:
     if not isinstance(expression, sympy.Sum):
         return expression
     body = expression.function

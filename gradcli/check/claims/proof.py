@@ -16,6 +16,7 @@ import numpy as np
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 from sympy.core.relational import Relational
+from sympy.core.traversal import bottom_up
 
 from gradcli.check.claims.identity import MOST_NODES, rewritten, size, vanishes
 from gradcli.check.claims.reading import VECTOR, Reading, Subject, as_written, exact
@@ -348,10 +349,10 @@ def _written_out(expression: Expr) -> Expr:
     Raises:
         NoFormulaError: one is longer than `LONGEST_SUM`, or all are too long.
     """
-    if not expression.has(sympy.Sum):
-        return expression
-    args = tuple(_written_out(a) if isinstance(a, Expr) else a for a in expression.args)
-    expression = expression.func(*args) if args != expression.args else expression
+    return bottom_up(expression, _terms_of)
+
+
+def _terms_of(expression: Expr) -> Expr:
     if not isinstance(expression, sympy.Sum):
         return expression
     indices = [k for k, _, _ in expression.limits]

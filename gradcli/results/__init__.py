@@ -1,0 +1,42 @@
+"""What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them."""
+
+from gradcli.results.answers import (
+    VJP,
+    Answer,
+    Cell,
+    Checking,
+    Differentiation,
+    Evaluation,
+    Formula,
+    Gradient,
+    Jacobian,
+)
+from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
+from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Opinion, Rewrite, Sampling, Verdict
+
+__all__ = [
+    "SEVERITY",
+    "VJP",
+    "Answer",
+    "Array",
+    "Cell",
+    "Check",
+    "Checking",
+    "Claim",
+    "Differentiation",
+    "Evaluation",
+    "Finding",
+    "Formula",
+    "FunctionEntry",
+    "FunctionPage",
+    "Functions",
+    "Gradient",
+    "Jacobian",
+    "Listing",
+    "Meaning",
+    "Opinion",
+    "Parameter",
+    "Rewrite",
+    "Sampling",
+    "Verdict",
+]

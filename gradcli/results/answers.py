@@ -1,0 +1,137 @@
+"""What every command on a function answers: frozen dataclasses of NumPy arrays and text.
+
+Shapes: y and v have y's shape, a gradient its variable's, a Jacobian block y.shape + x.shape.  Arrays have the dtype
+that torch computed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gradcli.results.verdicts import Array, Check, Claim, Opinion, Sampling, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One formula: ∂`row`/∂`column` = `text`; `pretty` is the same in Unicode mathematics."""
+
+    row: str
+    column: str
+    text: str
+    pretty: str
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """The closed form of one Jacobian block; several cells where it is written out entry by entry.
+
+    Attributes:
+        text: In SymPy's notation, a nested list where written out.
+        cells: Row by row.
+        note: Where it was confirmed, if not at the entries of this answer.
+    """
+
+    text: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What all commands answer with.
+
+    Attributes:
+        command: Its name.
+        expression: The text as typed.
+        dtype: `float64` or `float32`.
+        inputs: The value of every variable.
+        wrt: The variables of the derivative, in order.
+        output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
+        value: y.
+        warnings: Remarks about the expression.
+    """
+
+    command: str
+    expression: str
+    dtype: str
+    inputs: Mapping[str, Array]
+    wrt: tuple[str, ...]
+    output: str
+    value: Array
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation(Answer):
+    """Y alone.
+
+    Attributes:
+        check: The verdict on y; None if not asked for.
+    """
+
+    check: Check | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differentiation(Answer):
+    """What the derivatives share.
+
+    Attributes:
+        jacobian: ∂y/∂x per variable, None if it was left out.
+        jacobian_omitted: Why it was left out.
+        symbolic: The formula per variable that has one.
+        symbolic_omitted: Why a variable has none.
+        check: The verdict; None if not asked for.
+    """
+
+    jacobian: Mapping[str, Array] | None = None
+    jacobian_omitted: str = ""
+    symbolic: Mapping[str, Formula]
+    symbolic_omitted: Mapping[str, str]
+    check: Check | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VJP(Differentiation):
+    """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`."""
+
+    v: Array
+    vjp: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gradient(Differentiation):
+    """The gradient of a y of one element, per variable."""
+
+    grad: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jacobian(Differentiation):
+    """The full Jacobian per variable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checking(Differentiation):
+    """What all readings say, entry by entry, worst first.
+
+    Attributes:
+        opinions: At most `check.MAX_OPINIONS`.
+        opinions_count: How many there are in all: entries and elements of y.
+        allowed: The verdicts that pass beside `agree`.
+        passed: Whether all verdicts pass and no claim is refuted.
+        claims: What became of each claim.
+        sampling: What random points gave, if they were asked for.
+        v: The gradient vector, if the entries are of vᵀJ.
+        vjp: The vector-Jacobian product, then.
+    """
+
+    opinions: tuple[Opinion, ...]
+    opinions_count: int
+    allowed: tuple[Verdict, ...]
+    passed: bool
+    claims: tuple[Claim, ...] = ()
+    sampling: Sampling | None = None
+    v: Array | None = None
+    vjp: Mapping[str, Array] | None = None

@@ -1,0 +1,193 @@
+"""What was found of numbers and of claims: verdicts, findings, opinions.
+
+Knows no formats; `gradcli.report` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.floating[Any]]
+
+Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "disagree"]
+
+SEVERITY: tuple[Verdict, ...] = (
+    "agree",
+    "unchecked",
+    "inaccurate",
+    "kink",
+    "removable",
+    "nan-trap",
+    "undefined",
+    "disagree",
+)
+"""Verdicts from best to worst; an answer's verdict is that of its worst entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An entry whose numbers do not agree.
+
+    Attributes:
+        variable: The x of the block; None for an element of y itself.
+        row: Index into y; None for an entry of vᵀJ.
+        column: Index into x; None for a formula, and for an element of y.
+        verdict: What is wrong.
+        torch: What torch computed; None for a formula.
+        reference: The truth to float64, if it exists; of a removable singularity, the limit.
+        relative_error: Of torch, if both are finite.
+        note: Why, in words.
+        one_sided: The derivatives from the left and from the right, at a kink.
+        proven: Whether an enclosure decided, and no sample, limit or estimate.
+    """
+
+    variable: str | None
+    row: tuple[int, ...] | None
+    column: tuple[int, ...] | None
+    verdict: Verdict
+    torch: float | None
+    reference: float | None
+    relative_error: float | None
+    note: str
+    one_sided: tuple[float, float] | None = None
+    proven: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """The same function written so that its numbers can be trusted, which was verified.
+
+    Attributes:
+        expression: The text of the function.
+        reason: What it avoids.
+        verdict: Of the rewritten function at the same point.
+    """
+
+    expression: str
+    reason: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The cross-check of torch's numbers and of the formula against the reference.
+
+    Attributes:
+        verdict: The worst of all entries and of y; `unchecked` if nothing could be compared.
+        entries: Entries of the answer: of J where it was computed, else of vᵀJ.
+        checked: How many of them were compared.
+        max_relative_error: The largest over the compared entries and elements of y; None if none was.
+        findings: Entries that do not agree, worst first, at most `check.MAX_FINDINGS`.
+        findings_count: How many there are in all.
+        chosen: How the entries were chosen: `all`, or the sample in words.
+        notes: What was left out, and why.
+        proven: Whether enclosures decided the verdict, for the entries that were checked.
+        rewrite: How to write the function so that the worst finding goes away, if that is known.
+    """
+
+    verdict: Verdict
+    entries: int
+    checked: int
+    max_relative_error: float | None
+    findings: tuple[Finding, ...] = ()
+    findings_count: int = 0
+    chosen: str = "all"
+    notes: tuple[str, ...] = ()
+    proven: bool = False
+    rewrite: Rewrite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What each reading says of one entry of the Jacobian.
+
+    Attributes:
+        variable: The x of the block; None for an element of y itself.
+        row: Index into y; None for an entry of vᵀJ.
+        column: Index into x; None for an element of y.
+        torch: What autograd computed.
+        formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
+        reference: The middle of the enclosure, if there is one.
+        radius: Its radius.
+        difference: The central finite difference in float64, if the function has values around the point.
+        difference_error: How far that may be off, by its own estimate.
+        relative_error: Of torch, against the enclosure.
+        ulps: The same in units in the last place of the dtype.
+        verdict: Of the entry.
+        proven: Whether the enclosure decided.
+        note: Why, in words, if it does not agree.
+        one_sided: The derivatives from the left and from the right, at a kink.
+    """
+
+    variable: str | None
+    row: tuple[int, ...] | None
+    column: tuple[int, ...] | None
+    torch: float
+    formula: float | None
+    reference: float | None
+    radius: float | None
+    difference: float | None
+    difference_error: float | None
+    relative_error: float | None
+    ulps: float | None
+    verdict: Verdict
+    proven: bool
+    note: str = ""
+    one_sided: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What became of a derivative that somebody claims.
+
+    Attributes:
+        variable: The x that it is by.
+        text: As given.
+        of: What its shape makes it: the gradient, the Jacobian, or vᵀJ.
+        status: Proved for all points, not refuted at the points tried, or refuted.
+        points: How many points were tried.
+        entry: The index of the entry that refutes it.
+        claimed: What it says of that entry.
+        truth: What is true.
+        at: The point of the counterexample.
+        v: The gradient vector there, if the claim is for every v.
+        mistake: The likeliest mistake, if it is a classic one.
+        note: What else there is to say.
+    """
+
+    variable: str
+    text: str
+    of: Literal["gradient", "Jacobian", "vector-Jacobian product"]
+    status: Literal["proved", "no counterexample", "refuted"]
+    points: int
+    entry: tuple[int, ...] | None = None
+    claimed: float | None = None
+    truth: float | None = None
+    at: Mapping[str, Array] | None = None
+    v: Array | None = None
+    mistake: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What a check found at random points.
+
+    Attributes:
+        points: How many.
+        seed: Of the generator.
+        boxes: The range of each variable that was drawn, as given.
+        verdicts: How many points had each verdict, best first.
+        worst: The point with the worst verdict, whose entries the answer lists.
+    """
+
+    points: int
+    seed: int
+    boxes: Mapping[str, str]
+    verdicts: Mapping[Verdict, int]
+    worst: Mapping[str, Array]
