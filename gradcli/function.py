@@ -10,17 +10,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradcli.errors import InputError, did_you_mean
+from gradcli.errors import InputError
 from gradcli.language.indexing import show
 from gradcli.language.names import SHADOWABLE
-from gradcli.language.program import Program
-from gradcli.language.shapes import infer
 from gradcli.language.snippets import read
-from gradcli.language.values import Array, Value, read_value
-from gradcli.question import Dtype, Question, rounded
+from gradcli.language.values import Value
+from gradcli.questions.preparing import Inputs, prepare
+from gradcli.questions.question import Dtype, Question
 from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
-
-Inputs = Mapping[str, Value]
 
 
 class Function:
@@ -157,7 +154,7 @@ class Function:
 
         Raises:
             GradcliError: As for `eval`.
-            TooLargeError: The blocks would take more than `question.JACOBIAN_BYTES`.
+            TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
 
         >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
         array([[1., 2.]])
@@ -208,14 +205,14 @@ class Function:
 
         Raises:
             GradcliError: As for `eval`; v has not y's shape; a range, a claim or a number makes no sense.
-            TooLargeError: The Jacobian would take more than `question.JACOBIAN_BYTES`, or too many points are asked.
+            TooLargeError: The Jacobian would take more than `JACOBIAN_BYTES`, or too many points are asked.
 
         >>> answer = Function("x**2").check({"x": 3})
         >>> entry = answer.opinions[0]
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
         (True, 6.0, 6.0, 6.0, 0.0)
         """
-        from gradcli.checking import Demands, checking
+        from gradcli.questions.checking import Demands, checking
 
         demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
         given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
@@ -224,48 +221,4 @@ class Function:
 
     def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
         """Everything that can be known without torch."""
-        if dtype not in ("float64", "float32"):
-            raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
-        given = dict(at or {})
-        snippet = self._snippet
-        shadowed = frozenset(given) & SHADOWABLE
-        if shadowed:
-            snippet = read(self.expression, given=shadowed)
-        program = snippet.program
-        named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
-        for name, value in given.items():
-            if name in program.names or name in named:
-                named[name] = rounded(read_value(value, f"--at {name}"), dtype)
-        _require_names(program, given, named)
-        if program.needs_shapes:
-            known = {name: array.shape for name, array in named.items()}
-            program = read(self.expression, given=shadowed, shapes=known).program
-        arrays = {name: named.pop(name) for name in program.names}
-        shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-        chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
-        return Question(program, shapes, arrays, program.names if chosen is None else chosen, dtype, named)
-
-
-def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
-    missing = [name for name in program.names if name not in named]
-    surplus = [name for name in given if name not in named]
-    if surplus:
-        known = ", ".join(program.names) or "none"
-        hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
-        raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
-    if missing:
-        names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
-        raise InputError(
-            f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint="give "
-            + " ".join(f"--at {name}=VALUE" for name in missing[:4])
-            + "; Euler's number is E" * ("e" in missing),
-        )
-
-
-def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
-    for name in wrt:
-        if name not in program.names:
-            hint = did_you_mean(name, program.names) or f"the variables are: {', '.join(program.names) or 'none'}"
-            raise InputError(f"--wrt names '{name}', and the expression has no such variable", hint=hint)
-    return tuple(dict.fromkeys(wrt))
+        return prepare(self.expression, self._snippet, at or {}, wrt, dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.question import Question
+from gradcli.questions.question import Question
 from gradcli.results import Check
 
 

@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.program import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
-from gradcli.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
+from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
 from gradcli.results import SEVERITY, Check, Checking, Claim, Sampling, Verdict
 
 if TYPE_CHECKING:

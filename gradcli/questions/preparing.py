@@ -1,0 +1,77 @@
+"""From a text and values to a Question: names, shapes and numbers in place, all of it without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradcli.errors import InputError, did_you_mean
+from gradcli.language.names import SHADOWABLE
+from gradcli.language.program import Program
+from gradcli.language.shapes import infer
+from gradcli.language.snippets import Snippet, read
+from gradcli.language.values import Array, Value, read_value
+from gradcli.questions.question import Dtype, Question, rounded
+
+Inputs = Mapping[str, Value]
+"""A value per variable: text of the language, a number, nested lists or an array."""
+
+
+def prepare(expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
+    """Everything that can be known of a question without torch.
+
+    Args:
+        expression: The text.
+        snippet: What it says.
+        at: Values, which count more than those of the text.
+        wrt: The variables to differentiate by; by default those that the text says, or all.
+        dtype: Of the computation.
+
+    Raises:
+        GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
+
+    >>> prepare("x**2", read("x**2"), {"x": "1,2"}, None, "float64").shape
+    (2,)
+    """
+    if dtype not in ("float64", "float32"):
+        raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
+    shadowed = frozenset(at) & SHADOWABLE
+    if shadowed:
+        snippet = read(expression, given=shadowed)
+    program = snippet.program
+    named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
+    for name, value in at.items():
+        if name in program.names or name in named:
+            named[name] = rounded(read_value(value, f"--at {name}"), dtype)
+    _require_names(program, at, named)
+    if program.needs_shapes:
+        known = {name: array.shape for name, array in named.items()}
+        program = read(expression, given=shadowed, shapes=known).program
+    arrays = {name: named.pop(name) for name in program.names}
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
+    return Question(program, shapes, arrays, program.names if chosen is None else chosen, dtype, named)
+
+
+def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
+    missing = [name for name in program.names if name not in named]
+    surplus = [name for name in given if name not in named]
+    if surplus:
+        known = ", ".join(program.names) or "none"
+        hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
+        raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
+    if missing:
+        names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
+        raise InputError(
+            f"no value for the variable{'s' * (len(missing) > 1)} {names}",
+            hint="give "
+            + " ".join(f"--at {name}=VALUE" for name in missing[:4])
+            + "; Euler's number is E" * ("e" in missing),
+        )
+
+
+def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
+    for name in wrt:
+        if name not in program.names:
+            hint = did_you_mean(name, program.names) or f"the variables are: {', '.join(program.names) or 'none'}"
+            raise InputError(f"--wrt names '{name}', and the expression has no such variable", hint=hint)
+    return tuple(dict.fromkeys(wrt))
