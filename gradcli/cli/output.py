@@ -76,33 +76,12 @@ def write(result: Output | str) -> int:
     if isinstance(result, str):
         _send(result, sys.stdout)
         return 0
-    _send(_rendered(result), sys.stdout)
+    from gradcli import report
+
+    _send(report.render(result.answer, result.format, screen()), sys.stdout)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(f"warning: {warning}\n")
     return 0 if result.passed else NOT_PASSED
-
-
-def _rendered(result: Output) -> str:
-    from gradcli import report
-    from gradcli.results import Checking, Functions
-
-    if isinstance(result.answer, Functions):
-        match result.format:
-            case Format.json:
-                return report.functions.render_json(result.answer)
-            case Format.plain:
-                return report.functions.render_plain(result.answer)
-            case _:
-                return report.functions.render_table(result.answer, screen())
-    match result.format:
-        case Format.json:
-            return report.json.render(result.answer)
-        case Format.plain:
-            return report.plain.render(result.answer)
-        case _ if isinstance(result.answer, Checking):
-            return report.checking.render(result.answer, screen())
-        case _:
-            return report.table.render(result.answer, screen())
 
 
 def remark(text: str) -> None:

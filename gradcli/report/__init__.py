@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
-from gradcli.report import checking, functions, json, plain, table
+from gradcli.report import json, plain, table
+from gradcli.report.drawing import Screen
+from gradcli.results import Answer, Functions
 
-__all__ = ["checking", "functions", "json", "plain", "table"]
+__all__ = ["Screen", "render"]
+
+
+def render(answer: Answer | Functions, form: str, screen: Screen) -> str:
+    """The answer in a format.
+
+    Args:
+        answer: The object.
+        form: `table`, `json` or `plain`.
+        screen: Where a table goes.
+    """
+    match form:
+        case "json":
+            return json.render(answer)
+        case "plain":
+            return plain.render(answer)
+        case _:
+            return table.render(answer, screen)

@@ -8,16 +8,19 @@ import numpy as np
 
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Checking, Gradient, Jacobian
+from gradcli.results import VJP, Answer, Array, Checking, Functions, Gradient, Jacobian, Listing
 
 
-def render(answer: Answer) -> str:
+def render(answer: Answer | Functions) -> str:
     """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y.
 
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
-    `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.
+    `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
+    list, a line a group.
     """
     match answer:
+        case Functions():
+            return "".join(f"{line}\n" for line in _functions(answer))
         case Checking():
             return "".join(f"{line}\n" for line in _checking(answer))
         case VJP():
@@ -39,6 +42,14 @@ def _checking(answer: Checking) -> Iterator[str]:
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
     for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
+
+
+def _functions(answer: Functions) -> Iterator[str]:
+    for part in answer.parts:
+        if isinstance(part, Listing) and part.is_brief:
+            yield from (f"{group}: {' '.join(names)}" for group, names in part.groups)
+        else:
+            yield from (entry.name for entry in (part.entries if isinstance(part, Listing) else (part.entry,)))
 
 
 def _rows(array: Array) -> list[Array]:

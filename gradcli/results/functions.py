@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from gradcli.results.answers import VJP, Gradient, Jacobian
 
@@ -108,6 +109,12 @@ class Listing:
     entries: tuple[FunctionEntry, ...]
     word: str = ""
     is_brief: bool = False
+
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """The names of the functions, group by group."""
+        grouped = groupby(self.entries, key=lambda entry: entry.group)
+        return [(group, [entry.name for entry in rows]) for group, rows in grouped]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 from gradcli import Function
-from gradcli.report import checking, plain, table
 from gradcli.report import json as json_report
+from gradcli.report import plain, table
 from gradcli.report.drawing import Screen
 from gradcli.report.numbers import as_json, digits
 from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
@@ -119,7 +119,7 @@ def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> N
 def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
     """As a table, or as paragraphs where that would fold numbers."""
     answer = Function("(1-cos(x))/x**2").check({"x": [1e-8, 0.1]})
-    shown = checking.render(answer, Screen(width))
+    shown = table.render(answer, Screen(width))
     assert width is None or max(map(len, shown.splitlines())) <= width
     for opinion in answer.opinions:
         for number in (opinion.torch, opinion.formula, opinion.reference):
@@ -130,8 +130,8 @@ def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
 def test_opinions_are_in_ascii_where_the_screen_is() -> None:
     """Frames, labels, plus-minus signs."""
     answer = Function("exp(x)").check({"x": [1, 2]}, "ones")
-    assert checking.render(answer, Screen(ascii=True)).isascii()
-    assert checking.render(answer, Screen(40, ascii=True)).isascii()
+    assert table.render(answer, Screen(ascii=True)).isascii()
+    assert table.render(answer, Screen(40, ascii=True)).isascii()
 
 
 def _checking(**changes: Any) -> Checking:
@@ -175,7 +175,7 @@ def _checking(**changes: Any) -> Checking:
 
 def test_a_check_shows_all_that_there_is() -> None:
     """One-sided derivatives, radii, rewrites, claims with their counterexample, random points, and why it failed."""
-    shown = checking.render(_checking(), Screen())
+    shown = table.render(_checking(), Screen())
     for words in (
         "3, and 47 more",
         "kink (proven)",
@@ -195,8 +195,8 @@ def test_a_check_shows_all_that_there_is() -> None:
     ):
         assert words in shown, words
     assert shown.endswith("did not pass: inaccurate, 1 claim refuted\n")
-    assert checking.render(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
-    assert checking.render(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
+    assert table.render(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
+    assert table.render(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
 
 
 def test_a_check_as_json_has_the_keys_that_apply() -> None:

@@ -1,21 +1,18 @@
-"""The functions of the language, as a list or a page each, in every format."""
+"""The functions of the language as tables: a list, or a page each."""
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import STYLES, Screen, add_row, draw, elements, new_table, text, title
-from gradcli.report.json import SCHEMA, fields
-from gradcli.report.table import formulas
-from gradcli.results import VJP, Array, FunctionEntry, FunctionPage, Functions, Listing
+from gradcli.report.drawing import STYLES, Screen, add_row, elements, new_table, text, title
+from gradcli.report.table.parts import formulas
+from gradcli.results import VJP, Array, FunctionPage, Functions, Listing
 
 Parts = Iterator[Table | Text | Padding]
 
@@ -26,83 +23,8 @@ NAMES_WIDTH = 76
 """Columns of the names of a group, one after the other."""
 
 
-def render_plain(answer: Functions) -> str:
-    """A name a line; of a brief list, a line a group."""
-    lines = []
-    for part in answer.parts:
-        if isinstance(part, Listing) and part.is_brief:
-            lines += [f"{group}: {' '.join(names)}" for group, names in _groups(part.entries)]
-        else:
-            lines += [entry.name for entry in (part.entries if isinstance(part, Listing) else (part.entry,))]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def render_json(answer: Functions) -> str:
-    """One object a line: a function each, or a group of a brief list."""
-    objects: list[dict[str, Any]] = []
-    for part in answer.parts:
-        if isinstance(part, FunctionPage):
-            objects.append(_entry_fields(part.entry) | _page_fields(part))
-        elif part.is_brief:
-            objects += [{"group": group, "functions": names} for group, names in _groups(part.entries)]
-        else:
-            objects += [_entry_fields(entry) for entry in part.entries]
-    head = {"schema": SCHEMA, "command": "functions"}
-    return "".join(json.dumps(head | found, allow_nan=False, ensure_ascii=True) + "\n" for found in objects)
-
-
-def render_table(answer: Functions, screen: Screen) -> str:
-    """Tables for people; paragraphs where a terminal is too narrow for the table of the list."""
-    return draw(_parts(answer, screen), screen)
-
-
-def _groups(entries: Sequence[FunctionEntry]) -> list[tuple[str, list[str]]]:
-    grouped = groupby(entries, key=lambda entry: entry.group)
-    return [(group, [entry.name for entry in rows]) for group, rows in grouped]
-
-
-# -- JSON
-
-
-def _entry_fields(entry: FunctionEntry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "group": entry.group,
-        "usage": entry.usage,
-        "parameters": [
-            {"name": p.name, "constant": p.is_constant, "required": p.is_required}
-            | ({} if p.is_required else {"default": p.default})
-            for p in entry.parameters
-        ],
-        "aliases": list(entry.aliases),
-        "spellings": list(entry.spellings),
-        "doc": entry.doc,
-        "domain": entry.domain,
-        "kinks": list(entry.kinks),
-        "step": entry.is_step,
-        "caveat": entry.caveat,
-    }
-
-
-def _page_fields(page: FunctionPage) -> dict[str, Any]:
-    return {
-        "meaning": [({"case": m.case} if m.case else {}) | {"text": m.text} for m in page.meanings],
-        "meaning_note": page.meaning_note,
-        "inner_kinks": list(page.inner_kinks),
-        "derivative": {
-            "expression": page.derivative.expression,
-            "symbolic": {name: found.text for name, found in page.derivative.symbolic.items()},
-            "symbolic_omitted": dict(page.derivative.symbolic_omitted),
-            "note": page.derivative_note,
-        },
-        "example": {"command": page.example_command, "answer": fields(page.example)},
-    }
-
-
-# -- tables
-
-
-def _parts(answer: Functions, screen: Screen) -> Parts:
+def parts(answer: Functions, screen: Screen) -> Parts:
+    """Lists and pages, in the order asked for; paragraphs where a terminal is too narrow for the list."""
     for n, part in enumerate(answer.parts):
         if n:
             yield text("", screen)
@@ -117,7 +39,7 @@ def _parts(answer: Functions, screen: Screen) -> Parts:
 
 def _brief(listing: Listing, screen: Screen) -> Table:
     table = new_table(["group", "functions"], screen)
-    for group, names in _groups(listing.entries):
+    for group, names in listing.groups:
         add_row(table, screen, group, "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH)))
     return table
 

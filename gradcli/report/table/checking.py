@@ -13,10 +13,10 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, draw, elements, new_table, text, title
+from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, new_table, text, title
 from gradcli.report.labels import entry, index, status
 from gradcli.report.numbers import digits
-from gradcli.report.table import closed_form, coverage, heading, judged, safe_form, sides
+from gradcli.report.table.parts import closed_form, coverage, heading, judged, safe_form, sides
 from gradcli.results import Checking, Claim, Opinion, Sampling
 
 SHOWN = 20
@@ -30,12 +30,8 @@ STATUS_STYLES: Mapping[str, str] = {"proved": "bold green", "no counterexample":
 Parts = Iterator[Table | Text]
 
 
-def render(answer: Checking, screen: Screen) -> str:
-    """The whole answer as text."""
-    return draw(_parts(answer, screen), screen)
-
-
-def _parts(answer: Checking, screen: Screen) -> Parts:
+def parts(answer: Checking, screen: Screen) -> Parts:
+    """Opinions, claims, random points, formulas and the verdict, from top to bottom."""
     y = answer.output
     yield from heading(answer, y, screen)
     if answer.sampling is not None:

@@ -1,7 +1,7 @@
-"""Answers as rich tables that never lose a digit.
+"""What tables have in common: the heading, matrices, formulas, the verdict and what does not agree.
 
-On a terminal, a wide Jacobian is cut into blocks of columns and long cells fold; in a pipe, tables are as wide as they
-need.  Long axes show their corners with the counts.  Every cell is plain text: rich's markup would eat `x[0]`.
+On a terminal, a wide matrix is cut into blocks of columns; in a pipe, tables are as wide as they need.  Long axes show
+their corners with the counts.
 """
 
 from __future__ import annotations
@@ -12,67 +12,13 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import (
-    LONG,
-    STYLES,
-    WIDEST,
-    Screen,
-    add_row,
-    draw,
-    elements,
-    ends,
-    formula,
-    new_table,
-    text,
-    title,
-)
+from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.results import (
-    VJP,
-    Answer,
-    Array,
-    Check,
-    Checking,
-    Differentiation,
-    Evaluation,
-    Finding,
-    Gradient,
-    Rewrite,
-    Verdict,
-)
+from gradcli.results import VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite, Verdict
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above the tables."""
-
-
-def render(answer: Answer, screen: Screen) -> str:
-    """The whole answer as text."""
-    return draw(_parts(answer, screen), screen)
-
-
-def _parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
-    """Titles, tables and remarks, from top to bottom."""
-    y = answer.output
-    yield from heading(answer, y, screen)
-    if isinstance(answer, Differentiation) and not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
-        return
-    match answer:
-        case VJP():
-            yield title("vᵀJ, the vector-Jacobian product", screen)
-            yield _quantities("vᵀJ", answer.vjp, answer.wrt, screen)
-        case Gradient():
-            yield title("the gradient", screen)
-            yield _quantities("gradient", answer.grad, answer.wrt, screen)
-    if isinstance(answer, Differentiation):
-        if not isinstance(answer, Gradient):
-            yield from _jacobian(answer, y, screen)
-        yield from closed_form(answer, screen)
-    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
-        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
-        yield from coverage(answer.check, screen, readings)
-        yield from _findings(answer.check, y, screen)
 
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
@@ -95,40 +41,15 @@ def _has_names(expression: str) -> bool:
     return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
 
 
-def _quantities(header: str, arrays: Mapping[str, Array], wrt: Sequence[str], screen: Screen) -> Table:
+def quantities(header: str, arrays: Mapping[str, Array], wrt: Sequence[str], screen: Screen) -> Table:
+    """An array per variable, with its shape."""
     table = new_table(["", "shape", header], screen)
     for name in wrt:
         add_row(table, screen, name, _shape(arrays[name]), elements(arrays[name]))
     return table
 
 
-def _jacobian(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table | Text]:
-    if answer.jacobian is None:
-        yield title("the Jacobian", screen)
-        yield text(f"left out: {answer.jacobian_omitted}", screen)
-        return
-    if answer.value.size == 0:
-        yield title("the Jacobian", screen)
-        yield text("empty, as the output has no elements", screen)
-        return
-    entries = sum(block.size for block in answer.jacobian.values())
-    shapes = ", ".join(str(answer.jacobian[name].shape) for name in answer.wrt)
-    yield title(
-        f"the Jacobian ∂{y}/∂{', '.join(answer.wrt)}"
-        + (f": {entries:,} entries, shape {shapes}" if entries > LONG else ""),
-        screen,
-    )
-    rows = _labels(y, answer.value.shape)
-    columns: dict[str, list[str]] = {}
-    for name in answer.wrt:
-        block = answer.jacobian[name]
-        matrix = block.reshape(answer.value.size, block.size // max(1, answer.value.size))
-        for j, label in _labels(name, block.shape[answer.value.ndim :]).items():
-            columns[label if j >= 0 else f"…{name}"] = [digits(matrix[i, j]) if i >= 0 <= j else "…" for i in rows]
-    yield from _matrix(list(rows.values()), columns, screen)
-
-
-def _matrix(rows: Sequence[str], columns: Mapping[str, Sequence[str]], screen: Screen) -> Iterator[Table]:
+def matrix(rows: Sequence[str], columns: Mapping[str, Sequence[str]], screen: Screen) -> Iterator[Table]:
     """A matrix by its labelled columns, in blocks that fit the screen."""
     widths = {label: max(map(len, [label, *cells])) + 3 for label, cells in columns.items()}
     room = (screen.width or WIDEST) - max(map(len, rows), default=0) - 4
@@ -150,6 +71,14 @@ def _blocks(widths: Mapping[str, int], room: int) -> Iterator[list[str]]:
         block.append(label)
         used += width
     yield block
+
+
+def labels(name: str, shape: tuple[int, ...]) -> dict[int, str]:
+    """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
+    return {
+        n: "…" if n < 0 else name + index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
+        for n in ends(int(np.prod(shape, dtype=np.int64)))
+    }
 
 
 def formulas(answer: Differentiation, screen: Screen) -> Table:
@@ -187,7 +116,7 @@ def _classic(answer: Differentiation, screen: Screen) -> Iterator[Table] | None:
     if len(rows) < 2 or not is_full:
         return None
     texts = {f"∂/∂{column}": [formula(cells[row, column], screen) for row in rows] for column in columns}
-    return _matrix([f"∂{row}" for row in rows], texts, screen)
+    return matrix([f"∂{row}" for row in rows], texts, screen)
 
 
 def coverage(check: Check, screen: Screen, readings: str = "torch, formula and enclosure") -> Iterator[Table | Text]:
@@ -221,7 +150,7 @@ def safe_form(rewrite: Rewrite | None, screen: Screen) -> Iterator[Text]:
         yield text(f"{rewrite.reason}; its verdict here is {rewrite.verdict}", screen)
 
 
-def _findings(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
+def findings(check: Check, y: str, screen: Screen) -> Iterator[Table | Text]:
     """What does not agree, and how to write the function better."""
     if check.findings:
         more = check.findings_count - len(check.findings)
@@ -260,14 +189,6 @@ def _truth(finding: Finding) -> str:
     if finding.one_sided is not None:
         return sides(finding.one_sided)
     return "none" if finding.reference is None else digits(finding.reference)
-
-
-def _labels(name: str, shape: tuple[int, ...]) -> dict[int, str]:
-    """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
-    return {
-        n: "…" if n < 0 else name + index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
-        for n in ends(int(np.prod(shape, dtype=np.int64)))
-    }
 
 
 def _shape(array: Array) -> str:

@@ -1,0 +1,41 @@
+"""Answers and errors as lines of JSON, one object each.
+
+Floats are the shortest that round-trip; numbers that are not finite are the strings `"NaN"`, `"Infinity"` and
+`"-Infinity"`, so that every JSON parser reads the line.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gradcli.errors import GradcliError
+from gradcli.report.json.answers import SCHEMA, fields
+from gradcli.report.json.functions import objects
+from gradcli.results import Answer, Functions
+
+__all__ = ["render", "render_error"]
+
+
+def render(answer: Answer | Functions) -> str:
+    """The answer, a line an object."""
+    match answer:
+        case Functions():
+            return "".join(map(_line, objects(answer)))
+        case _:
+            return _line(fields(answer))
+
+
+def render_error(error: GradcliError) -> str:
+    """The error as one line, with its newline."""
+    found: dict[str, Any] = {"kind": error.kind, "message": error.message}
+    if error.place is not None:
+        span = error.place.span
+        found["position"] = {"in": error.place.source, "start": span.start, "end": span.stop}
+    if error.hint:
+        found["hint"] = error.hint
+    return _line({"schema": SCHEMA, "error": found})
+
+
+def _line(found: dict[str, Any]) -> str:
+    return json.dumps(found, allow_nan=False, ensure_ascii=True) + "\n"

@@ -1,0 +1,55 @@
+"""Answers as what JSON can hold, schema 1: keys that do not apply are absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.report.json.verdicts import arrays, check_fields, checking_fields
+from gradcli.report.numbers import as_json
+from gradcli.results import VJP, Answer, Checking, Differentiation, Evaluation, Gradient
+
+SCHEMA = 1
+
+
+def fields(answer: Answer) -> dict[str, Any]:
+    """The answer as what JSON can hold."""
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "command": answer.command,
+        "expression": answer.expression,
+        "dtype": answer.dtype,
+        "inputs": arrays(answer.inputs),
+    }
+    if isinstance(answer, Differentiation):
+        found["wrt"] = list(answer.wrt)
+    found["value"] = as_json(answer.value)
+    match answer:
+        case VJP():
+            found |= {"v": as_json(answer.v), "vjp": arrays(answer.vjp)}
+        case Gradient():
+            found["grad"] = arrays(answer.grad)
+        case Checking(v=v, vjp=vjp) if v is not None and vjp is not None:
+            found |= {"v": as_json(v), "vjp": arrays(vjp)}
+    if isinstance(answer, Differentiation):
+        found |= _derivative(answer)
+    if isinstance(answer, Evaluation) and answer.check is not None:
+        found["check"] = check_fields(answer.check)
+    if isinstance(answer, Checking):
+        found |= checking_fields(answer)
+    if answer.warnings:
+        found["warnings"] = list(answer.warnings)
+    return found
+
+
+def _derivative(answer: Differentiation) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if answer.jacobian is not None:
+        fields["jacobian"] = arrays(answer.jacobian)
+    if answer.jacobian_omitted:
+        fields["jacobian_omitted"] = answer.jacobian_omitted
+    fields["symbolic"] = {name: formula.text for name, formula in answer.symbolic.items()}
+    if answer.symbolic_omitted:
+        fields["symbolic_omitted"] = dict(answer.symbolic_omitted)
+    if answer.check is not None:
+        fields["check"] = check_fields(answer.check)
+    return fields

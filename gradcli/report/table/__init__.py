@@ -1,0 +1,24 @@
+"""Answers as rich tables that never lose a digit.
+
+On a terminal, cells fold and wide tables become blocks or paragraphs; in a pipe, tables are as wide as they need.
+Every cell is plain text: rich's markup would eat `x[0]`.
+"""
+
+from __future__ import annotations
+
+from gradcli.report.drawing import Screen, draw
+from gradcli.report.table import checking, derivatives, functions
+from gradcli.results import Answer, Checking, Functions
+
+__all__ = ["render"]
+
+
+def render(answer: Answer | Functions, screen: Screen) -> str:
+    """The whole answer as text, none of it wider than the screen."""
+    match answer:
+        case Functions():
+            return draw(functions.parts(answer, screen), screen)
+        case Checking():
+            return draw(checking.parts(answer, screen), screen)
+        case _:
+            return draw(derivatives.parts(answer, screen), screen)
