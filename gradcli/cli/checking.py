@@ -1,30 +1,14 @@
 """The command that compares all readings of a function: check."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradcli.cli.expression import ExpressionCommand
-from gradcli.cli.options import (
-    At,
-    Dtype,
-    DtypeOption,
-    Expression,
-    Format,
-    FormatOption,
-    Json,
-    Wrt,
-    function_of,
-    inputs,
-    named,
-    names,
-    read,
-    read_expression,
-    verdicts,
-)
-from gradcli.cli.output import Output, output
+from gradcli.cli.command import Asked, add
+from gradcli.cli.options import named, read, read_expression, verdicts
+
+if TYPE_CHECKING:
+    from gradcli.results import Checking
 
 Rows = Annotated[
     str | None,
@@ -99,15 +83,12 @@ Allow = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("check", cls=ExpressionCommand, no_args_is_help=True)(check)
+    add(app, check, without=["no_check", "strict"])
 
 
 def check(
-    expression: Expression,
-    at: At = None,
+    asked: Asked,
     v: Rows = None,
-    wrt: Wrt = None,
-    dtype: DtypeOption = Dtype.float64,
     rtol: Relative = None,
     atol: Absolute = None,
     claim: Claims = None,
@@ -116,9 +97,7 @@ def check(
     box: Boxes = None,
     seed: Seed = 0,
     allow: Allow = None,
-    format: FormatOption = Format.table,  # noqa: A002
-    json: Json = False,
-) -> Output:
+) -> "Checking":
     """What all readings say of a derivative, side by side.
 
     Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
@@ -132,24 +111,19 @@ def check(
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """
-    function, files = function_of(expression)
-    variables = function.variables
     values = named(expect, "--expect")
-    answer = function.check(
-        inputs(variables, at, files),
-        None if v is None else read(v, "--v", files),
-        wrt=names(wrt),
-        dtype=dtype.value,
+    claims = named(claim, "--claim")
+    return asked.function.check(
+        asked.at,
+        asked.value(v, "--v"),
+        wrt=asked.wrt,
+        dtype=asked.dtype,
         rtol=rtol,
         atol=atol,
-        claim={
-            name: read_expression(text, files, f"--claim {name}".rstrip())
-            for name, text in named(claim, "--claim").items()
-        },
-        expect={name: read(text, f"--expect {name}".rstrip(), files) for name, text in values.items()},
+        claim={name: read_expression(text, asked.files, f"--claim {name}".rstrip()) for name, text in claims.items()},
+        expect={name: read(text, f"--expect {name}".rstrip(), asked.files) for name, text in values.items()},
         random=random,
-        box=named(box, "--in", variables),
+        box=named(box, "--in", asked.function.variables),
         seed=seed,
         allow=verdicts(allow),
     )
-    return output(answer, format, json=json)
