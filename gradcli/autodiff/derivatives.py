@@ -38,8 +38,8 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     """
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
-    gradients = _gradients(y, leaves, tensor_of(v, y.dtype))
-    return {name: _array(g) for name, g in zip(wrt, gradients, strict=True)}
+    found = gradients(y, leaves, tensor_of(v, y.dtype))
+    return {name: _array(g) for name, g in zip(wrt, found, strict=True)}
 
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
@@ -58,7 +58,7 @@ def _by_rows(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
     row = torch.zeros(y.numel(), dtype=y.dtype)
     for i in range(y.numel()):
         row[i] = 1
-        for block, gradient in zip(blocks, _gradients(y, leaves, row.view(y.shape)), strict=True):
+        for block, gradient in zip(blocks, gradients(y, leaves, row.view(y.shape)), strict=True):
             block[i] = _array(gradient).ravel()
         row[i] = 0
     return {name: b.reshape((*y.shape, *leaf.shape)) for name, b, leaf in zip(wrt, blocks, leaves, strict=True)}
@@ -73,13 +73,13 @@ def _by_columns(forward: Forward, name: str) -> Array:
         column = torch.zeros(leaf.numel(), dtype=y.dtype)
         for j in range(leaf.numel()):
             column[j] = 1
-            (result,) = _gradients(transposed, [u], column.view(leaf.shape))
+            (result,) = gradients(transposed, [u], column.view(leaf.shape))
             block[:, j] = _array(result).ravel()
             column[j] = 0
     return block.reshape((*y.shape, *leaf.shape))
 
 
-def _gradients(y: Tensor, leaves: list[Tensor], v: Tensor) -> list[Tensor]:
+def gradients(y: Tensor, leaves: list[Tensor], v: Tensor) -> list[Tensor]:
     """`torch.autograd.grad` with zeros for variables that y does not depend on."""
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
