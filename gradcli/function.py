@@ -5,19 +5,20 @@ Everything that can be wrong with the input is found before torch is imported.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.errors import InputError
-from gradcli.language.indexing import show
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.snippets import read
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
-from gradcli.questions.question import Dtype, Question
+from gradcli.questions.question import Dtype, Question, require_one_element
 from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
+
+if TYPE_CHECKING:
+    from gradcli.questions.points import Points
 
 
 class Function:
@@ -52,13 +53,21 @@ class Function:
         """The free names in order of appearance."""
         return self._snippet.program.names
 
-    def eval(self, at: Inputs | None = None, *, dtype: Dtype = "float64", check: bool = True) -> Evaluation:
+    def eval(
+        self,
+        at: Inputs | None = None,
+        *,
+        dtype: Dtype = "float64",
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Evaluation:
         """The value y.
 
         Args:
             at: A value per variable: text of the language, a number, nested lists or an array.
             dtype: Of the computation.
             check: Whether to compare with the reference.
+            points_of: Variables whose first axis counts points; the expression is of one, and y has a first axis too.
 
         Raises:
             GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -66,6 +75,10 @@ class Function:
         >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
         array(11.)
         """
+        if points_of:
+            from gradcli.questions.points import evaluation
+
+            return evaluation(self._points(at, (), dtype, points_of), check=check)
         question = self._question(at, (), dtype)
         judged = question.judged(None, None, None).check if check else None
         return Evaluation(command="eval", value=question.value, check=judged, **question.common)
@@ -78,6 +91,7 @@ class Function:
         wrt: Sequence[str] | None = None,
         dtype: Dtype = "float64",
         check: bool = True,
+        points_of: Sequence[str] = (),
     ) -> VJP:
         """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
 
@@ -88,6 +102,8 @@ class Function:
             wrt: The variables to differentiate by; all by default.
             dtype: Of the computation.
             check: Whether to compare with the reference.
+            points_of: Variables whose first axis counts points; the expression is of one, and v is for each of them,
+                or has a first axis too, as the answer has.
 
         Returns:
             y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the formula
@@ -100,6 +116,10 @@ class Function:
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
+        if points_of:
+            from gradcli.questions.points import product as products
+
+            return products(self._points(at, wrt, dtype, points_of), v, self._snippet.v, check=check)
         question = self._question(at, wrt, dtype)
         weights = question.weights(question.cotangent(v, self._snippet.v))
         product, shared = question.product(weights, check=check)
@@ -112,6 +132,7 @@ class Function:
         wrt: Sequence[str] | None = None,
         dtype: Dtype = "float64",
         check: bool = True,
+        points_of: Sequence[str] = (),
     ) -> Gradient:
         """The gradient of a y of one element.
 
@@ -120,6 +141,7 @@ class Function:
             wrt: The variables to differentiate by; all by default.
             dtype: Of the computation.
             check: Whether to compare with the reference.
+            points_of: Variables whose first axis counts points; the expression is of one, with a y of one element.
 
         Raises:
             GradcliError: As for `eval`; y has several elements.
@@ -127,12 +149,12 @@ class Function:
         >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
         array([ 3., 12.])
         """
+        if points_of:
+            from gradcli.questions.points import gradient as gradients
+
+            return gradients(self._points(at, wrt, dtype, points_of), check=check)
         question = self._question(at, wrt, dtype)
-        if math.prod(question.shape) != 1:
-            raise InputError(
-                f"a gradient needs a y of one element, and y has shape {show(question.shape)}",
-                hint="use sum(...), or vjp with --v, or jacobian",
-            )
+        require_one_element(question.shape)
         gradient, shared = question.product(np.ones(question.shape, dtype=dtype), check=check)
         return Gradient(command="grad", grad=gradient, **shared)
 
@@ -143,6 +165,7 @@ class Function:
         wrt: Sequence[str] | None = None,
         dtype: Dtype = "float64",
         check: bool = True,
+        points_of: Sequence[str] = (),
     ) -> Jacobian:
         """The full Jacobian, a block of shape y.shape + x.shape per variable.
 
@@ -151,6 +174,8 @@ class Function:
             wrt: The variables to differentiate by; all by default.
             dtype: Of the computation.
             check: Whether to compare with the reference.
+            points_of: Variables whose first axis counts points; the expression is of one, and there is a Jacobian for
+                each: a block has shape (points, *y.shape, *x.shape).
 
         Raises:
             GradcliError: As for `eval`.
@@ -158,7 +183,13 @@ class Function:
 
         >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
         array([[1., 2.]])
+        >>> Function("x**2").jacobian({"x": [1, 2, 3]}, points_of=["x"]).jacobian["x"]
+        array([2., 4., 6.])
         """
+        if points_of:
+            from gradcli.questions.points import jacobian
+
+            return jacobian(self._points(at, wrt, dtype, points_of), check=check)
         question = self._question(at, wrt, dtype)
         question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
         blocks, _ = question.jacobian(question.jacobian_entries)
@@ -218,6 +249,12 @@ class Function:
         given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
         question = self._question(given, wrt, dtype)
         return checking(question, v, demands)
+
+    def _points(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, points_of: Sequence[str]) -> Points:
+        """The same, at many points."""
+        from gradcli.questions.points import points_of as read_points
+
+        return read_points(self.expression, self._snippet, at or {}, wrt, dtype, points_of)
 
     def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
         """Everything that can be known without torch."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.derivatives import ROWS_ALWAYS, gradients, value
-from gradcli.autodiff.run import Forward, Tensor, evaluate, output_of, prepared, run, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Program
@@ -73,9 +73,7 @@ class Batch:
     def part(self, first: int, last: int) -> Batch:
         """Some of the points."""
         inputs = {name: array[first:last] if name in self.mapped else array for name, array in self.inputs.items()}
-        return Batch(
-            self.program, inputs, self.mapped, self.wrt, self.dtype, last - first, self.shape, self.elements
-        )
+        return Batch(self.program, inputs, self.mapped, self.wrt, self.dtype, last - first, self.shape, self.elements)
 
     def inputs_at(self, point: int) -> dict[str, Array]:
         """The values of the variables at one point."""

@@ -15,6 +15,7 @@ from gradcli.results import Formula
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.movement import NoFormulaError
 from gradcli.symbolic.printing import formula
+from gradcli.symbolic.structure import structure_of
 
 MAX_FORMULAS = 30
 """Variables for which a formula is derived; each takes a walk over the whole Program."""
@@ -79,7 +80,8 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
             continue
         confirmation = confirm(point, derivative, evidence)
         if confirmation.holds:
-            found.shown[name] = formula(derivative, program, confirmation.note)
+            y, x = (point.shapes.get(s, ()) for s in (point.program.output, sympy.Symbol(name, real=True)))
+            found.shown[name] = formula(derivative, program, confirmation.note, structure_of(derivative, y, x))
             found.derivatives[name] = derivative
         elif confirmation.refuted:
             found.omitted[name] = f"it disagrees with the reference: {confirmation.refuted}"

@@ -46,7 +46,7 @@ def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], en
         directions = [
             (symbol, j)
             for symbol, size in sizes.items()
-            for j in _pick(_column_scores(torch, str(symbol), size), columns, generator)
+            for j in pick(_column_scores(torch, str(symbol), size), columns, generator)
         ]
         is_of_columns = torch.jacobian is None and variables
         rows = None if is_of_columns else _rows(torch, directions, most_rows, generator)
@@ -56,10 +56,10 @@ def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], en
 def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64]:
     """How much each column shows: its largest magnitude, infinite where it or a y that it reaches is not finite."""
     if torch.jacobian is None:
-        scores = _magnitude((torch.vjp or {})[name]).reshape(size)
+        scores = magnitude((torch.vjp or {})[name]).reshape(size)
         own = ~np.isfinite(torch.value)
         return np.where(own.ravel(), np.inf, scores) if own.size == size else scores
-    block = _magnitude(torch.jacobian[name]).reshape(torch.value.size, size)
+    block = magnitude(torch.jacobian[name]).reshape(torch.value.size, size)
     lost = ~np.isfinite(torch.value).ravel()
     block[lost] = np.where(block[lost] > 0, np.inf, 0.0)
     return np.asarray(block.max(axis=0, initial=0.0))
@@ -68,17 +68,18 @@ def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64
 def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Rows:
     """Rows where y is not finite, the row that shows most in each column, corners and a random rest."""
     blocks, size = torch.jacobian or {}, torch.value.size
-    tops = [int(_magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
+    tops = [int(magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
     lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
-    return np.unique([*lost, *tops, *_pick(np.zeros(size), most, generator)]).astype(np.int64)
+    return np.unique([*lost, *tops, *pick(np.zeros(size), most, generator)]).astype(np.int64)
 
 
-def _magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+def magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """The size of each number; infinite for NaN."""
     size = np.abs(block).astype(np.float64)
     return np.where(np.isfinite(size), size, np.inf)
 
 
-def _pick(scores: npt.NDArray[np.float64], most: int, generator: np.random.Generator) -> list[int]:
+def pick(scores: npt.NDArray[np.float64], most: int, generator: np.random.Generator) -> list[int]:
     """Positions: both ends, the largest quarter of `most`, and a random rest."""
     if len(scores) <= most:
         return list(range(len(scores)))

@@ -26,6 +26,7 @@ from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.check.diagnosis import Diagnosis
     from gradcli.check.entry import Tolerance
     from gradcli.check.judge import Judgement
     from gradcli.check.point import Point
@@ -110,16 +111,18 @@ class Question:
 
         return Point.of(self.program, self.shapes, self.arrays)
 
-    def require_room(self, hint: str) -> None:
-        """Refuse a Jacobian that would take more than `JACOBIAN_BYTES`.
+    def require_room(self, hint: str, *, times: int = 1) -> None:
+        """Refuse a Jacobian, or one for each of several points, that would take more than `JACOBIAN_BYTES`.
 
         Raises:
             TooLargeError: It would; `hint` says what to do.
         """
-        size = self.jacobian_entries * np.dtype(self.dtype).itemsize
+        entries = times * self.jacobian_entries
+        size = entries * np.dtype(self.dtype).itemsize
         if size > JACOBIAN_BYTES:
+            what = "the Jacobian has" if times == 1 else f"the Jacobians of {times:,} points have"
             raise TooLargeError(
-                f"the Jacobian has {self.jacobian_entries:,} entries and takes {_bytes(size)}; "
+                f"{what} {entries:,} entries and take{'s' * (times == 1)} {_bytes(size)}; "
                 f"the limit is {_bytes(JACOBIAN_BYTES)}",
                 hint=hint,
             )
@@ -132,9 +135,9 @@ class Question:
             return None, self.too_many(most)
         return jacobian(self.forward, self.wrt), ""
 
-    def too_many(self, most: int) -> str:
-        """Why the Jacobian is left out of an answer."""
-        return f"{self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit"
+    def too_many(self, most: int, *, times: int = 1) -> str:
+        """Why the Jacobian, or one for each of several points, is left out of an answer."""
+        return f"{times * self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit"
 
     def cotangent(self, v: Value | None, of_snippet: Program | None) -> Array | Program:
         """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.
@@ -215,11 +218,9 @@ class Question:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
         if judgement.check.verdict in ("agree", "unchecked"):
             return judgement
-        from gradcli.check.advice import diagnosed, rewritten
-        from gradcli.check.diagnosis import Scene
+        from gradcli.check.advice import rewritten
 
-        scene = Scene.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
-        found, diagnoses = diagnosed(self.point, judgement, scene, v)
+        found, diagnoses = self.diagnosed(judgement, v)
         if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
             return found
 
@@ -228,6 +229,14 @@ class Question:
 
         rewrite = rewritten(self.program, self.arrays, found, diagnoses, verdict_of)
         return replace(found, check=replace(found.check, rewrite=rewrite))
+
+    def diagnosed(self, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
+        """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
+        from gradcli.check.advice import diagnosed
+        from gradcli.check.diagnosis import Scene
+
+        scene = Scene.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
+        return diagnosed(self.point, judgement, scene, v)
 
     def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
         """The verdict of another text of the same function at the same point; None if it cannot be run."""
@@ -244,6 +253,19 @@ class Question:
             return other.weighed(jacobian, v, product, tolerance).check.verdict
         except GradcliError:
             return None
+
+
+def require_one_element(shape: Shape) -> None:
+    """Refuse the gradient of a y of several elements.
+
+    Raises:
+        InputError: So it is.
+    """
+    if math.prod(shape) != 1:
+        raise InputError(
+            f"a gradient needs a y of one element, and y has shape {show(shape)}",
+            hint="use sum(...), or vjp with --v, or jacobian",
+        )
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:

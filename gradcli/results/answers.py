@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from gradcli.results.verdicts import Array, Check, Claim, Opinion, Sampling, Verdict
 
@@ -30,11 +31,13 @@ class Formula:
         text: In SymPy's notation, a nested list where written out.
         cells: Row by row.
         note: Where it was confirmed, if not at the entries of this answer.
+        structure: What it shows of the whole block, whatever the values and the sizes.
     """
 
     text: str
     cells: tuple[Cell, ...]
     note: str = ""
+    structure: Literal["", "diagonal", "zero"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,9 @@ class Answer:
         output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
         value: y.
         warnings: Remarks about the expression.
+        remarks: What to know of the answer itself.
+        points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
+        points: How many points there are; None where there is one.
     """
 
     command: str
@@ -60,6 +66,9 @@ class Answer:
     output: str
     value: Array
     warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    points_of: tuple[str, ...] = ()
+    points: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

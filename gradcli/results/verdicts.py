@@ -44,6 +44,7 @@ class Finding:
         note: Why, in words.
         one_sided: The derivatives from the left and from the right, at a kink.
         proven: Whether an enclosure decided, and no sample, limit or estimate.
+        point: The number of the point, where there are many.
     """
 
     variable: str | None
@@ -56,6 +57,7 @@ class Finding:
     note: str
     one_sided: tuple[float, float] | None = None
     proven: bool = False
+    point: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

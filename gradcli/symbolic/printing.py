@@ -18,6 +18,7 @@ from gradcli.language.meaning import Comparison, where
 from gradcli.language.program import Program
 from gradcli.results import Cell, Formula
 from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.structure import Structure
 
 MOST_CORNERS = 4
 """Indices of a condition up to which it is looked at whether it always holds."""
@@ -231,13 +232,14 @@ class _PrettyPrinter(_PlainPrinter):
 _PLAIN, _PRETTY = _PlainPrinter(), _PrettyPrinter()
 
 
-def formula(derivative: Derivative, program: Program, note: str = "") -> Formula:
+def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
     """The formula of one Jacobian block as text.
 
     Args:
         derivative: The closed form.
         program: What the names of the output and of the variables are taken from; no index gets one of them.
         note: Where it was confirmed.
+        structure: What it shows of the whole block.
     """
     written = {symbol for symbol, _ in derivative.written}
     taken = {*program.names, *program.assigned}
@@ -250,7 +252,7 @@ def formula(derivative: Derivative, program: Program, note: str = "") -> Formula
     labels = program.output_name, names, bound
     cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
     text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
-    return Formula(text, cells, note)
+    return Formula(text, cells, note, structure)
 
 
 def _letters() -> Iterator[str]:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff import derivatives, points
+from gradcli.autodiff import derivatives
 from gradcli.autodiff.points import AtPoints, Batch, at_points
 from gradcli.autodiff.run import run
-from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.shapes import infer

@@ -1,0 +1,83 @@
+"""Many points: at which of them the numbers are judged, and one check of what was found at each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gradcli.check.sample import SEED, magnitude, pick
+from gradcli.check.summary import MAX_FINDINGS, worst
+from gradcli.results import SEVERITY, Array, Check, Finding
+
+MOST_POINTS = 16
+"""Points whose numbers are judged; of more, a sample."""
+
+
+def chosen_points(count: int, numbers: Sequence[Array]) -> list[int]:
+    """The points to judge: all, or the first, the last, those with extreme numbers, and a seeded rest.
+
+    Args:
+        count: How many there are.
+        numbers: Arrays with the points on their first axis: inputs, values and derivatives.
+
+    >>> chosen_points(3, [])
+    [0, 1, 2]
+    >>> found = chosen_points(1000, [np.where(np.arange(1000) == 700, np.nan, 1.0)])
+    >>> len(found), found[0], 700 in found, found[-1]
+    (16, 0, True, 999)
+    """
+    if count <= MOST_POINTS:
+        return list(range(count))
+    sizes = [magnitude(array.reshape(count, -1)).max(axis=1, initial=0.0) for array in numbers]
+    least = [int(size.argmin()) for size in sizes]  # many a kink is at 0
+    largest = np.max(sizes, axis=0) if sizes else np.zeros(count)
+    order = [0, count - 1, *least, *pick(largest, MOST_POINTS, np.random.default_rng(SEED))]
+    return sorted(list(dict.fromkeys(order))[:MOST_POINTS])
+
+
+def merged(checks: Mapping[int, Check], count: int) -> Check:
+    """One check of several points: the worst verdict, the findings with their points, the coverage of all points.
+
+    Args:
+        checks: By the number of the point.
+        count: How many points there are, each with as many entries.
+    """
+    found = [replace(finding, point=point) for point, check in checks.items() for finding in check.findings]
+    found.sort(key=_badness, reverse=True)
+    verdict = worst(check.verdict for check in checks.values())
+    errors = [check.max_relative_error for check in checks.values() if check.max_relative_error is not None]
+    return Check(
+        verdict,
+        count * max(check.entries for check in checks.values()),
+        sum(check.checked for check in checks.values()),
+        max(errors, default=None),
+        tuple(found[:MAX_FINDINGS]),
+        sum(check.findings_count for check in checks.values()),
+        _chosen(checks, count),
+        tuple(dict.fromkeys(note for check in checks.values() for note in check.notes)),
+        proven=all(check.proven for check in checks.values() if check.verdict == verdict),
+        rewrite=next((check.rewrite for check in checks.values() if check.rewrite), None),
+    )
+
+
+def worst_point(checks: Mapping[int, Check]) -> int:
+    """The first of the points with the worst verdict."""
+    return max(checks, key=lambda point: (SEVERITY.index(checks[point].verdict), -point))
+
+
+def _chosen(checks: Mapping[int, Check], count: int) -> str:
+    """How points, and entries at each, were chosen."""
+    inside = [words for words in dict.fromkeys(check.chosen for check in checks.values()) if words != "all"]
+    points = ""
+    if len(checks) < count:
+        points = f"{len(checks)} of {count:,} points: first, last, extremes and a random rest, seed {SEED}"
+    return "; ".join(filter(None, [points, *(f"at a point: {words}" for words in inside)])) or "all"
+
+
+def _badness(finding: Finding) -> tuple[int, bool, float]:
+    """By verdict, y before its derivatives, then by error."""
+    error = math.inf if finding.relative_error is None else finding.relative_error
+    return SEVERITY.index(finding.verdict), finding.variable is None, error

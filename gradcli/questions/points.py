@@ -1,0 +1,349 @@
+"""One expression at many points: a value, a product or a Jacobian for each, instead of one for all of them together.
+
+The expression is written for one point.  The leading axis of some variables counts points, as in `torch.vmap`; the
+other variables are the same at each.  The points are computed at once, and judged one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
+from gradcli.language.indexing import show
+from gradcli.language.names import SHADOWABLE
+from gradcli.language.program import Program
+from gradcli.language.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
+from gradcli.language.snippets import Snippet
+from gradcli.language.values import Array, Value, read_value
+from gradcli.questions.preparing import Inputs, prepare
+from gradcli.questions.question import JACOBIAN_ENTRIES, Checked, Dtype, Question, require_one_element, rounded
+from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.points import AtPoints, Batch
+    from gradcli.check.judge import Judgement
+
+MOST_WORK = 2**31
+"""Elements of all lines at all points together: some tens of seconds."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """A question that is asked at many points.
+
+    Attributes:
+        question: The same of the first point.
+        arrays: The value of every variable; of those in `names`, with the points on the first axis.
+        names: The variables that differ between points.
+        count: How many points there are.
+    """
+
+    question: Question
+    arrays: Mapping[str, Array]
+    names: tuple[str, ...]
+    count: int
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What every answer says."""
+        return {**self.question.common, "inputs": self.arrays, "points_of": self.names, "points": self.count}
+
+    @property
+    def jacobian_entries(self) -> int:
+        """The number of entries of the Jacobians of all points."""
+        return self.count * self.question.jacobian_entries
+
+    def at(self, point: int) -> Question:
+        """The question of one point."""
+        arrays = {name: array[point] if name in self.names else array for name, array in self.arrays.items()}
+        return replace(self.question, arrays=arrays)
+
+    def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
+        """What torch computes at all points."""
+        from gradcli.autodiff.points import at_points
+
+        return at_points(self._batch(self.question.wrt if wrt is None else wrt), v=v, jacobian=jacobian)
+
+    def _batch(self, wrt: tuple[str, ...]) -> Batch:
+        from gradcli.autodiff.points import Batch
+
+        question = self.question
+        elements = _elements(question)
+        return Batch(
+            question.program, self.arrays, self.names, wrt, question.dtype, self.count, question.shape, elements
+        )
+
+    def weights(self, cotangent: Array | Program) -> Array:
+        """The numbers of v at every point; an expression in y and the variables is evaluated at each."""
+        question = self.question
+        if not isinstance(cotangent, Program):
+            return rounded(np.broadcast_to(cotangent, (self.count, *question.shape)), question.dtype)
+        from gradcli.autodiff.points import Batch, at_points
+
+        y = question.program.output_name
+        inputs = {**question.named, y: self.torch(wrt=()).value, **self.arrays}
+        mapped = self.names if y in self.names else (y, *self.names)
+        known = {name: inputs[name] for name in cotangent.names}
+        named = tuple(name for name in mapped if name in known)
+        batch = Batch(cotangent, known, named, (), question.dtype, self.count, question.shape, _elements(question))
+        return at_points(batch).value
+
+
+def points_of(
+    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype, names: Sequence[str]
+) -> Points:
+    """Everything that can be known of a question at many points without torch.
+
+    Args:
+        expression: The text, for one point.
+        snippet: What it says.
+        at: Values, which count more than those of the text.
+        wrt: The variables to differentiate by.
+        dtype: Of the computation.
+        names: The variables whose first axis counts points.
+
+    Raises:
+        GradcliError: As for `prepare`; a name is no variable, has no axis, or has another number of points.
+        TooLargeError: There are too many points for this expression.
+
+    >>> from gradcli.language.snippets import read
+    >>> found = points_of("sum(x)", read("sum(x)"), {"x": [[1, 2], [3, 4], [5, 6]]}, None, "float64", ["x"])
+    >>> found.count, found.question.shape, found.question.arrays["x"]
+    (3, (), array([1., 2.]))
+    """
+    mapped = tuple(dict.fromkeys(names))
+    _require_known(mapped, (*snippet.program.names, *(name for name in at if name in SHADOWABLE)))
+    full = {name: _full(name, at, snippet, dtype) for name in mapped if name in at or name in snippet.values}
+    count = _count(full)
+    first = {name: array[0] for name, array in full.items()}
+    try:
+        question = prepare(expression, snippet, {**at, **first}, wrt, dtype)
+    except ShapeError as error:
+        inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
+        where = f"with --points-of the expression is of one point, where {inside}"
+        error.hint = f"{error.hint}; {where}" if error.hint else where
+        raise
+    found = Points(question, {**question.arrays, **full}, mapped, count)
+    _require_room(found)
+    return found
+
+
+def evaluation(points: Points, *, check: bool) -> Evaluation:
+    """The value y at each point."""
+    found = points.torch(wrt=())
+    judged = _judged(replace(points, question=replace(points.question, wrt=())), found, None)[0] if check else None
+    return Evaluation(command="eval", value=found.value, check=judged, **{**points.common, "wrt": ()})
+
+
+def product(points: Points, v: Value | None, of_snippet: Program | None, *, check: bool) -> VJP:
+    """The vector-Jacobian product of each point, with one v for all of them or one for each."""
+    weights = _weights(points, v, of_snippet)
+    found, shared = _product(points, weights, check=check)
+    return VJP(command="vjp", v=weights, vjp=found, **shared)
+
+
+def gradient(points: Points, *, check: bool) -> Gradient:
+    """The gradient of each point.
+
+    Raises:
+        InputError: At one point, y has several elements.
+    """
+    require_one_element(points.question.shape)
+    found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=check)
+    return Gradient(command="grad", grad=found, **shared)
+
+
+def jacobian(points: Points, *, check: bool) -> Jacobian:
+    """The Jacobian of each point.
+
+    Raises:
+        TooLargeError: Together they would take more than `JACOBIAN_BYTES`.
+    """
+    question = points.question
+    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or fewer points", times=points.count)
+    found = points.torch(jacobian=True)
+    many = f"one Jacobian a point: {points.jacobian_entries:,} entries in all"
+    remark = f"{many}, where that of all points at once has {points.count:,} times as many, the others 0"
+    return Jacobian(
+        command="jacobian",
+        value=found.value,
+        jacobian=found.jacobian,
+        remarks=(remark,) if points.count > 1 and question.wrt else (),
+        **points.common,
+        **_checked(points, found, None, check=check),
+    )
+
+
+def _product(points: Points, v: Array, *, check: bool) -> tuple[Mapping[str, Array], dict[str, Any]]:
+    """The vector-Jacobian products, and the rest of an answer that gives them."""
+    is_small = points.jacobian_entries <= JACOBIAN_ENTRIES
+    found = points.torch(v=v, jacobian=is_small)
+    omitted = "" if is_small else points.question.too_many(JACOBIAN_ENTRIES, times=points.count)
+    shared = {"value": found.value, "jacobian": found.jacobian, "jacobian_omitted": omitted}
+    return found.vjp or {}, {**shared, **points.common, **_checked(points, found, v, check=check)}
+
+
+# -- v
+
+
+def _weights(points: Points, v: Value | None, of_snippet: Program | None) -> Array:
+    """The numbers of the gradient vector, of shape (N, *y.shape).
+
+    Raises:
+        InputError: v is needed and not given, or has neither one point's shape nor that of all.
+    """
+    question = points.question
+    whole = (points.count, *question.shape)
+    try:
+        return points.weights(question.cotangent(v, of_snippet))
+    except (InputError, ShapeError) as error:
+        found = _of_all(points, v, of_snippet)
+        if found is not None and found.shape == whole:
+            return rounded(found, question.dtype)
+        if found is not None and v is not None:
+            error.hint = f"of one point y has shape {show(question.shape)}, and of all points {show(whole)}"
+        raise
+
+
+def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Array | None:
+    """A v that is given for all points together: as numbers, or in a snippet."""
+    if v is not None:
+        try:
+            return read_value(v, "--v")
+        except GradcliError:
+            return None
+    if of_snippet is None:
+        return None
+    inputs = {**points.question.named, **points.arrays}
+    if any(name not in inputs for name in of_snippet.names):
+        return None
+    infer(of_snippet, {symbol: inputs[str(symbol)].shape for symbol in of_snippet.variables})
+    from gradcli.autodiff.derivatives import value
+    from gradcli.autodiff.run import run
+
+    return value(run(of_snippet, inputs, (), points.question.dtype))
+
+
+# -- the check
+
+
+def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
+    """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
+    from gradcli.check.confirmed import confirmed, contradicted, derive
+    from gradcli.check.formulas import with_refuted
+
+    question = points.question
+    verdict, judgements = _judged(points, found, v) if check else (None, {})
+    derived = derive(question.point, question.wrt)
+    first = next(iter(judgements), 0)
+    evidence = judgements[first].evidence if judgements else None
+    formulas = confirmed(points.at(first).point, question.program, derived, evidence)
+    refuted = dict(formulas.refuted)
+    for point, judgement in judgements.items():
+        for name, reason in contradicted(points.at(point).point, derived, judgement.evidence).items():
+            refuted.setdefault(name, f"at point {point:,}, {reason}")
+            formulas.omitted.setdefault(name, f"it disagrees with the reference: {refuted[name]}")
+            formulas.shown.pop(name, None)
+    for name, reason in refuted.items():
+        verdict = verdict and with_refuted(verdict, name, reason)
+    return {"symbolic": formulas.shown, "symbolic_omitted": formulas.omitted, "check": verdict}
+
+
+def _judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
+    """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
+    from gradcli.check.judge import judge
+    from gradcli.check.point import Torch
+    from gradcli.check.points import chosen_points, merged
+
+    question = points.question
+    derivatives = found.jacobian if found.jacobian is not None else found.vjp
+    numbers = [*(points.arrays[name] for name in points.names), found.value, *(derivatives or {}).values()]
+    judgements = {}
+    for point in chosen_points(points.count, numbers):
+        torch = Torch(
+            question.dtype,
+            found.value[point],
+            _one(found.jacobian, point),
+            None if v is None else v[point],
+            _one(found.vjp, point),
+        )
+        judgements[point] = judge(points.at(point).point, torch, question.wrt)
+    _advise(points, judgements, v)
+    return merged({point: judgement.check for point, judgement in judgements.items()}, points.count), judgements
+
+
+def _one(arrays: Mapping[str, Array] | None, point: int) -> dict[str, Array] | None:
+    return None if arrays is None else {name: array[point] for name, array in arrays.items()}
+
+
+def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
+    """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
+    from gradcli.check.points import worst_point
+
+    worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
+    for point, judgement in judgements.items():
+        if point == worst:
+            judgements[point] = points.at(point).advised(judgement, None if v is None else v[point])
+        elif judgement.check.verdict == "disagree":
+            judgements[point] = points.at(point).diagnosed(judgement, None if v is None else v[point])[0]
+
+
+# -- what can be wrong
+
+
+def _require_known(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the variables are: {', '.join(known) or 'none'}"
+            raise InputError(f"--points-of names '{name}', and the expression has no such variable", hint=hint)
+
+
+def _full(name: str, at: Inputs, snippet: Snippet, dtype: Dtype) -> Array:
+    """The values of a variable at all points."""
+    array = rounded(read_value(at[name], f"--at {name}") if name in at else snippet.values[name], dtype)
+    if array.ndim == 0:
+        raise InputError(
+            f"--points-of names '{name}', which is a single number and has no axis of points",
+            hint=f"give a value for each point, --at {name}=1,2,3, or leave '{name}' out of --points-of",
+        )
+    if len(array) == 0:
+        raise InputError(f"--points-of names '{name}', which has no points: its shape is {show(array.shape)}")
+    return array
+
+
+def _count(arrays: Mapping[str, Array]) -> int:
+    """The number of points, on which all variables must agree."""
+    names = list(arrays)
+    for name in names[1:]:
+        if len(arrays[name]) != len(arrays[names[0]]):
+            counts = f"'{names[0]}' has {len(arrays[names[0]]):,} points and '{name}' has {len(arrays[name]):,}"
+            shapes = f"the shapes are {show(arrays[names[0]].shape)} and {show(arrays[name].shape)}"
+            raise InputError(f"--points-of: {counts}", hint=f"{shapes}; the first sizes must be equal")
+    return len(arrays[names[0]]) if names else 0
+
+
+def _require_room(points: Points) -> None:
+    """Refuse what would take minutes or not fit: the lines, and y and the derivatives at all points."""
+    question, count = points.question, points.count
+    largest = max(math.prod(question.shape), *(array.size for array in question.arrays.values()))
+    products = sum(
+        math.prod(question.shapes[line.symbol]) * question.shapes.get(line.call.operands[0], (1,))[-1]
+        for line in question.program.lines
+        if line.call.op.name == "matmul"
+    )
+    if count * largest > MAX_ELEMENTS or count * _elements(question) > MOST_WORK or count * products > MAX_PRODUCTS:
+        most = min(MAX_ELEMENTS // max(1, largest), MOST_WORK // _elements(question), MAX_PRODUCTS // max(1, products))
+        raise TooLargeError(
+            f"{count:,} points are too many for this expression; it is computed at {most:,} at most",
+            hint="take the points in several parts",
+        )
+
+
+def _elements(question: Question) -> int:
+    """The elements of all lines at one point."""
+    return 1 + sum(math.prod(shape) for shape in question.shapes.values())
