@@ -15,6 +15,7 @@ from gradcli.language.snippets import read
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype, Question, require_one_element
+from gradcli.questions.remarks import of_sum
 from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Function:
         question = self._question(at, wrt, dtype)
         weights = question.weights(question.cotangent(v, self._snippet.v))
         product, shared = question.product(weights, check=check)
-        return VJP(command="vjp", v=weights, vjp=product, **shared)
+        return VJP(command="vjp", v=weights, vjp=product, remarks=of_sum(question, weights), **shared)
 
     def grad(
         self,
@@ -155,8 +156,9 @@ class Function:
             return gradients(self._points(at, wrt, dtype, points_of), check=check)
         question = self._question(at, wrt, dtype)
         require_one_element(question.shape)
-        gradient, shared = question.product(np.ones(question.shape, dtype=dtype), check=check)
-        return Gradient(command="grad", grad=gradient, **shared)
+        ones = np.ones(question.shape, dtype=dtype)
+        gradient, shared = question.product(ones, check=check)
+        return Gradient(command="grad", grad=gradient, remarks=of_sum(question, ones), **shared)
 
     def jacobian(
         self,

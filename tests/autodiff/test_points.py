@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
-from gradcli.autodiff import derivatives
+from gradcli.autodiff import derivatives, points
 from gradcli.autodiff.points import AtPoints, Batch, at_points
 from gradcli.autodiff.run import run
+from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.shapes import infer
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 from tests.language.ops.numpy_truth import POINT, names_of
+from tests.programs import Random, programs
 
 STRETCH = np.array([1.0, 0.93, 0.81])
 """By which the truths' points are multiplied to have three of each."""
@@ -89,3 +94,86 @@ def test_all_points_at_once_are_as_one_after_the_other(text: str) -> None:
         inputs = {name: array if name in mapped else array[0] for name, array in CASES[text].items()}
         batch = batch_of(text, inputs, mapped, names)
         assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
+
+
+def test_a_variable_that_is_the_same_at_all_points_has_a_derivative_at_each() -> None:
+    """Not the sum over the points: by hand, ∂(w·x)/∂w = x."""
+    x = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    found = at_points(batch_of("dot(w, x)", {"x": x, "w": [1, 10]}, ("x",), ("x", "w")), v=np.array(1.0), jacobian=True)
+    assert found.vjp is not None
+    assert found.jacobian is not None
+    assert found.value.tolist() == [21, 43, 65]
+    assert found.vjp["w"].tolist() == found.jacobian["w"].tolist() == x
+    assert found.vjp["x"].tolist() == [[1, 10]] * 3
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_many_rows_and_few_columns_are_taken_by_columns(dtype: str) -> None:
+    """The same numbers by both ways, and zeros where y does not depend on a variable."""
+    x = np.array([0.5, 2.0, -1.0])
+    rows = "cat([x*linspace(0,1,80), ones(3)*w])"
+    batch = batch_of(rows, {"x": x, "w": 2.0}, ("x",), ("x", "w"), dtype)
+    assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
+    batch = batch_of("x*linspace(0,1,80) + 0*floor(w)", {"x": x, "w": 2.0}, ("x",), ("x", "w"), dtype)
+    assert_same(at_points(batch, jacobian=True), replace(looped(batch), vjp=None))
+
+
+@pytest.mark.parametrize("most", [1, 7, 20])
+def test_points_in_several_parts_are_the_same_points(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few fit into a part, v going with them."""
+    x = np.linspace(-1, 1, 22).reshape(11, 2)
+    batch = replace(batch_of("exp(x)*sum(x*w)", {"x": x, "w": [2, 3]}, ("x",), ("x", "w")), elements=2)
+    v = np.linspace(0, 1, 22).reshape(11, 2)
+    monkeypatch.setattr(points, "MOST_ELEMENTS", most)
+    assert_same(at_points(batch, v=v, jacobian=True), looped(batch, v))
+
+
+def _cannot(*arguments: Any, **options: Any) -> Any:
+    raise InputError("this cannot be done for all points at once")
+
+
+def test_what_cannot_be_done_at_once_is_done_point_by_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same numbers, in a loop that has an end."""
+    batch = batch_of("[dot(x, w), prod(x)]", {"x": [[1, 2], [3, 4], [0, 5]], "w": [2, 3]}, ("x",), ("x", "w"))
+    v = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]])
+    expected = at_points(batch, v=v, jacobian=True)
+    monkeypatch.setattr(points, "_mapped", _cannot)
+    assert_same(at_points(batch, v=v, jacobian=True), expected)
+    monkeypatch.setattr(points, "MOST_ALONE", 2)
+    with pytest.raises(InputError, match="at once"):
+        at_points(batch)
+
+
+def test_a_point_that_torch_refuses_is_named() -> None:
+    """Of four matrices, the third has no inverse."""
+    A = np.stack([np.eye(2), 2 * np.eye(2), np.ones((2, 2)), np.eye(2)])
+    with pytest.raises(InputError, match="no inverse") as caught:
+        at_points(batch_of("inv(A)", {"A": A}, ("A",), ("A",)), jacobian=True)
+    assert caught.value.hint == "its determinant is 0; that is at point 2"
+
+
+def test_points_do_not_spoil_each_other() -> None:
+    """A NaN at one point stays there, through a product with a common matrix too."""
+    x = np.array([[1.0, 2.0], [np.nan, 1.0], [np.inf, 1.0], [3.0, -1.0]])
+    found = at_points(batch_of("sum((A@x)**2)", {"x": x, "A": [[1, 2], [3, 4]]}, ("x",), ("x", "A")), v=np.array(1.0))
+    assert found.vjp is not None
+    assert np.isfinite(found.vjp["x"][[0, 3]]).all()
+    assert np.isfinite(found.vjp["A"][[0, 3]]).all()
+    assert found.vjp["x"][0].tolist() == [76, 108]  # 2Aᵀ(Ax) with Ax = 5, 11
+
+
+@settings(max_examples=40, deadline=None)
+@given(programs(most=5), st.data())
+def test_random_programs_at_many_points(program: Random, data: st.DataObject) -> None:
+    """Some variables mapped, the rest the same at all points."""
+    leaves = {name: leaf.detach().numpy() for name, leaf in program.leaves.items()}
+    mapped = tuple(data.draw(st.lists(st.sampled_from(sorted(leaves)), min_size=1, unique=True)))
+    inputs = {
+        name: np.multiply.outer([1.0, 0.7, -1.3], array) if name in mapped else array for name, array in leaves.items()
+    }
+    names = parse(program.text, shapes={name: array.shape for name, array in leaves.items()}).names
+    mapped = tuple(name for name in mapped if name in names)
+    if mapped:
+        batch = batch_of(program.text, {name: inputs[name] for name in names}, mapped, names)
+        with np.errstate(all="ignore"):
+            assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
