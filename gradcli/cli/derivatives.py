@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import Vector
+from gradcli.cli.options import PointsOf, Vector, names
 
 if TYPE_CHECKING:
     from gradcli.results import VJP, Evaluation, Gradient, Jacobian
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     add(app, eval_, without=["wrt"])
 
 
-def vjp(asked: Asked, v: Vector = None) -> "VJP":
+def vjp(asked: Asked, v: Vector = None, points_of: PointsOf = None) -> "VJP":
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
@@ -30,10 +30,10 @@ def vjp(asked: Asked, v: Vector = None) -> "VJP":
       gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0
       gradcli vjp "-x**2" --at -1,2 --v ones --format plain
     """
-    return asked.function.vjp(asked.at, asked.value(v, "--v"), **asked.options)
+    return asked.function.vjp(asked.at, asked.value(v, "--v"), points_of=_points(points_of), **asked.options)
 
 
-def jacobian(asked: Asked) -> "Jacobian":
+def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size.
@@ -42,22 +42,24 @@ def jacobian(asked: Asked) -> "Jacobian":
     Examples:
       gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
       gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
+      gradcli jacobian "[x[0]*x[1], x[0]+x[1]]" --at "[[1,2],[3,4],[5,6]]" --points-of x
     """
-    return asked.function.jacobian(asked.at, **asked.options)
+    return asked.function.jacobian(asked.at, points_of=_points(points_of), **asked.options)
 
 
-def grad(asked: Asked) -> "Gradient":
+def grad(asked: Asked, points_of: PointsOf = None) -> "Gradient":
     """The gradient of a function with one output.
 
     \b
     Examples:
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli grad "log(x)" --at -1
+      gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
     """
-    return asked.function.grad(asked.at, **asked.options)
+    return asked.function.grad(asked.at, points_of=_points(points_of), **asked.options)
 
 
-def eval_(asked: Asked) -> "Evaluation":
+def eval_(asked: Asked, points_of: PointsOf = None) -> "Evaluation":
     """The value of a function, and whether it can be trusted.
 
     \b
@@ -65,4 +67,8 @@ def eval_(asked: Asked) -> "Evaluation":
       gradcli eval "y = x**2; sum(y)" --at 1,2
       gradcli eval "sin(pi/6)" --format plain
     """
-    return asked.function.eval(asked.at, dtype=asked.dtype, check=asked.check)
+    return asked.function.eval(asked.at, dtype=asked.dtype, check=asked.check, points_of=_points(points_of))
+
+
+def _points(points_of: str | None) -> list[str]:
+    return names(points_of, "--points-of") or []

@@ -73,6 +73,16 @@ Wrt = Annotated[
         help="The variables to differentiate by, separated by commas. All by default.",
     ),
 ]
+PointsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--points-of",
+        metavar="NAMES",
+        show_default=False,
+        help="Variables that hold many points, one after the other along their first axis, separated by commas. "
+        "EXPR is of one point, and there is an answer for each.",
+    ),
+]
 DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="The floating-point type of the computation.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="Tables, one line of JSON, or the bare numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
@@ -164,17 +174,18 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
     raise InputError(f"{option} {word} names no variable, and the expression has {known}", hint=hint)
 
 
-def names(wrt: str | None) -> list[str] | None:
-    """The names of `--wrt`.
+def names(words: str | None, option: str = "--wrt") -> list[str] | None:
+    """The names of `--wrt`, or of another option that names variables.
 
     Raises:
         InputError: There is none among them.
     """
-    if wrt is None:
+    if words is None:
         return None
-    found = _words(wrt)
+    found = _words(words)
     if not found:
-        raise InputError("--wrt names no variable", hint="leave it out for all of them")
+        hint = "leave it out for all of them" if option == "--wrt" else f"write {option} NAME"
+        raise InputError(f"{option} names no variable", hint=hint)
     return found
 
 

@@ -167,16 +167,23 @@ def jacobian(points: Points, *, check: bool) -> Jacobian:
     question = points.question
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or fewer points", times=points.count)
     found = points.torch(jacobian=True)
-    many = f"one Jacobian a point: {points.jacobian_entries:,} entries in all"
-    remark = f"{many}, where that of all points at once has {points.count:,} times as many, the others 0"
     return Jacobian(
         command="jacobian",
         value=found.value,
         jacobian=found.jacobian,
-        remarks=(remark,) if points.count > 1 and question.wrt else (),
+        remarks=_saved(points),
         **points.common,
         **_checked(points, found, None, check=check),
     )
+
+
+def _saved(points: Points) -> tuple[str, ...]:
+    """What a Jacobian a point leaves out of that of all points at once."""
+    names = [name for name in points.question.wrt if name in points.names]
+    if points.count == 1 or not names:
+        return ()
+    of_all = f"that of all points at once is block-diagonal by {', '.join(names)}"
+    return (f"each point has its own Jacobian; {of_all}, with {points.count:,} times as many entries, the others 0",)
 
 
 def _product(points: Points, v: Array, *, check: bool) -> tuple[Mapping[str, Array], dict[str, Any]]:
@@ -240,9 +247,11 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
     question = points.question
     verdict, judgements = _judged(points, found, v) if check else (None, {})
     derived = derive(question.point, question.wrt)
-    first = next(iter(judgements), 0)
-    evidence = judgements[first].evidence if judgements else None
-    formulas = confirmed(points.at(first).point, question.program, derived, evidence)
+    for first in [*list(judgements)[:1], *list(judgements)[-1:]] or [0]:
+        evidence = judgements[first].evidence if judgements else None
+        formulas = confirmed(points.at(first).point, question.program, derived, evidence)
+        if not any(formula.note for formula in formulas.shown.values()):
+            break
     refuted = dict(formulas.refuted)
     for point, judgement in judgements.items():
         for name, reason in contradicted(points.at(point).point, derived, judgement.evidence).items():

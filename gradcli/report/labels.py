@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gradcli.results import Claim, Finding, Opinion
 
 
@@ -15,7 +17,13 @@ def index(position: tuple[int, ...] | None) -> str:
 
 
 def entry(of: Finding | Opinion, y: str) -> str:
-    """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called."""
+    """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
+
+    >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, "", point=3), "y")
+    '∂y[0]/∂x[1] at point 3'
+    """
+    if isinstance(of, Finding) and of.point is not None:
+        return f"{entry(replace(of, point=None), y)} at point {of.point}"
     if of.variable is None:
         return y + index(of.row)
     if of.column is None:

@@ -16,9 +16,11 @@ def render(answer: Answer | Functions) -> str:
 
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
-    list, a line a group.
+    list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
     """
     match answer:
+        case Answer(points=int(points)):
+            rows = list(_at_points(answer, points))
         case Functions():
             return "".join(f"{line}\n" for line in _functions(answer))
         case Checking():
@@ -33,6 +35,20 @@ def render(answer: Answer | Functions) -> str:
         case _:
             rows = _rows(answer.value)
     return "".join(" ".join(map(digits, row)) + "\n" for row in rows)
+
+
+def _at_points(answer: Answer, points: int) -> Array:
+    match answer:
+        case VJP():
+            shown = [answer.vjp[name].reshape(points, -1) for name in answer.wrt]
+        case Gradient():
+            shown = [answer.grad[name].reshape(points, -1) for name in answer.wrt]
+        case Jacobian():
+            blocks = answer.jacobian or {}
+            shown = [_matrix(blocks[name], answer.value.size) for name in answer.wrt]
+        case _:
+            shown = [answer.value.reshape(points, -1)]
+    return np.hstack(shown) if shown else np.empty((0, 0))
 
 
 def _checking(answer: Checking) -> Iterator[str]:

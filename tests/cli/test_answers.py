@@ -127,6 +127,7 @@ def test_json_is_exactly_as_designed(gradcli: Command) -> None:
         "vjp": {"x": [2.0, 4.0]},
         "jacobian": {"x": [[2.0, 0.0], [0.0, 4.0]]},
         "symbolic": {"x": "2*x[i]*KroneckerDelta(i, j)"},
+        "structure": {"x": "diagonal"},
         "check": {
             "verdict": "agree",
             "entries": 4,

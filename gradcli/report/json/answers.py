@@ -18,8 +18,10 @@ def fields(answer: Answer) -> dict[str, Any]:
         "command": answer.command,
         "expression": answer.expression,
         "dtype": answer.dtype,
-        "inputs": arrays(answer.inputs),
     }
+    if answer.points is not None:
+        found |= {"points_of": list(answer.points_of), "points": answer.points}
+    found["inputs"] = arrays(answer.inputs)
     if isinstance(answer, Differentiation):
         found["wrt"] = list(answer.wrt)
     found["value"] = as_json(answer.value)
@@ -36,6 +38,8 @@ def fields(answer: Answer) -> dict[str, Any]:
         found["check"] = check_fields(answer.check)
     if isinstance(answer, Checking):
         found |= checking_fields(answer)
+    if answer.remarks:
+        found["remarks"] = list(answer.remarks)
     if answer.warnings:
         found["warnings"] = list(answer.warnings)
     return found
@@ -48,6 +52,9 @@ def _derivative(answer: Differentiation) -> dict[str, Any]:
     if answer.jacobian_omitted:
         fields["jacobian_omitted"] = answer.jacobian_omitted
     fields["symbolic"] = {name: formula.text for name, formula in answer.symbolic.items()}
+    structure = {name: formula.structure for name, formula in answer.symbolic.items() if formula.structure}
+    if structure:
+        fields["structure"] = structure
     if answer.symbolic_omitted:
         fields["symbolic_omitted"] = dict(answer.symbolic_omitted)
     if answer.check is not None:

@@ -104,6 +104,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _where(entry: Finding | Opinion) -> dict[str, Any]:
     fields: dict[str, Any] = {} if entry.variable is None else {"variable": entry.variable}
+    if isinstance(entry, Finding) and entry.point is not None:
+        fields["point"] = entry.point
     if entry.row is not None:
         fields["row"] = list(entry.row)
     if entry.column is not None:

@@ -7,7 +7,7 @@ Every cell is plain text: rich's markup would eat `x[0]`.
 from __future__ import annotations
 
 from gradcli.report.drawing import Screen, draw
-from gradcli.report.table import checking, derivatives, functions
+from gradcli.report.table import checking, derivatives, functions, points
 from gradcli.results import Answer, Checking, Functions
 
 __all__ = ["render"]
@@ -20,5 +20,7 @@ def render(answer: Answer | Functions, screen: Screen) -> str:
             return draw(functions.parts(answer, screen), screen)
         case Checking():
             return draw(checking.parts(answer, screen), screen)
+        case Answer(points=int()):
+            return draw(points.parts(answer, screen), screen)
         case _:
             return draw(derivatives.parts(answer, screen), screen)

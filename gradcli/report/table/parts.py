@@ -23,17 +23,22 @@ LONG_EXPRESSION = 400
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
     """The function, its inputs and its value."""
+    yield title(statement(answer), screen)
+    table = new_table(["", "shape", answer.dtype], screen)
+    for name, array in answer.inputs.items():
+        add_row(table, screen, name, shape_of(array), elements(array))
+    add_row(table, screen, y, shape_of(answer.value), elements(answer.value))
+    if isinstance(answer, VJP | Checking) and answer.v is not None:
+        add_row(table, screen, "v", shape_of(answer.v), elements(answer.v))
+    yield table
+
+
+def statement(answer: Answer) -> str:
+    """The function with a name for its value."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
-    yield title(expression if _has_names(expression) else f"{y} = {expression}", screen)
-    table = new_table(["", "shape", answer.dtype], screen)
-    for name, array in answer.inputs.items():
-        add_row(table, screen, name, _shape(array), elements(array))
-    add_row(table, screen, y, _shape(answer.value), elements(answer.value))
-    if isinstance(answer, VJP | Checking) and answer.v is not None:
-        add_row(table, screen, "v", _shape(answer.v), elements(answer.v))
-    yield table
+    return expression if _has_names(expression) else f"{answer.output} = {expression}"
 
 
 def _has_names(expression: str) -> bool:
@@ -45,7 +50,7 @@ def quantities(header: str, arrays: Mapping[str, Array], wrt: Sequence[str], scr
     """An array per variable, with its shape."""
     table = new_table(["", "shape", header], screen)
     for name in wrt:
-        add_row(table, screen, name, _shape(arrays[name]), elements(arrays[name]))
+        add_row(table, screen, name, shape_of(arrays[name]), elements(arrays[name]))
     return table
 
 
@@ -191,5 +196,6 @@ def _truth(finding: Finding) -> str:
     return "none" if finding.reference is None else digits(finding.reference)
 
 
-def _shape(array: Array) -> str:
+def shape_of(array: Array) -> str:
+    """The shape as text."""
     return str(array.shape)

@@ -1,0 +1,76 @@
+"""Answers at many points as tables: a row a point, the Jacobian of each as a small matrix in its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from gradcli.report.drawing import Screen, add_row, elements, ends, new_table, text, title
+from gradcli.report.table.derivatives import remarks, structures
+from gradcli.report.table.parts import closed_form, coverage, findings, shape_of, statement
+from gradcli.results import VJP, Answer, Array, Differentiation, Evaluation, Gradient, Jacobian
+
+
+def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
+    """Titles, tables and remarks, from top to bottom."""
+    y = answer.output
+    count = answer.points or 0
+    points = f"{count:,} point{'s' * (count > 1)} of {', '.join(answer.points_of)}"
+    yield title(f"{statement(answer)}  at {points}", screen)
+    same = {name: array for name, array in answer.inputs.items() if name not in answer.points_of}
+    if same:
+        table = new_table(["the same at each", "shape", answer.dtype], screen)
+        for name, array in same.items():
+            add_row(table, screen, name, shape_of(array), elements(array))
+        yield table
+    if isinstance(answer, Differentiation) and not answer.wrt:
+        yield text("there is no variable to differentiate by", screen)
+        return
+    yield _rows(answer, count, screen)
+    yield from remarks(answer, screen)
+    if isinstance(answer, Differentiation):
+        yield from closed_form(answer, screen)
+        yield from structures(answer, screen)
+    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
+        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
+        yield from coverage(answer.check, screen, readings)
+        yield from findings(answer.check, y, screen)
+
+
+def _rows(answer: Answer, count: int, screen: Screen) -> Table:
+    """A row for each point, or for those at the ends."""
+    columns = _columns(answer, count)
+    table = new_table(["point", *columns], screen)
+    shown = [
+        [str(point), *(elements(array[point]) for array in columns.values())]
+        if point >= 0
+        else ["…"] * (1 + len(columns))
+        for point in ends(count)
+    ]
+    for row in shown:
+        add_row(table, screen, *row)
+        if any("\n" in cell for one in shown for cell in one):
+            table.add_section()
+    return table
+
+
+def _columns(answer: Answer, count: int) -> Mapping[str, Array]:
+    """What there is to show of each point, by its header."""
+    y = answer.output
+    found = {name: answer.inputs[name] for name in answer.points_of} | {y: answer.value}
+    match answer:
+        case VJP():
+            found |= {"v": answer.v} | {f"vᵀJ {name}": answer.vjp[name] for name in answer.wrt}
+        case Gradient():
+            found |= {f"gradient {name}": answer.grad[name] for name in answer.wrt}
+        case Jacobian(jacobian=blocks) if blocks is not None:
+            rows = answer.value.size // count
+            for name in answer.wrt:
+                block = blocks[name]
+                is_matrix = answer.value.ndim > 1 and block.ndim > answer.value.ndim
+                found[f"∂{y}/∂{name}"] = (
+                    block.reshape(count, rows, block.size // max(1, count * rows)) if is_matrix else block
+                )
+    return found
