@@ -1,0 +1,322 @@
+"""Many points with `points_of`: an answer for each, as one call for each; and what formulas show of structure."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function, GradcliError
+from gradcli.questions import points as questions
+from gradcli.results import Differentiation
+from tests.conftest import Command
+
+LIN = "linspace(-2,2,5)"
+SEEDS: list[tuple[str, list[str], str, Any]] = [
+    ("D2", ["grad", "x**2", "--at", LIN], "grad", [-4, -2, 0, 2, 4]),
+    ("D2 with v", ["vjp", "x**2", "--at", LIN, "--v", "ones"], "vjp", [-4, -2, 0, 2, 4]),
+    ("D3", ["grad", "(x**2).sum()", "--at", LIN], "grad", [-4, -2, 0, 2, 4]),
+    (
+        "D5",
+        ["grad", "(x*x*w).sum()", "--at", "x=arange(6).view(3,2)", "--at", "w=-1,1", "--wrt", "x"],
+        "grad",
+        [[0, 2], [-4, 6], [-8, 10]],
+    ),
+    ("D7", ["vjp", "[-x**3, 5*x]", "--at", "0,1,2", "--v", "e0"], "vjp", [0, -3, -12]),
+    ("D7 second", ["vjp", "[-x**3, 5*x]", "--at", "0,1,2", "--v", "e1"], "vjp", [5, 5, 5]),
+    ("D7 both", ["jacobian", "[-x**3, 5*x]", "--at", "0,1,2"], "jacobian", [[0, 5], [-3, 5], [-12, 5]]),
+    (
+        "D9",
+        ["vjp", "[x.sum(), (x**2).sum()]", "--at", "arange(12).view(3,4)", "--v", "e0"],
+        "vjp",
+        np.ones((3, 4)).tolist(),
+    ),
+    (
+        "D9 second",
+        ["vjp", "[x.sum(), (x**2).sum()]", "--at", "arange(12).view(3,4)", "--v", "e1"],
+        "vjp",
+        (2 * np.arange(12).reshape(3, 4)).tolist(),
+    ),
+    (
+        "D9 values",
+        ["eval", "[x.sum(), (x**2).sum()]", "--at", "arange(12).view(3,4)"],
+        "value",
+        [[6, 14], [22, 126], [38, 366]],
+    ),
+    ("D13", ["jacobian", "x**2", "--at", LIN], "jacobian", [-4, -2, 0, 2, 4]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "key", "expected"), [seed[1:] for seed in SEEDS], ids=[s[0] for s in SEEDS])
+def test_questions_of_many_points(arguments: list[str], key: str, expected: Any, gradcli: Command) -> None:
+    """The article's functions as written for one point, and its numbers."""
+    run = gradcli(*arguments, "--points-of", "x", "--json")
+    assert run.code == 0, run.err
+    answer = json.loads(run.out)
+    found = answer[key] if key == "value" else answer[key]["x"]
+    np.testing.assert_array_equal(found, expected)
+    assert (answer["points_of"], answer["points"]) == (["x"], len(expected))
+    assert list(answer)[4:6] == ["points_of", "points"]
+    assert answer["check"]["verdict"] == "agree"
+
+
+def test_a_jacobian_a_point_is_the_diagonal_of_that_of_all(gradcli: Command) -> None:
+    """By hand, [[x1, x0], [1, 1]] at three points; the block-diagonal one has three times as many entries."""
+    x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    answer = Function("[x[0]*x[1], x[0]+x[1]]").jacobian({"x": x}, points_of=["x"])
+    assert answer.jacobian is not None
+    assert answer.value.tolist() == [[2, 3], [12, 7], [30, 11]]
+    assert answer.jacobian["x"].tolist() == [[[2, 1], [1, 1]], [[4, 3], [1, 1]], [[6, 5], [1, 1]]]
+    assert "3 times as many" in answer.remarks[0]
+    whole = Function("stack([x[:,0]*x[:,1], x[:,0]+x[:,1]], dim=1)").jacobian({"x": x}).jacobian
+    assert whole is not None
+    assert whole["x"].size == 3 * answer.jacobian["x"].size
+    np.testing.assert_array_equal(np.einsum("niNj,nN->nij", whole["x"], np.eye(3)), answer.jacobian["x"])
+
+
+CALLS: list[tuple[str, dict[str, Any], list[str], Any]] = [
+    (
+        "tanh(W@x + b)",
+        {"W": [[1, -2, 0.5], [0.3, 0, 1]], "x": np.sin(np.arange(12.0)).reshape(4, 3), "b": [0.1, -0.2]},
+        ["x"],
+        "2*y",
+    ),
+    ("t*exp(-t*x)", {"t": [0.5, 1, 2], "x": [[1, 2], [0, 1], [3, -1]]}, ["x", "t"], [1, 10]),
+    ("softmax(x)", {"x": [[1, 2, 3], [0, 0, 0]]}, ["x"], "e1"),
+    ("x*det(A)", {"x": [[1, 2], [3, 4]], "A": [[2, 1], [1, 3]]}, ["x"], "x"),
+    ("A@A.T", {"A": np.arange(18.0).reshape(3, 3, 2) / 7}, ["A"], "e1"),
+    ("[x, x**2, 3]", {"x": [1, 2, 3, 4]}, ["x"], "1,0,2"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "at", "names", "v"), CALLS, ids=[call[0] for call in CALLS])
+def test_an_answer_at_each_point_is_that_of_one_call(
+    text: str, at: dict[str, Any], names: list[str], v: Any, dtype: Any
+) -> None:
+    """Value, Jacobian, vᵀJ and v, by all variables, mapped or not."""
+    function = Function(text)
+    many = function.vjp(at, v, dtype=dtype, points_of=names)
+    full = function.jacobian(at, dtype=dtype, points_of=names)
+    values = function.eval(at, dtype=dtype, points_of=names)
+    assert many.check is not None
+    assert many.check.verdict == "agree"
+    assert full.jacobian is not None
+    assert many.jacobian is not None
+    for n in range(many.points or 0):
+        one = function.vjp({k: np.asarray(a)[n] if k in names else a for k, a in at.items()}, v, dtype=dtype)
+        assert one.jacobian is not None
+        rtol = 1e-14 if dtype == "float64" else 1e-6
+        np.testing.assert_allclose(many.value[n], one.value, rtol=rtol)
+        np.testing.assert_allclose(values.value[n], one.value, rtol=rtol)
+        np.testing.assert_allclose(many.v[n], one.v, rtol=rtol)
+        for name in many.wrt:
+            assert many.vjp[name].dtype == np.dtype(dtype)
+            np.testing.assert_allclose(many.vjp[name][n], one.vjp[name], rtol=10 * rtol, atol=rtol)
+            np.testing.assert_allclose(full.jacobian[name][n], one.jacobian[name], rtol=rtol, atol=rtol)
+            np.testing.assert_allclose(many.jacobian[name][n], one.jacobian[name], rtol=rtol, atol=rtol)
+        assert {name: formula.text for name, formula in many.symbolic.items()} == {
+            name: formula.text for name, formula in one.symbolic.items()
+        }
+
+
+def test_v_may_be_of_one_point_or_of_all() -> None:
+    """Shape (2,) is the same for each; (3, 2) is one for each; others are refused."""
+    f = Function("x**2")
+    x = [[1, 2], [3, 4], [5, 6]]
+    assert f.vjp({"x": x}, [1, 10], points_of=["x"]).vjp["x"].tolist() == [[2, 40], [6, 80], [10, 120]]
+    v = [[1, 0], [0, 1], [1, 1]]
+    assert f.vjp({"x": x}, v, points_of=["x"]).vjp["x"].tolist() == [[2, 0], [0, 8], [10, 12]]
+    assert f.vjp({"x": x}, "[[1,0],[0,1],[1,1]]", points_of=["x"]).v.tolist() == v
+    with pytest.raises(GradcliError, match=r"v has shape \(3,\)") as caught:
+        f.vjp({"x": x}, [1, 2, 3], points_of=["x"])
+    assert caught.value.hint == "of one point y has shape (2,), and of all points (3, 2)"
+    with pytest.raises(GradcliError, match="no components"):
+        Function("sum(x)").vjp({"x": x}, "e2", points_of=["x"])
+    with pytest.raises(GradcliError, match="v names 'z'"):
+        f.vjp({"x": x}, "z", points_of=["x"])
+
+
+def test_a_snippet_at_many_points() -> None:
+    """Its v is of all points together, as backward has it, and so are its values."""
+    text = "x = torch.tensor([-1., 0., 2.], requires_grad=True)\ny = x**3\ny.backward({})"
+    for v, factor in (("torch.ones(3)", [1, 1, 1]), ("torch.tensor([1., 2., 3.])", [1, 2, 3]), ("2*y.detach()", None)):
+        answer = Function(text.format(v)).vjp(points_of=["x"])
+        weights = np.array(factor) if factor else 2 * np.array([-1.0, 0, 8])
+        assert answer.vjp["x"].tolist() == (3 * np.array([1.0, 0, 4]) * weights).tolist()
+
+
+def test_findings_name_their_points(gradcli: Command) -> None:
+    """A kink at point 1 and one at point 3; the others agree."""
+    answer = Function("abs(x)").grad({"x": [1, 0, -2, 0]}, points_of=["x"])
+    assert answer.check is not None
+    assert [(f.point, f.verdict, f.one_sided) for f in answer.check.findings] == [
+        (1, "kink", (-1, 1)),
+        (3, "kink", (-1, 1)),
+    ]
+    assert (answer.check.entries, answer.check.checked, answer.check.chosen) == (4, 4, "all")
+    run = gradcli("grad", "abs(x)", "--at", "1,0,-2,0", "--points-of", "x", "--strict")
+    assert run.code == 1
+    assert "∂y/∂x at point 3" in run.out
+
+
+def test_the_worst_point_is_diagnosed_and_rewritten() -> None:
+    """Of three points, the branch not taken spoils the second: the culprit, a rewrite, and no more than one."""
+    answer = Function("where(x > 0, sqrt(x), 0)").grad({"x": [4, -1, 9]}, points_of=["x"])
+    assert answer.check is not None
+    assert (answer.check.verdict, [f.point for f in answer.check.findings]) == ("nan-trap", [1])
+    assert "sqrt(x)" in answer.check.findings[0].note
+    assert answer.check.rewrite is not None
+    assert answer.check.rewrite.verdict == "agree"
+    assert Function(answer.check.rewrite.expression).grad({"x": -1}).grad["x"] == 0
+
+
+def test_a_wrong_number_at_any_point_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge judges the numbers of the answer: one that is 1e-3 off at one of five points disagrees."""
+    from gradcli.autodiff import points
+
+    good = points.at_points
+
+    def wrong(*arguments: Any, **options: Any) -> points.AtPoints:
+        found = good(*arguments, **options)
+        assert found.jacobian is not None
+        found.jacobian["x"][3] *= 1.001
+        return found
+
+    monkeypatch.setattr(points, "at_points", wrong)
+    answer = Function("sin(x)").jacobian({"x": LIN}, points_of=["x"])
+    assert answer.check is not None
+    assert (answer.check.verdict, [f.point for f in answer.check.findings]) == ("disagree", [3])
+
+
+def test_a_sample_of_points_is_said_to_be_one() -> None:
+    """Entries are counted over all points; the one NaN among a thousand and the kink at 0 are looked at."""
+    x = np.linspace(-1, 1, 1001)
+    answer = Function("relu(x)").grad({"x": x}, points_of=["x"])
+    assert answer.check is not None
+    assert (answer.check.entries, answer.check.checked, answer.check.verdict) == (1001, 16, "kink")
+    assert answer.check.chosen == "16 of 1,001 points: first, last, extremes and a random rest, seed 0"
+    assert [f.point for f in answer.check.findings] == [500]
+    x[700] = -3
+    answer = Function("log(x + 2)").grad({"x": x}, points_of=["x"])
+    assert answer.check is not None
+    assert [(f.point, f.verdict) for f in answer.check.findings] == [(700, "undefined")]
+
+
+def test_a_hundred_thousand_points_are_fast() -> None:
+    """One backward pass for each row; the same as NumPy's."""
+    x = np.random.default_rng(0).normal(size=(100_000, 3))
+    function = Function("[sum(x**2), prod(x)]")
+    function.jacobian({"x": x[:2]}, points_of=["x"])
+    start = time.perf_counter()
+    answer = function.jacobian({"x": x}, points_of=["x"])
+    assert time.perf_counter() - start < 5
+    assert answer.jacobian is not None
+    products = np.stack([x[:, 1] * x[:, 2], x[:, 0] * x[:, 2], x[:, 0] * x[:, 1]], axis=1)
+    np.testing.assert_allclose(answer.jacobian["x"], np.stack([2 * x, products], axis=1), rtol=1e-15)
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.entries) == ("agree", 600_000)
+
+
+def test_sizes_in_the_text_are_those_of_one_point() -> None:
+    """And one point is a point, an empty y is an empty answer."""
+    assert Function("x.sum()/len(x)").eval({"x": np.ones((7, 2))}, points_of=["x"]).value.tolist() == [1] * 7
+    single = Function("x**2").jacobian({"x": [[1, 2]]}, points_of=["x"])
+    assert (single.points, single.value.shape, single.remarks) == (1, (1, 2), ())
+    empty = Function("x[2:]").jacobian({"x": [[1, 2], [3, 4]]}, points_of=["x"])
+    assert empty.jacobian is not None
+    assert empty.jacobian["x"].shape == (2, 0, 2)
+
+
+def test_a_name_twice_is_one_and_no_name_is_one_point() -> None:
+    """As for wrt."""
+    assert Function("x**2").grad({"x": [1, 2]}, points_of=["x", "x"]).points_of == ("x",)
+    assert Function("x**2").grad({"x": [1]}, points_of=[]).points is None
+
+
+def test_what_takes_too_long_is_refused_before_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the elements of all lines, and by the products of matrices."""
+    monkeypatch.setattr(questions, "MOST_WORK", 100)
+    with pytest.raises(GradcliError, match="50 points are too many for this expression; it is computed at 33 at most"):
+        Function("x**2").eval({"x": np.ones(50)}, points_of=["x"])
+    monkeypatch.undo()
+    monkeypatch.setattr(questions, "MAX_PRODUCTS", 100)
+    with pytest.raises(GradcliError, match="it is computed at 16 at most"):
+        Function("A@x").eval({"A": np.ones((2, 3)), "x": np.ones((17, 3))}, points_of=["x"])
+
+
+# -- structure and remarks
+
+
+STRUCTURES: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    ("x**2", {"x": LIN}, {"x": "diagonal"}),
+    ("x**2", {"x": "arange(6).view(2,3)"}, {"x": "diagonal"}),
+    ("x**2", {"x": "linspace(1,2,60)"}, {"x": "diagonal"}),
+    ("3*a + 2*b*b + log(c)", {"a": "1,2", "b": "3,4", "c": "5,6"}, {"a": "diagonal", "b": "diagonal", "c": "diagonal"}),
+    ("where(x > 0, x, a*x**3)", {"x": "1,-2", "a": 2}, {"x": "diagonal"}),
+    ("floor(x)", {"x": "0.5,1.5"}, {"x": "zero"}),
+    ("x.T", {"x": "[[1,2],[3,4]]"}, {}),
+    ("x + x.T", {"x": "[[1,2],[3,4]]"}, {}),
+    ("cumsum(x)", {"x": "1,2,3"}, {}),
+    ("flip(x, 0)", {"x": "1,2,3"}, {}),
+    ("softmax(x)", {"x": "1,2,3"}, {}),
+    ("x + x[0]", {"x": "1,2,3"}, {}),
+    ("x*sum(x)", {"x": "1,2,3"}, {}),
+    ("sum(x**2)", {"x": "1,2,3"}, {}),
+    ("x**2", {"x": "3"}, {}),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "expected"), STRUCTURES)
+def test_the_structure_is_said_where_the_formula_shows_it(
+    text: str, at: dict[str, Any], expected: dict[str, str]
+) -> None:
+    """And what is said is true of torch's numbers."""
+    answer = Function(text).jacobian(at)
+    assert {name: f.structure for name, f in answer.symbolic.items() if f.structure} == expected
+    assert answer.jacobian is not None
+    for name, structure in expected.items():
+        block = answer.jacobian[name].reshape(answer.value.size, -1)
+        assert not (block - np.diag(np.diag(block))).any()
+        assert structure == "diagonal" or not block.any()
+
+
+def test_a_diagonal_jacobian_is_remarked_on_where_v_is_ones(gradcli: Command) -> None:
+    """In the words of each command; of another v, and of one element, there is nothing to say."""
+    words = "∂y/∂x is diagonal: of x, only x[i] moves y[i]"
+    assert (
+        f"{words}, so v = ones gives the derivative at every point\n"
+        in gradcli("vjp", "x**2", "--at", LIN, "--v", "ones").out
+    )
+    assert f"{words}; vjp with v = ones gives the diagonal\n" in gradcli("jacobian", "x**2", "--at", LIN).out
+    assert "diagonal" not in gradcli("vjp", "x**2", "--at", LIN, "--v", "e0").out
+    assert "diagonal" not in gradcli("vjp", "x**2", "--at", "[3]").out
+    assert "diagonal" not in gradcli("vjp", "x.T", "--at", "[[1,2],[3,4]]", "--v", "ones").out
+    both = gradcli("vjp", "x*z + a", "--at", "x=1,2", "--at", "z=3,4", "--at", "a=1", "--v", "ones").out
+    assert "∂y/∂x, ∂y/∂z are diagonal: of x, z, only x[i], z[i] move y[i], so v = ones" in both
+
+
+SUMS = [
+    ("(x**2).sum()", {"x": LIN}, "x**2"),
+    ("sum(x)", {"x": "1,2"}, "x"),
+    ("y = relu(x)*w; torch.sum(y)", {"x": "1,2", "w": "3,4"}, "relu(x)*w"),
+    ("sum(softmax(x))", {"x": "1,2"}, ""),
+    ("mean(x**2)", {"x": "1,2"}, ""),
+    ("sum(x**2) + 1", {"x": "1,2"}, ""),
+    ("sum(x**2)", {"x": "[1]"}, ""),
+    ("sum(a*x)", {"x": "1,2", "a": "3"}, ""),
+    ("sum(A@x)", {"x": "1,2", "A": "[[1,2],[3,4]]"}, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "inner"), SUMS)
+def test_the_sum_trick_is_called_by_its_name(text: str, at: dict[str, Any], inner: str) -> None:
+    """Where what is summed is a function of each element alone; v = 1 is what it passes on."""
+    expected = (f"sum() passes 1 to each element of {inner}: the same as v = ones without the sum",) if inner else ()
+    function = Function(text)
+    answers: list[Differentiation] = [function.grad(at), function.vjp(at)]
+    assert [answer.remarks for answer in answers] == [expected, expected]
+    assert function.vjp(at, 100).remarks == ()
