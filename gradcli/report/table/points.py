@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import Screen, add_row, elements, ends, new_table, text, title
+from gradcli.report.drawing import WIDEST, Screen, add_row, elements, ends, new_table, text, title
 from gradcli.report.table.derivatives import remarks, structures
 from gradcli.report.table.parts import closed_form, coverage, findings, shape_of, statement
 from gradcli.results import VJP, Answer, Array, Differentiation, Evaluation, Gradient, Jacobian
@@ -39,21 +39,36 @@ def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
         yield from findings(answer.check, y, screen)
 
 
-def _rows(answer: Answer, count: int, screen: Screen) -> Table:
-    """A row for each point, or for those at the ends."""
+def _rows(answer: Answer, count: int, screen: Screen) -> Table | Text:
+    """A row for each point, or for those at the ends; a paragraph each where the rows would not fit the screen."""
     columns = _columns(answer, count)
-    table = new_table(["point", *columns], screen)
+    headers = ["point", *columns]
     shown = [
-        [str(point), *(elements(array[point]) for array in columns.values())]
-        if point >= 0
-        else ["…"] * (1 + len(columns))
+        [str(point), *(elements(array[point]) for array in columns.values())] if point >= 0 else ["…"] * len(headers)
         for point in ends(count)
     ]
+    widths = [
+        max(len(line) for cell in cells for line in cell.split("\n")) for cells in zip(headers, *shown, strict=True)
+    ]
+    if sum(widths) + 3 * len(widths) + 1 > (screen.width or WIDEST):
+        return text("\n".join(_paragraph(headers, row) for row in shown), screen)
+    table = new_table(headers, screen)
+    has_matrices = any("\n" in cell for row in shown for cell in row)
     for row in shown:
         add_row(table, screen, *row)
-        if any("\n" in cell for one in shown for cell in one):
+        if has_matrices:
             table.add_section()
     return table
+
+
+def _paragraph(headers: Sequence[str], row: Sequence[str]) -> str:
+    """One point: a line for each quantity, or for each row of a matrix."""
+    if row[0] == "…":
+        return "…"
+    lines = [
+        f"  {header} {line}" for header, cell in zip(headers[1:], row[1:], strict=True) for line in cell.split("\n")
+    ]
+    return "\n".join([f"point {row[0]}", *lines])
 
 
 def _columns(answer: Answer, count: int) -> Mapping[str, Array]:
