@@ -9,7 +9,7 @@ import sympy
 
 from gradcli.check.point import Point, unravel
 from gradcli.reference.balls import Ball
-from gradcli.results import Finding, Verdict
+from gradcli.results import Finding, Of, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Entry:
     Attributes:
         variable: The x of the block; None for an element of y.
         column: Flat position in x; -1 for an element of y.
-        row: Flat position in y; -1 for an entry of vᵀJ.
+        row: Flat position in y, of a Hessian in the variable `by`; -1 for an entry of vᵀJ, Hu or the gradient.
         torch: What torch computed.
         verdict: What became of it.
         ball: The truth; None where there is none.
@@ -44,6 +44,8 @@ class Entry:
         note: Why, in words.
         one_sided: The derivatives from the left and from the right, at a kink.
         proven: Whether an enclosure decided.
+        of: What it belongs to; empty for y, J and vᵀJ.
+        by: The variable of the row, of a Hessian.
     """
 
     variable: str | None
@@ -56,6 +58,8 @@ class Entry:
     note: str = ""
     one_sided: tuple[float, float] | None = None
     proven: bool = True
+    of: Of = ""
+    by: str | None = None
 
     @property
     def place(self) -> Place:
@@ -71,7 +75,8 @@ class Entry:
 
     def finding(self, point: Point) -> Finding:
         """The entry with its indices, for people."""
-        row = None if self.row < 0 else unravel(self.row, point.shapes.get(point.program.output, ()))
+        along = point.program.output if self.by is None else sympy.Symbol(self.by, real=True)
+        row = None if self.row < 0 else unravel(self.row, point.shapes.get(along, ()))
         column = None
         if self.variable is not None:
             column = unravel(self.column, point.shapes[sympy.Symbol(self.variable, real=True)])
@@ -86,6 +91,8 @@ class Entry:
             self.note,
             self.one_sided,
             self.proven,
+            of=self.of,
+            by=self.by,
         )
 
 

@@ -24,12 +24,16 @@ from gradcli.results import Check
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the reference found at the point, for the formulas: columns by number of the direction, at some bits."""
+    """What the reference found at the point, for the formulas: columns by number of the direction, at some bits.
+
+    `work` is how many ball operations that took.
+    """
 
     directions: Sequence[Direction]
     columns: Columns
     rows: Rows | None
     bits: int
+    work: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,15 +95,15 @@ class _Judge:
             except OverBudgetError:
                 continue
             found = plan.run(FIRST_BITS)
-            evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS)
+            evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
             decided = self._decide(evidence, found, self._targets(torch, selection, found))
-            notes = () if plan.judges_value else ("y itself was not checked: that was over the budget",)
+            notes = () if plan.judges_value or not torch.judges_value else ("y itself was not checked: that was over the budget",)
             return Part(entries, decided, selection.chosen, notes), evidence
         return Part(entries, (), "none", ("even one entry was over the budget of the reference",)), None
 
     def _targets(self, torch: Torch, selection: Selection, found: Found) -> list[Target]:
         value = torch.value.ravel()
-        targets = [Target(None, -1, row, -1, float(value[row])) for row in found.values]
+        targets = [Target(None, -1, row, -1, float(value[row])) for row in found.values if torch.judges_value]
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
         for d, (symbol, j) in enumerate(selection.directions):
             name = str(symbol)

@@ -58,6 +58,7 @@ class Torch:
         jacobian: Blocks of shape y.shape + x.shape by variable, if they were computed.
         v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
         vjp: The vector-Jacobian product by variable, of x's shape.
+        judges_value: Whether the numbers of y are to be judged; else y's shape is what matters.
     """
 
     dtype: str
@@ -65,6 +66,7 @@ class Torch:
     jacobian: Mapping[str, Array] | None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None
+    judges_value: bool = True
 
 
 def unravel(position: int, shape: Shape) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradcli.check.entry import Entry
 from gradcli.check.point import Point
-from gradcli.results import SEVERITY, Check, Verdict
+from gradcli.results import SEVERITY, Check, Of, Verdict
 
 MAX_FINDINGS = 10
 """Findings that are listed."""
@@ -16,18 +16,21 @@ MAX_FINDINGS = 10
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The entries of J, or of vᵀJ, that were looked at, with those of y."""
+    """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient."""
 
     entries: int
     decided: Sequence[Entry]
     chosen: str
     notes: tuple[str, ...] = ()
+    of: Of = ""
 
     @property
     def checked(self) -> int:
         """Entries whose number was compared or shown to have no truth: of J, else of vᵀJ, else of y."""
-        kept = [e for e in self.decided if e.variable is not None] or self.decided
-        kept = [e for e in kept if e.row >= 0] or kept
+        kept = [e for e in self.decided if e.of == self.of]
+        if not self.of:
+            kept = [e for e in kept if e.variable is not None] or kept
+            kept = [e for e in kept if e.row >= 0] or kept
         return sum(e.verdict != "unchecked" for e in kept)
 
 
@@ -39,7 +42,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
     main, *others = parts
     decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
     bad = worth_listing(decided)
-    verdict = worst([e.verdict for e in decided] or ["unchecked"])
+    verdict = worst([e.verdict for e in decided] + ["unchecked"] * (main.entries > 0 and main.checked == 0))
     notes = dict.fromkeys(main.notes)
     for part in others:
         notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
@@ -60,21 +63,22 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
 
 def _distinct(entries: Iterable[Entry]) -> list[Entry]:
     """Without the elements of y that a second part looked at again."""
-    return list({e.place: e for e in entries}.values())
+    return list({(e.of, e.by, *e.place): e for e in entries}.values())
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
     wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row >= 0}
-    said = {(e.row, e.verdict) for e in decided if e.variable is not None}
+    said = {(e.row, e.verdict) for e in decided if e.variable is not None or e.of}
     said |= {(-1, e.verdict) for e in decided if e.variable is not None and e.row < 0}
     return [
         e
         for e in decided
         if e.verdict != "agree"
-        and not (e.row < 0 and (e.variable, e.column) in wrong)
+        and not (not e.of and e.row < 0 and (e.variable, e.column) in wrong)
         and not (
             e.variable is None
+            and not e.of
             and e.verdict in ("undefined", "unchecked")
             and {(e.row, e.verdict), (-1, e.verdict)} & said
         )
@@ -91,5 +95,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _badness(entry: Entry) -> tuple[int, bool, float]:
-    """By verdict, y before its derivatives, then by error."""
-    return SEVERITY.index(entry.verdict), entry.variable is None, math.inf if entry.error is None else entry.error
+    """By verdict, y before its derivatives and the gradient before a Hessian, then by error."""
+    is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
+    return SEVERITY.index(entry.verdict), is_first, math.inf if entry.error is None else entry.error

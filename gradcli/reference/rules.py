@@ -124,6 +124,19 @@ def rule_of(call: Call) -> Rule:
     return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
 
 
+def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Expr]:
+    """The derivative of an elementwise operation by operand k, and the parameters that stand for its operands in it.
+
+    A parameter is None where a constant was put in.
+
+    >>> from gradcli.language.grammar import parse
+    >>> partial_of(parse("x**3").lines[0].call, 0)[1]
+    3*_a**2
+    """
+    parameters, partials = _partials(call.op.name, _exponent(call), call.statics)
+    return parameters, sympy.S.Zero if (partial := partials[k]) is None else partial
+
+
 def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
     """How far a slope moves, in units of relative rounding, when operands and value are rounded.
 
@@ -162,8 +175,8 @@ def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> 
 def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Rule:
     op = ops.TABLE[name]
     parameters, expression = _scalar(name, exponent, statics)
-    named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
-    partials = [None if p is None else _partial(name, expression, p, named) for p in parameters]
+    _, partials = _partials(name, exponent, statics)
+    named = _named(name, exponent, parameters)
     return Rule(
         parameters=parameters,
         value=compile_ball(expression),
@@ -173,6 +186,21 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
         is_step=op.is_step,
         is_flat=all(partial == 0 for partial in partials),
     )
+
+
+def _named(name: str, exponent: Expr | None, parameters: tuple[Expr | None, ...]) -> dict[str, Expr]:
+    """What the names of the operands stand for."""
+    return {n: exponent if p is None else p for n, p in zip(ops.TABLE[name].operands, parameters, strict=True)}
+
+
+@lru_cache(maxsize=1024)
+def _partials(
+    name: str, exponent: Expr | None, statics: tuple[Hashable, ...]
+) -> tuple[tuple[sympy.Symbol | None, ...], tuple[Expr | None, ...]]:
+    """The parameters of an operation and its derivatives by them."""
+    parameters, expression = _scalar(name, exponent, statics)
+    named = _named(name, exponent, parameters)
+    return parameters, tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
 
 
 def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[str, Expr]) -> Expr:

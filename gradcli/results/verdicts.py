@@ -29,14 +29,18 @@ SEVERITY: tuple[Verdict, ...] = (
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
 
+Of = Literal["", "jvp", "hvp", "hessian", "gradient"]
+"""What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """An entry whose numbers do not agree.
 
     Attributes:
-        variable: The x of the block; None for an element of y itself.
-        row: Index into y; None for an entry of vᵀJ.
-        column: Index into x; None for a formula, and for an element of y.
+        variable: The x of the block; None for an element of y itself, and of Ju.
+        row: Index into y; of a Hessian, into the variable `by`; None for an entry of vᵀJ, Hu or the gradient.
+        column: Index into x; None for a formula, and for an element of y or Ju.
         verdict: What is wrong.
         torch: What torch computed; None for a formula.
         reference: The truth to float64, if it exists; of a removable singularity, the limit.
@@ -45,6 +49,8 @@ class Finding:
         one_sided: The derivatives from the left and from the right, at a kink.
         proven: Whether an enclosure decided, and no sample, limit or estimate.
         point: The number of the point, where there are many.
+        of: What the entry belongs to; empty for y, J and vᵀJ.
+        by: The variable of the row, for an entry of a Hessian.
     """
 
     variable: str | None
@@ -58,6 +64,8 @@ class Finding:
     one_sided: tuple[float, float] | None = None
     proven: bool = False
     point: int | None = None
+    of: Of = ""
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

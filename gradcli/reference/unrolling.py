@@ -1,0 +1,91 @@
+"""Products, extremes and small determinants as operations on pairs of elements, which have simple tangents.
+
+A product or an extreme folds its list in halves: 1,000 elements take ten lines.  A determinant up to `MOST_ORDER` rows
+is a polynomial, whose derivatives exist for a singular matrix too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import sympy
+
+from gradcli.errors import Span
+from gradcli.language.expansion import rewritten
+from gradcli.language.indexing import Shape, Slice
+from gradcli.language.movement import axes_of
+from gradcli.language.program import Atom, Builder, Line, Program
+from gradcli.language.shapes import shape_of
+
+MOST_ORDER = 4
+"""Rows of a determinant that is written out, in at most 4 * 2**4 products."""
+
+FOLDED: Mapping[str, str] = {"prod": "mul", "amax": "maximum", "amin": "minimum"}
+"""Reductions, and the operation on two elements that each is made of."""
+
+
+def unroll(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
+    """The same function without products, extremes and small determinants.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("prod(x)")
+    >>> [line.call.op.name for line in unroll(program, {program.variables[0]: (3,)}).lines]
+    ['index', 'index', 'mul', 'index', 'cat', 'index', 'index', 'mul', 'reshape']
+    """
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call = line.call
+        shape = shapes.get(call.operands[0], ()) if call.operands else ()
+        if call.op.name in FOLDED and 0 not in shape:
+            return _folded(builder, line, operands[0], shape)
+        if call.op.name == "det" and 1 <= shape[-1] <= MOST_ORDER:
+            return _determinant(builder, operands[0], shape[-1], line.span)
+        return builder.emit(call.op.name, operands, line.span, call.statics)
+
+    return rewritten(program, write, shares=True).program
+
+
+def _folded(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
+    """The reduced dimensions joined into a last one, and halved until one element is left."""
+    call, span = line.call, line.span
+    axes = axes_of(shape, call.statics[0])
+    kept = tuple(d for d in range(len(shape)) if d not in axes)
+    order = (*kept, *axes)
+    if order != tuple(range(len(shape))):
+        value = builder.emit("permute", (value,), span, (order,))
+    size = 1
+    for d in axes:
+        size *= shape[d]
+    if len(axes) != 1:
+        value = builder.emit("reshape", (value,), span, ((*(shape[d] for d in kept), size),))
+    while size > 1:
+        half = size // 2
+        first, second = (_part(builder, value, n * half, (n + 1) * half, span) for n in (0, 1))
+        folded = builder.emit(FOLDED[call.op.name], (first, second), span)
+        if size % 2:
+            folded = builder.emit("cat", (folded, _part(builder, value, 2 * half, size, span)), span, (-1,))
+        value, size = folded, half + size % 2
+    return builder.emit("reshape", (value,), span, (shape_of(call, [shape]),))
+
+
+def _part(builder: Builder, value: Atom, start: int, stop: int, span: Span) -> Atom:
+    return builder.emit("index", (value,), span, (("...", Slice(start, stop)),))
+
+
+def _determinant(builder: Builder, matrix: Atom, order: int, span: Span) -> Atom:
+    """By Laplace's expansion along the rows, each minor of the lower rows once."""
+
+    def element(row: int, column: int) -> Atom:
+        return builder.emit("index", (matrix,), span, (("...", row, column),))
+
+    minors: dict[tuple[int, ...], Atom] = {(j,): element(order - 1, j) for j in range(order)}
+    for row in reversed(range(order - 1)):
+        below, minors = minors, {}
+        for columns in combinations(range(order), order - row):
+            total: Atom = sympy.S.Zero
+            for n, j in enumerate(columns):
+                product = builder.emit("mul", (element(row, j), below[(*columns[:n], *columns[n + 1 :])]), span)
+                total = product if n == 0 else builder.emit("sub" if n % 2 else "add", (total, product), span)
+            minors[columns] = total
+    return minors[tuple(range(order))]
