@@ -97,7 +97,11 @@ class _Judge:
             found = plan.run(FIRST_BITS)
             evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
             decided = self._decide(evidence, found, self._targets(torch, selection, found))
-            notes = () if plan.judges_value or not torch.judges_value else ("y itself was not checked: that was over the budget",)
+            notes = (
+                ()
+                if plan.judges_value or not torch.judges_value
+                else ("y itself was not checked: that was over the budget",)
+            )
             return Part(entries, decided, selection.chosen, notes), evidence
         return Part(entries, (), "none", ("even one entry was over the budget of the reference",)), None
 

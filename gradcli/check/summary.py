@@ -42,7 +42,10 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
     main, *others = parts
     decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
     bad = worth_listing(decided)
-    verdict = worst([e.verdict for e in decided] + ["unchecked"] * (main.entries > 0 and main.checked == 0))
+    verdicts: list[Verdict] = [e.verdict for e in decided]
+    if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
+        verdicts.append("unchecked")
+    verdict = worst(verdicts)
     notes = dict.fromkeys(main.notes)
     for part in others:
         notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None

@@ -215,16 +215,25 @@ class Reference:
             for k, operand in enumerate(line.call.operands):
                 if operand in plan.pairs:
                     d, e = plan.pairs[operand]
-                    source, out = self.footprint.up(line, k, e)
-                    if wanted is not None:
-                        kept = np.isin(out, wanted.get(line.symbol, np.empty(0, dtype=np.int64)))
-                        source, out = source[kept], out[kept]
+                    source, out = self._entered(line, k, e, wanted)
                     if len(source):
                         entering.append((k, source, d[source], out))
             if entering:
                 self._join(plan, line, entering)
                 total += len(plan.pairs[line.symbol][0])
                 self._require(total)
+
+    def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:
+        """For each element of operand k, the wanted elements of the line that it enters."""
+        if wanted is None:
+            return self.footprint.up(line, k, elements)
+        among = wanted.get(line.symbol, np.empty(0, dtype=np.int64))
+        try:
+            source, out = self.footprint.up(line, k, elements)
+        except TooManyError:  # a number that a million elements share, of which few are wanted
+            return self.footprint.up_to(line, k, elements, among)
+        kept = np.isin(out, among)
+        return source[kept], out[kept]
 
     def _join(self, plan: Plan, line: Line, entering: list[tuple[int, Flat, Flat, Flat]]) -> None:
         size = max(1, math.prod(self.shapes[line.symbol]))

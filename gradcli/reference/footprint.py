@@ -94,12 +94,21 @@ class Footprint:
             case _:
                 source = self._source(line, k)
                 out = np.flatnonzero(np.isin(source, elements))
-                order = np.argsort(elements, kind="stable")
-                ordered = elements[order]
-                first = np.searchsorted(ordered, source[out], "left")
-                count = np.searchsorted(ordered, source[out], "right") - first
-                self._require(int(count.sum()))
-                return order[_ranges(first, count)], np.repeat(out, count)
+                return self._matched(elements, source[out], out)
+
+    def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
+        """For each element of operand k, those among some elements of the line that it enters."""
+        position, source = self.down(line, k, out)
+        return self._matched(elements, source, out[position])
+
+    def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
+        """For each element, the `out` whose source it is."""
+        order = np.argsort(elements, kind="stable")
+        ordered = elements[order]
+        first = np.searchsorted(ordered, source, "left")
+        count = np.searchsorted(ordered, source, "right") - first
+        self._require(int(count.sum()))
+        return order[_ranges(first, count)], np.repeat(out, count)
 
     def _steps(self, first: Flat, count: Flat, step: int) -> Pairs:
         """For each position, `count` elements from `first` on, a step apart."""

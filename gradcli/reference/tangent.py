@@ -25,7 +25,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import MAX_LINES, Atom, Builder, Call, Line, Program
 from gradcli.language.shapes import infer, shape_of
 from gradcli.reference.rules import partial_of
-from gradcli.reference.unrolling import unroll
+from gradcli.reference.unrolling import MOST_ORDER, unroll
 from gradcli.reference.writing import NoTangentError, Writer
 
 _OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
@@ -54,13 +54,20 @@ def direction_name(variable: str) -> str:
     return f"u of {variable}"
 
 
-def tangent(program: Program, shapes: Mapping[Atom, Shape], moving: Collection[str] | None = None) -> Tangent:
+def tangent(
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    moving: Collection[str] | None = None,
+    *,
+    most_order: int = MOST_ORDER,
+) -> Tangent:
     """The Program of dy = J(x)·u.
 
     Args:
         program: A Program of primitives.
         shapes: Of its symbols.
         moving: The variables that have a direction; by default all.
+        most_order: Rows of a determinant that is written out; of larger ones the tangent has the inverse, as torch's.
 
     Raises:
         NoTangentError: an operation has no derivative that is a Program, or there are too many lines.
@@ -74,7 +81,7 @@ def tangent(program: Program, shapes: Mapping[Atom, Shape], moving: Collection[s
     variables = {symbol: shapes[symbol] for symbol in program.variables}
     moved = [symbol for symbol in program.variables if moving is None or str(symbol) in moving]
     try:
-        unrolled = unroll(program, shapes)
+        unrolled = unroll(program, shapes, most_order)
         return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved).found()
     except TooLargeError:
         raise NoTangentError(f"the derivative would take more than {MAX_LINES:,} operations") from None

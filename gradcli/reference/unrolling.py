@@ -25,8 +25,8 @@ FOLDED: Mapping[str, str] = {"prod": "mul", "amax": "maximum", "amin": "minimum"
 """Reductions, and the operation on two elements that each is made of."""
 
 
-def unroll(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
-    """The same function without products, extremes and small determinants.
+def unroll(program: Program, shapes: Mapping[Atom, Shape], most_order: int = MOST_ORDER) -> Program:
+    """The same function without products, extremes, and determinants of up to `most_order` rows.
 
     >>> from gradcli.language.grammar import parse
     >>> program = parse("prod(x)")
@@ -39,7 +39,7 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
         shape = shapes.get(call.operands[0], ()) if call.operands else ()
         if call.op.name in FOLDED and 0 not in shape:
             return _folded(builder, line, operands[0], shape)
-        if call.op.name == "det" and 1 <= shape[-1] <= MOST_ORDER:
+        if call.op.name == "det" and 1 <= shape[-1] <= most_order:
             return _determinant(builder, operands[0], shape[-1], line.span)
         return builder.emit(call.op.name, operands, line.span, call.statics)
 

@@ -12,7 +12,7 @@ from gradcli.results.answers import (
     Jacobian,
 )
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
-from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Opinion, Rewrite, Sampling, Verdict
+from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
 __all__ = [
     "SEVERITY",
@@ -34,6 +34,7 @@ __all__ = [
     "Jacobian",
     "Listing",
     "Meaning",
+    "Of",
     "Opinion",
     "Parameter",
     "Rewrite",

@@ -93,7 +93,8 @@ def test_a_tangent_is_the_hand_derived_jacobian_times_the_direction(truth: Truth
     u = _directions({name: arrays[name] for name in truth.jacobian})
     shape = np.shape(truth.value)
     parts = {
-        name: (np.reshape(jacobian, (*shape, -1)) * u[name].ravel()).sum(-1) for name, jacobian in truth.jacobian.items()
+        name: (np.reshape(jacobian, (*shape, -1)) * u[name].ravel()).sum(-1)
+        for name, jacobian in truth.jacobian.items()
     }
     for chosen in (list(u), *([name] for name in u)):
         found = _tangent_values(program, arrays, {name: u[name] for name in chosen})

@@ -1,0 +1,192 @@
+"""Products of a Hessian with directions, each judged as the gradient of one more Program: Hu, and the rows of H.
+
+Knows torch's numbers and how they are compared; the gradient beside them is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradcli.check.compare import FIRST_BITS, compare
+from gradcli.check.entry import Entry, Tolerance
+from gradcli.check.judge import Judgement, judge
+from gradcli.check.point import Point, Torch
+from gradcli.check.sample import SEED, pick
+from gradcli.check.summary import Part
+from gradcli.check.target import Target
+from gradcli.language.indexing import Shape
+from gradcli.reference.balls import precision
+from gradcli.reference.tangent import Tangent, tangent
+from gradcli.reference.writing import NoTangentError
+from gradcli.results import Array, Verdict
+
+ALL_ROWS = 32
+"""Up to this many rows of a Hessian, every one is checked."""
+
+SAMPLED_ROWS = 8
+"""Rows of a sample."""
+
+MOST_WORK = 240_000
+"""Ball operations of all rows together, about a second; the first row is always checked."""
+
+LOOK = 20_000
+"""What looking around the point for missing derivatives counts for one row."""
+
+EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
+"""Verdicts on numbers whose truth exists at the point itself."""
+
+_COMPARED: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"])
+"""Verdicts that need no look around the point."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """dy(x, u) as a Program, and the same as torch computes it, whose rounding is to explain torch's numbers."""
+
+    dy: Tangent
+    typed: Tangent
+
+    @classmethod
+    def of(cls, point: Point, moving: Collection[str]) -> Slopes:
+        """For the variables that have a direction.
+
+        Raises:
+            NoTangentError: There is no such Program.
+        """
+        dy = tangent(point.program, point.shapes, moving)
+        if all(line.call.op.name != "det" for line in point.program.lines):
+            return cls(dy, dy)
+        return cls(dy, tangent(point.program, point.shapes, moving, most_order=0))
+
+    def at(self, point: Point, u: Mapping[str, Array]) -> Point:
+        """Them at x and u."""
+        inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
+        return Point(self.typed.program, self.typed.shapes, self.dy.program, self.dy.shapes, inputs)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Torch's numbers for one point, and how they are compared."""
+
+    point: Point
+    dtype: str
+    tolerance: Tolerance
+
+    @property
+    def shape(self) -> Shape:
+        """Of y, which has one element."""
+        return self.point.shapes.get(self.point.program.output, ())
+
+    def torch(self, blocks: Mapping[str, Array]) -> Torch:
+        """Blocks of a Jacobian, without y."""
+        return Torch(self.dtype, np.zeros(self.shape), blocks, judges_value=False)
+
+    def row(self, slopes: Slopes, u: Mapping[str, Array], row: Mapping[str, Array], wrt: tuple[str, ...]) -> Judgement:
+        """What the judge says of one product of the Hessian with a direction."""
+        there = slopes.at(self.point, u)
+        shape = there.shapes.get(there.program.output, ())
+        blocks = {name: row[name].reshape(shape + row[name].shape) for name in wrt}
+        return judge(there, replace(self.torch(blocks), value=np.zeros(shape)), wrt, self.tolerance)
+
+    def settled(self, found: Judgement, *, is_smooth: bool) -> Iterator[Entry]:
+        """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
+
+        The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.
+        """
+        for entry in found.parts[0].decided:
+            if entry.verdict != "removable" or not is_smooth or entry.ball is None:
+                yield entry
+                continue
+            target = Target(entry.variable, entry.column, entry.row, -1, entry.torch)
+            with precision(FIRST_BITS):
+                again = compare(target, entry.ball, self.tolerance, self.dtype, is_last=True)
+            yield entry if again is None else replace(again, note=again.note or entry.note, proven=False)
+
+
+@dataclass
+class Rows:
+    """The rows of one Hessian, as many as the work allows."""
+
+    numbers: Numbers
+    gradient: Mapping[str, Array]
+    hessian: Mapping[str, Mapping[str, Array]]
+    wrt: tuple[str, ...]
+    of_gradient: list[Entry]
+    slopes: dict[str, Slopes] = field(default_factory=dict)
+
+    def judged(self, beside: Part) -> Part:
+        """The rows that were looked at, with the gradient."""
+        sizes = {name: self.gradient[name].size for name in self.wrt}
+        total = sum(sizes.values())
+        entries: list[Entry] = []
+        notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
+        chosen, done, work = self._chosen(sizes, total), 0, 0
+        for name, i in chosen:
+            if done and work + work // done > MOST_WORK:
+                break
+            try:
+                found = self._row(name, i)
+            except NoTangentError as error:
+                notes[str(error)] = None
+                break
+            decided = self.numbers.settled(found, is_smooth=self._is_smooth(name, i))
+            entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
+            notes |= dict.fromkeys(found.parts[0].notes)
+            work += (found.evidence.work if found.evidence else 0) + LOOK * any(
+                e.verdict not in _COMPARED for e in found.entries
+            )
+            done += 1
+        if beside.chosen != "all" and beside.entries:
+            notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
+        return Part(
+            total * total,
+            [*entries, *self.of_gradient],
+            _words(done, len(chosen), total, entries),
+            tuple(notes),
+            "hessian",
+        )
+
+    def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
+        """The rows by what they show, corners first."""
+        places = [(name, i) for name in self.wrt for i in range(sizes[name])]
+        scores = np.concatenate([self._scores(name) for name in self.wrt]) if places else np.zeros(0)
+        generator = np.random.default_rng(SEED)
+        most = total if total <= ALL_ROWS else SAMPLED_ROWS
+        return [places[n] for n in pick(scores, most, generator)]
+
+    def _scores(self, name: str) -> Array:
+        """The largest magnitude in each row; what is not finite shows most."""
+        scores = np.zeros(self.gradient[name].size)
+        for block in self.hessian[name].values():
+            largest = np.abs(block.reshape(len(scores), -1)).max(axis=1, initial=0.0)
+            scores = np.maximum(scores, np.where(np.isfinite(largest), largest, np.inf))
+        return scores
+
+    def _row(self, name: str, i: int) -> Judgement:
+        point, shape = self.numbers.point, self.gradient[name].shape
+        if name not in self.slopes:
+            self.slopes[name] = Slopes.of(point, (name,))
+        unit = np.zeros(shape)
+        unit.reshape(-1)[i] = 1.0
+        row = {
+            b: block.reshape(unit.size, -1)[i].reshape(block.shape[len(shape) :])
+            for b, block in self.hessian[name].items()
+        }
+        return self.numbers.row(self.slopes[name], {name: unit}, row, self.wrt)
+
+    def _is_smooth(self, name: str, i: int) -> bool:
+        """Whether this element of the gradient was seen to exist."""
+        return any(e.variable == name and e.column == i and e.verdict in EXISTING for e in self.of_gradient)
+
+
+def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:
+    """How the rows were chosen."""
+    if not entries:
+        return "none"
+    if done == total:
+        return "all" if len(entries) == total * total else f"all rows, columns sampled, seed {SEED}"
+    why = "corners, extremes and a sample" if chosen < total else "as many as the budget allows"
+    return f"{done:,} of {total:,} rows: {why}, seed {SEED}"
