@@ -57,9 +57,10 @@ class Slopes:
             NoTangentError: There is no such Program.
         """
         dy = tangent(point.program, point.shapes, moving)
-        if all(line.call.op.name != "det" for line in point.program.lines):
+        try:
+            return cls(dy, tangent(point.typed, point.typed_shapes, moving, as_torch=True))
+        except NoTangentError:
             return cls(dy, dy)
-        return cls(dy, tangent(point.program, point.shapes, moving, most_order=0))
 
     def at(self, point: Point, u: Mapping[str, Array]) -> Point:
         """Them at x and u."""
@@ -135,9 +136,8 @@ class Rows:
             decided = self.numbers.settled(found, is_smooth=self._is_smooth(name, i))
             entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
             notes |= dict.fromkeys(found.parts[0].notes)
-            work += (found.evidence.work if found.evidence else 0) + LOOK * any(
-                e.verdict not in _COMPARED for e in found.entries
-            )
+            work += found.evidence.work if found.evidence else 0
+            work += LOOK * any(e.verdict not in _COMPARED for e in found.entries)
             done += 1
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
@@ -188,5 +188,7 @@ def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:
         return "none"
     if done == total:
         return "all" if len(entries) == total * total else f"all rows, columns sampled, seed {SEED}"
-    why = "corners, extremes and a sample" if chosen < total else "as many as the budget allows"
-    return f"{done:,} of {total:,} rows: {why}, seed {SEED}"
+    shown = f"{done:,} of {total:,} rows"
+    if chosen == total:
+        return f"{shown}: as many as the budget allows"
+    return f"{shown}: corners, extremes and a sample, seed {SEED}"

@@ -41,7 +41,7 @@ def selections(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], en
         yield Selection("all", [(symbol, j) for symbol, size in sizes.items() for j in range(size)], None)
     for most in (SAMPLE, SAMPLE // 4, SAMPLE // 16, 1):
         generator = np.random.default_rng(SEED)
-        most_rows = min(math.isqrt(most) if variables else most, point.rows)
+        most_rows = min(most // max(1, min(sum(sizes.values()), math.isqrt(most))), point.rows)
         columns = most if torch.jacobian is None else most // most_rows
         directions = [
             (symbol, j)

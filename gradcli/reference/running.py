@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
 """Functions that torch computes from a scaled or reflected argument."""
 
+TRIGAMMA_ERROR = 2.0**-30
+"""Relative error of torch's polygamma(1, x), which is the slope of digamma: its series ends after six terms."""
+
 
 class Run:
     """One pass over a plan at the current precision."""
@@ -136,6 +139,8 @@ class Run:
         """The value, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
         if self.rounding is None or isinstance(value, Trouble) or line.call.op.name not in ROUNDS_ARGUMENT:
             return value
+        if line.call.op.name == "polygamma" and line.call.statics == (1,):
+            value += arb(0, abs(value).upper() * TRIGAMMA_ERROR)
         slopes = [rule_of(line.call).slope(k, operands, shown) for k in range(len(operands))]
         sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Trouble)]
         return self.rounding.slope(value, sum(sizes, start=arb(0)))
@@ -275,6 +280,8 @@ class Run:
         slope = rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
         if self.rounding is None or isinstance(slope, Trouble):
             return slope
+        if line.call.op.name == "digamma":
+            slope += arb(0, abs(slope).upper() * TRIGAMMA_ERROR)
         return self.rounding.underflown(self.rounding.slope(slope, spread(line.call, k, operands, slope)))
 
     def _slope_error(self, slope: Outcome, operations: int) -> Outcome:

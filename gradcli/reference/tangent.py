@@ -20,6 +20,7 @@ from functools import reduce
 import sympy
 
 from gradcli.errors import Span, TooLargeError
+from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
 from gradcli.language.program import MAX_LINES, Atom, Builder, Call, Line, Program
@@ -30,6 +31,16 @@ from gradcli.reference.writing import NoTangentError, Writer
 
 _OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
 """Operations whose derivative has values where they have none themselves."""
+
+_AS_TORCH: Mapping[str, str] = {
+    "expm1": "y + 1",
+    "sigmoid": "y*(1 - y)",
+    "logsigmoid": "1 - sigmoid(x)",
+    "softplus": "sigmoid(x)",
+    "silu": "sigmoid(x)*(1 + x*(1 - sigmoid(x)))",
+    "mish": "tanh(softplus(x)) + x*(1 - tanh(softplus(x))**2)*sigmoid(x)",
+}
+"""Slopes that torch computes from rounded values, by x and the value y, and with which it loses digits."""
 
 _TANGENT = sympy.Dummy("tangent", real=True)
 
@@ -59,7 +70,7 @@ def tangent(
     shapes: Mapping[Atom, Shape],
     moving: Collection[str] | None = None,
     *,
-    most_order: int = MOST_ORDER,
+    as_torch: bool = False,
 ) -> Tangent:
     """The Program of dy = J(x)·u.
 
@@ -67,7 +78,8 @@ def tangent(
         program: A Program of primitives.
         shapes: Of its symbols.
         moving: The variables that have a direction; by default all.
-        most_order: Rows of a determinant that is written out; of larger ones the tangent has the inverse, as torch's.
+        as_torch: Whether derivatives are written as torch computes them, whose rounding then explains torch's numbers;
+            the Program may then have defined elementwise operations.
 
     Raises:
         NoTangentError: an operation has no derivative that is a Program, or there are too many lines.
@@ -81,8 +93,8 @@ def tangent(
     variables = {symbol: shapes[symbol] for symbol in program.variables}
     moved = [symbol for symbol in program.variables if moving is None or str(symbol) in moving]
     try:
-        unrolled = unroll(program, shapes, most_order)
-        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved).found()
+        unrolled = unroll(program, shapes, 0 if as_torch else MOST_ORDER)
+        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved, as_torch).found()
     except TooLargeError:
         raise NoTangentError(f"the derivative would take more than {MAX_LINES:,} operations") from None
 
@@ -94,6 +106,7 @@ class _Pass:
     program: Program
     old_shapes: Mapping[Atom, Shape]
     moved: list[sympy.Symbol]
+    as_torch: bool
     renamed: dict[Atom, Atom] = field(default_factory=dict)
     tangents: dict[Atom, Atom] = field(default_factory=dict)
     shapes: dict[Atom, Shape] = field(default_factory=dict)
@@ -180,6 +193,8 @@ class _Pass:
                 is_first = "ge" if call.op.name == "maximum" else "le"
                 return self._chosen(lambda: self.builder.emit(is_first, operands, span), entering, span)
         terms = []
+        if self.as_torch and call.op.name in _AS_TORCH:
+            return self._by_its_value(call, value, entering, span)
         for k, moved in enumerate(entering):
             parameters, partial = partial_of(call, k) if moved is not None else ((), sympy.S.Zero)
             if partial != 0 and moved is not None:
@@ -188,6 +203,17 @@ class _Pass:
         if terms and call.op.name in _OUTLIVES_ITS_DOMAIN:
             terms.append(self.builder.emit("mul", (sympy.S.Zero, value), span))
         return self._sum(terms, span)
+
+    def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom:
+        """The slope in torch's words times the tangent."""
+        slope = parse(_AS_TORCH[call.op.name], given=frozenset("xy"))
+        inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == "x" else value for s in slope.variables}
+        for part in slope.lines:
+            operands = tuple(inside.get(a, a) for a in part.call.operands)
+            inside[part.symbol] = self.builder.emit(part.call.op.name, operands, span, part.call.statics)
+        (moved,) = entering
+        assert moved is not None, "an operation of one operand that does not move"  # noqa: S101
+        return self.builder.emit("mul", (inside[slope.output], moved), span)
 
     def _chosen(self, condition: Callable[[], Atom], entering: list[Atom | None], span: Span) -> Atom | None:
         """The tangent of the operand that is taken."""

@@ -49,7 +49,7 @@ def _column_values(program: Program, arrays: Arrays, u: Arrays) -> list[Any]:
     """The reference's own columns, weighed by u."""
     reference = Reference(program, _shapes(program, arrays), arrays)
     directions = [(sympy.Symbol(name, real=True), j) for name, a in u.items() for j in range(a.size)]
-    weights = [float(weight) for a in u.values() for weight in a.ravel()]
+    weights: list[float] = np.concatenate([a.ravel() for a in u.values()]).tolist()
     found = reference.plan(directions, None).run(BITS)
     total: list[Any] = [0 * weights[0]] * int(np.prod(reference.shapes[reference.program.output]))
     for (d, row), ball in found.columns.items():
@@ -69,7 +69,7 @@ def _agree(program: Program, arrays: Arrays, u: Arrays) -> None:
 
 def _directions(arrays: Arrays, seed: int = 0) -> dict[str, np.ndarray[Any, Any]]:
     generator = np.random.default_rng(seed)
-    return {name: generator.normal(size=array.shape) for name, array in arrays.items()}
+    return {name: np.asarray(generator.normal(size=array.shape)) for name, array in arrays.items()}
 
 
 EXAMPLES = [op for op in ops.TABLE.values() if op.kind is not Kind.SOURCE or op.name == "eye"]

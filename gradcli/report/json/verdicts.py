@@ -103,7 +103,13 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _where(entry: Finding | Opinion) -> dict[str, Any]:
-    fields: dict[str, Any] = {} if entry.variable is None else {"variable": entry.variable}
+    fields: dict[str, Any] = {}
+    if isinstance(entry, Finding) and entry.of:
+        fields["of"] = entry.of
+    if isinstance(entry, Finding) and entry.by is not None:
+        fields["by"] = entry.by
+    if entry.variable is not None:
+        fields["variable"] = entry.variable
     if isinstance(entry, Finding) and entry.point is not None:
         fields["point"] = entry.point
     if entry.row is not None:
