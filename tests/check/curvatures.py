@@ -64,7 +64,8 @@ class Second:
 
     def direction(self, u: Mapping[str, Any]) -> dict[str, Array]:
         """U as arrays."""
-        return {name: np.broadcast_to(np.asarray(u[name], self.dtype), self.shapes[name]).copy() for name in u}
+        known = {name: self.shapes[name] for name in self.wrt if name in u}
+        return {name: np.broadcast_to(np.asarray(u[name], self.dtype), shape).copy() for name, shape in known.items()}
 
     def product(self, u: Mapping[str, Array]) -> Array:
         """Ju, by the transpose trick."""
@@ -95,4 +96,4 @@ class Second:
         slope = sum((g * torch.tensor(directions[n])).sum() for n, g in zip(directions, gradient, strict=True))
         hvp = {n: g.numpy(force=True) for n, g in zip(self.wrt, self._gradients(slope, self.leaves), strict=True)}
         hvp[self.wrt[0]] = spoil(hvp[self.wrt[0]])
-        return judge_hvp(self.point, self.dtype, float(slope), hvp, directions, self.wrt)
+        return judge_hvp(self.point, self.dtype, slope.item(), hvp, directions, self.wrt)
