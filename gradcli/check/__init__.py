@@ -8,5 +8,6 @@ entry, summary                   what was decided, and one check of it all
 formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side
 scene, diagnosis, faults         which operation lost the digits or poisoned the gradient
 advice, sameness                 how to write the function instead
+along, rows, curvature           Ju, Hu and the Hessian, each judged as the derivative of one more Program
 claims                           derivatives that somebody claims: proved, or refuted
 """

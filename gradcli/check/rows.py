@@ -32,8 +32,8 @@ SAMPLED_ROWS = 8
 MOST_WORK = 240_000
 """Ball operations of all rows together, about a second; the first row is always checked."""
 
-LOOK = 20_000
-"""What looking around the point for missing derivatives counts for one row."""
+LOOK = 2_000
+"""What looking around the point for one missing derivative counts."""
 
 EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
 """Verdicts on numbers whose truth exists at the point itself."""
@@ -137,7 +137,7 @@ class Rows:
             entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
             notes |= dict.fromkeys(found.parts[0].notes)
             work += found.evidence.work if found.evidence else 0
-            work += LOOK * any(e.verdict not in _COMPARED for e in found.entries)
+            work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
             done += 1
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None

@@ -40,7 +40,7 @@ STYLES: Mapping[Verdict, str] = {
     "disagree": "bold red",
 }
 
-_ASCII = str.maketrans({"∂": "d", "ᵀ": "T", "…": "...", "±": "+-"})
+_ASCII = str.maketrans({"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.report import json as json_report
-from gradcli.report import plain, table
+from gradcli.report import labels, plain, table
 from gradcli.report.drawing import Screen
 from gradcli.report.numbers import as_json, digits
 from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
@@ -125,6 +125,40 @@ def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
         for number in (opinion.torch, opinion.formula, opinion.reference):
             assert number is None or digits(number) in shown
     assert "did not pass: inaccurate" in shown
+
+
+CURVATURE = [
+    (Finding(None, (0,), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju[0]", "Ju[0]"),
+    (Finding(None, (), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju", "Ju"),
+    (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="hvp"), "Hu x[1]", "Hu_x[1]"),
+    (
+        Finding("z", (0,), (1, 2), "kink", 0.0, 1.0, None, "", of="hessian", by="x"),
+        "∂²y/∂x[0]∂z[1,2]",
+        "d2y/dx[0]dz[1,2]",
+    ),
+    (Finding("x", (), (), "kink", 0.0, 1.0, None, "", of="hessian", by="x"), "∂²y/∂x∂x", "d2y/dxdx"),
+    (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="gradient"), "∂y/∂x[1]", "dy/dx[1]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("finding", "shown", "plain"), CURVATURE, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_entries_of_second_derivatives_have_names(finding: Finding, shown: str, plain: str) -> None:
+    """In mathematics, in one ASCII word, and in JSON by what they belong to."""
+    assert labels.entry(finding, "y") == shown
+    assert labels.plain_entry(finding, "y") == plain
+    check = Check("kink", 1, 1, None, (finding,), 1)
+    answer = _checking(check=check)
+    (written,) = json.loads(json_report.render(answer))["check"]["findings"]
+    assert written["of"] == finding.of
+    assert written.get("by") == finding.by
+
+
+def test_other_findings_do_not_say_what_they_belong_to() -> None:
+    """As before there were second derivatives."""
+    (written,) = json.loads(json_report.render(_checking()))["check"]["findings"]
+    assert not {"of", "by"} & set(written)
 
 
 def test_opinions_are_in_ascii_where_the_screen_is() -> None:
