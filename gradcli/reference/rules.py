@@ -49,7 +49,7 @@ WAVERING = 16
 class Rule:
     """One elementwise operation; a parameter and its partial are None where a constant was put in.
 
-    It is flat if all its partials are 0 wherever they exist, as those of a step.
+    The slopes are what the partials evaluate; it is flat if all are 0 wherever they exist, as those of a step.
     """
 
     parameters: tuple[sympy.Symbol | None, ...]
@@ -59,6 +59,7 @@ class Rule:
     domain: str
     is_step: bool
     is_flat: bool
+    slopes: tuple[Expr | None, ...]
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
@@ -133,8 +134,8 @@ def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Exp
     >>> partial_of(parse("x**3").lines[0].call, 0)[1]
     3*_a**2
     """
-    parameters, partials = _partials(call.op.name, _exponent(call), call.statics)
-    return parameters, sympy.S.Zero if (partial := partials[k]) is None else partial
+    rule = rule_of(call)
+    return rule.parameters, sympy.S.Zero if (slope := rule.slopes[k]) is None else slope
 
 
 def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
@@ -175,8 +176,8 @@ def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> 
 def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Rule:
     op = ops.TABLE[name]
     parameters, expression = _scalar(name, exponent, statics)
-    _, partials = _partials(name, exponent, statics)
-    named = _named(name, exponent, parameters)
+    named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
+    partials = tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
     return Rule(
         parameters=parameters,
         value=compile_ball(expression),
@@ -185,22 +186,8 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
         is_flat=all(partial == 0 for partial in partials),
+        slopes=partials,
     )
-
-
-def _named(name: str, exponent: Expr | None, parameters: tuple[Expr | None, ...]) -> dict[str, Expr]:
-    """What the names of the operands stand for."""
-    return {n: exponent if p is None else p for n, p in zip(ops.TABLE[name].operands, parameters, strict=True)}
-
-
-@lru_cache(maxsize=1024)
-def _partials(
-    name: str, exponent: Expr | None, statics: tuple[Hashable, ...]
-) -> tuple[tuple[sympy.Symbol | None, ...], tuple[Expr | None, ...]]:
-    """The parameters of an operation and its derivatives by them."""
-    parameters, expression = _scalar(name, exponent, statics)
-    named = _named(name, exponent, parameters)
-    return parameters, tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
 
 
 def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[str, Expr]) -> Expr:
