@@ -19,7 +19,7 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language import sources
-from gradcli.language.expansion import expand
+from gradcli.language.expansion import Expansion, expand, expansion
 from gradcli.language.indexing import as_key
 from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import Kind
@@ -133,6 +133,11 @@ def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
 def prepared(program: Program) -> Program:
     """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
     return expand(program, keep=_is_in_torch)
+
+
+def unshared(program: Program) -> Expansion:
+    """The same without joining what is computed twice, and which line became what: each has a graph of its own."""
+    return expansion(program, keep=_is_in_torch, shares=False)
 
 
 def _is_in_torch(call: Call) -> bool:

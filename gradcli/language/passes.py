@@ -1,6 +1,7 @@
 """The backward passes of a snippet of PyTorch: what is differentiated, by what, and with which gradient vector.
 
-What `.grad` holds in the end is linear in v, so several passes are one with the sum of their v's.
+What `.grad` holds in the end is linear in v, so several passes are one with the sum of their v's.  A pass that does not
+keep the graph leaves nothing for the next to go back through: whether torch then refuses is for torch to say.
 """
 
 from __future__ import annotations
@@ -14,18 +15,52 @@ import sympy
 from gradcli.errors import LanguageError, Span
 from gradcli.language.grammar import Parser
 from gradcli.language.lines import Operand
-from gradcli.language.program import Atom
+from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
+
+_FLAGS = ("retain_graph", "create_graph")
+"""What may follow v without its name."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """`y.backward(v)`: the output, v if there is one, where it stands, and the only variables it is for, if it says."""
+    """`y.backward(v)`.
+
+    Attributes:
+        output: What is differentiated.
+        v: The gradient vector, if there is one.
+        span: Where the pass stands.
+        inputs: The only variables that it is for, if it says.
+        keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
+    """
 
     output: Atom
     v: Atom | None
     span: Span
     inputs: tuple[str, ...] = ()
+    keeps_graph: bool = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The passes of a snippet as torch meets them: what is computed twice has a graph of its own each time.
+
+    Attributes:
+        program: Every operation as often as the snippet runs it; its output is that of the last pass.
+        passes: In order, those too whose gradients are forgotten.
+        requires: The variables that require a gradient.
+    """
+
+    program: Program
+    passes: tuple[Pass, ...]
+    requires: tuple[str, ...]
+
+    def where(self, number: int) -> str:
+        """A pass as it is written, with its line if there are several."""
+        text, span = self.program.text, self.passes[number].span
+        written = " ".join(text[span.start : span.stop].split())
+        line = text.count("\n", 0, span.start) + 1
+        return f"{written} (line {line})" if "\n" in text.strip() else written
 
 
 class Passes(Parser):
@@ -38,6 +73,7 @@ class Passes(Parser):
         self.passes: list[Pass] = []
         self.since: dict[str, int] = {}
         self.zeroed: set[str] = set()
+        self.frees_graph = False
 
     def require(self, name: str) -> None:
         """Note that a variable requires a gradient."""
@@ -51,6 +87,7 @@ class Passes(Parser):
         """Note a backward pass, which adds to the gradients that were not set to zero before it."""
         self.since |= dict.fromkeys(self.zeroed, len(self.passes))
         self.zeroed.clear()
+        self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
         self.passes.append(one)
 
     def skip_line(self) -> None:
@@ -74,11 +111,11 @@ class Passes(Parser):
             return super().method(operand)
         self.position += 2
         opening = self.advance()
-        v = self.backward_arguments(("gradient", "grad_tensors"))
+        v, keeps_graph = self.backward_arguments(("gradient", "grad_tensors"))
         span = operand[1].to(self.expect(")", opening).span)
         if self.token.text not in ("\n", ";", ""):
             raise self.unexpected(" behind backward()")
-        self.add_pass(Pass(operand[0], v, span))
+        self.add_pass(Pass(operand[0], v, span, (), keeps_graph))
         return operand[0], span
 
     def differentiated(self, first: Token) -> None:
@@ -95,9 +132,9 @@ class Passes(Parser):
         if word.text == "grad" and self.token.text != ")":
             inputs = self.inputs()
             self.accept(",")
-        v = self.backward_arguments(("grad_outputs", "grad_tensors"))
+        v, keeps_graph = self.backward_arguments(("grad_outputs", "grad_tensors"))
         span = first.span.to(self.expect(")", opening).span)
-        self.add_pass(Pass(output, v, span, inputs))
+        self.add_pass(Pass(output, v, span, inputs, keeps_graph))
         if self.token.text in ("[", "."):
             self.skip_line()
 
@@ -118,22 +155,27 @@ class Passes(Parser):
             self.expect({"[": "]", "(": ")"}[bracket.text], bracket)
         return tuple(found)
 
-    def backward_arguments(self, names: tuple[str, ...]) -> Atom | None:
-        """The v among the arguments of a backward pass; whether the graph is kept does not matter here."""
+    def backward_arguments(self, names: tuple[str, ...]) -> tuple[Atom | None, bool]:
+        """The v among the arguments of a backward pass, and whether it keeps the graph."""
         v: Atom | None = None
+        flags: dict[str, bool] = {}
+        unnamed = [names[0], *_FLAGS]
         while self.token.text != ")" and not self.at_end:
             is_keyword = self.at_keyword
-            if is_keyword and self.token.text not in names:
-                self.position += 2
-                self.advance()
+            if not is_keyword and not unnamed:
+                break
+            name = self.token.text if is_keyword else unnamed.pop(0)
+            self.position += 2 * is_keyword
+            if name not in names:
+                word = self.advance().text
+                flags |= {} if word == "None" else {name: word not in ("False", "0")}
             elif self.token.text == "None":
                 self.advance()
             else:
-                self.position += 2 * is_keyword
                 v = self.as_number(*self.expression())
             if not self.accept(","):
                 break
-        return v
+        return v, flags.get("retain_graph", flags.get("create_graph", False))
 
     def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
         """The variables among what some lines are made of."""

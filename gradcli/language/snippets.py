@@ -29,7 +29,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.numeric import run
 from gradcli.language.ops import Kind
-from gradcli.language.passes import Passes
+from gradcli.language.passes import Passes, Replay
 from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
 
@@ -69,12 +69,14 @@ class Snippet:
         values: Values of the variables that the text defines.
         wrt: The variables that require a gradient; None if the text does not say.
         v: The gradient vector as a function of the variables, if the text has a backward pass with one.
+        frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
     """
 
     program: Program
     values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     v: Program | None = None
+    frees_graph: Replay | None = None
 
 
 def read(
@@ -98,9 +100,18 @@ def read(
         return Snippet(parse(text, given=given, shapes=shapes))
     text = _without_prompts(text)
     with collector.paused():
-        reader = _Reader(text, "EXPR", given)
-        reader.shapes = dict(shapes)
-        return reader.snippet()
+        reader = _reader(text, given, shapes)
+        snippet = reader.snippet()
+        if not reader.frees_graph:
+            return snippet
+        return replace(snippet, frees_graph=_reader(text, given, shapes, shares=False).replay())
+
+
+def _reader(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool = True) -> _Reader:
+    reader = _Reader(text, "EXPR", given)
+    reader.shapes = dict(shapes)
+    reader.builder.shares = shares
+    return reader
 
 
 def _without_prompts(text: str) -> str:
@@ -131,6 +142,15 @@ class _Reader(Passes):
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
             raise self.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
         return self.finished(output)
+
+    def replay(self) -> Replay:
+        """The whole text as torch runs it, by a reader that shares no lines."""
+        self.last_value()
+        last = self.passes[-1]
+        whole = self.finish((last.output, last.span))
+        lines, leaves = self.builder.made_of(*(one.output for one in self.passes))
+        program = replace(whole, variables=self.variables_of(leaves), lines=tuple(lines), output=last.output)
+        return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
 
     # -- statements
 

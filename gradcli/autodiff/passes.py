@@ -1,0 +1,159 @@
+"""Backward passes as torch really runs them: what `.grad` holds after each, what `retain_grad()` keeps, what is refused.
+
+Every number here was in a `.grad`; nothing is added up by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Forward, Tensor, evaluate, leaves_of, output_of, tensor_of, unshared
+from gradcli.errors import InputError
+from gradcli.language.passes import Replay
+from gradcli.language.program import Atom, Program
+
+Array = npt.NDArray[Any]
+
+_SECOND_TIME = "second time"
+"""What torch says of a graph whose intermediate values are gone, and of nothing else."""
+
+
+def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> list[dict[str, Array]]:
+    """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
+
+    Args:
+        forward: The evaluated Program.
+        vs: The gradient vectors, of y's shape.
+        wrt: The variables; each result has their shapes, with zeros where y does not depend on one.
+
+    Raises:
+        InputError: What torch refuses.
+
+    >>> from gradcli.autodiff.run import run
+    >>> from gradcli.language.grammar import parse
+    >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
+    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))]
+    [[2.0, 4.0], [4.0, 8.0]]
+    """
+    leaves = {name: forward.leaves[name] for name in wrt}
+    _forget(leaves.values())
+    found = []
+    for v in vs:
+        _backward(forward.output, v)
+        found.append({name: _held(leaf) for name, leaf in leaves.items()})
+    _forget(leaves.values())
+    return found
+
+
+def retained(
+    program: Program,
+    inputs: Mapping[str, Array],
+    wrt: tuple[str, ...],
+    dtype: str,
+    wanted: Mapping[str, Atom],
+    vs: Sequence[Array],
+) -> tuple[dict[str, Array], list[dict[str, Array]]]:
+    """The values of some intermediates, and the `.grad` that `retain_grad()` makes them keep, for each v alone.
+
+    Args:
+        program: What to run; what it computes twice is computed twice.
+        inputs: An array per variable.
+        wrt: The variables that require a gradient.
+        dtype: `float64` or `float32`.
+        wanted: The intermediates by name: lines or variables.
+        vs: The gradient vectors, of y's shape.
+
+    Returns:
+        The values by name, and per v the gradients of those that have one: that depend on a variable of `wrt`.
+
+    Raises:
+        InputError: What torch refuses.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("y = x**2; z = y**3")
+    >>> y = {"y": program.lines[0].symbol}
+    >>> values, gradients = retained(program, {"x": np.array([1.0, 2.0])}, ("x",), "float64", y, [np.ones(2)])
+    >>> values["y"].tolist(), gradients[0]["y"].tolist()
+    ([1.0, 4.0], [3.0, 48.0])
+    """
+    ran = unshared(program)
+    tensors = evaluate(ran.program, leaves_of(ran.program, inputs, wrt, dtype), dtype)
+    y = output_of(ran.program, tensors, dtype)
+    shown = {name: tensors[ran.renamed.get(atom, atom)] for name, atom in wanted.items()}
+    kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
+    for tensor in kept.values():
+        tensor.retain_grad()
+    found = []
+    for v in vs:
+        _forget(kept.values())
+        _backward(y, v)
+        found.append({name: _held(tensor) for name, tensor in kept.items()})
+    kind = getattr(torch, dtype)
+    return {name: np.array(tensor.detach().to(kind).numpy()) for name, tensor in shown.items()}, found
+
+
+def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
+    """The number of the pass that torch refuses as a pass before it freed the graph; None if all of them run.
+
+    Args:
+        replay: The passes of a snippet.
+        inputs: An array per variable.
+        dtype: `float64` or `float32`.
+
+    Raises:
+        InputError: What torch refuses in the forward pass.
+
+    >>> from gradcli.language.snippets import read
+    >>> text = "x = torch.tensor(2., requires_grad=True); y = {}; y.backward(); y.backward()"
+    >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]
+    [1, None]
+    """
+    ran = unshared(replay.program)
+    leaves = leaves_of(ran.program, inputs, replay.requires, dtype)
+    tensors = evaluate(ran.program, leaves, dtype)
+    for number, one in enumerate(replay.passes):
+        y = tensors.get(ran.renamed.get(one.output, one.output))
+        if y is None or not y.requires_grad:
+            continue
+        only = [leaves[name] for name in one.inputs if name in leaves and leaves[name].requires_grad]
+        try:
+            if only:
+                torch.autograd.grad(y, only, torch.ones_like(y), retain_graph=one.keeps_graph, allow_unused=True)
+            else:
+                y.backward(torch.ones_like(y), retain_graph=one.keeps_graph)
+        except RuntimeError as error:
+            if _SECOND_TIME in str(error):
+                return number
+            raise _as_input(error) from None
+    return None
+
+
+def _backward(y: Tensor, v: Array) -> None:
+    if not y.requires_grad:
+        return
+    try:
+        y.backward(gradient=tensor_of(v, y.dtype), retain_graph=True)
+    except RuntimeError as error:
+        raise _as_input(error) from None
+
+
+def _as_input(error: RuntimeError) -> Exception:
+    """What torch says, as an error of the input unless it is out of memory."""
+    if "allocate memory" in str(error):
+        return error
+    return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
+
+
+def _forget(tensors: Any) -> None:
+    for tensor in tensors:
+        tensor.grad = None
+
+
+def _held(tensor: Tensor) -> Array:
+    """The `.grad`; zeros where nothing flowed back to."""
+    return np.array((torch.zeros_like(tensor) if tensor.grad is None else tensor.grad).detach().numpy())
