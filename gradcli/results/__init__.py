@@ -11,6 +11,7 @@ from gradcli.results.answers import (
     Gradient,
     Jacobian,
 )
+from gradcli.results.explanation import Loss
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
@@ -33,6 +34,7 @@ __all__ = [
     "Gradient",
     "Jacobian",
     "Listing",
+    "Loss",
     "Meaning",
     "Of",
     "Opinion",

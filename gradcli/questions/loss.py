@@ -1,0 +1,159 @@
+"""A loss ℓ of the output: v = ∂ℓ/∂y is where v comes from, and vᵀJ is then the gradient of ℓ∘f.
+
+ℓ is text of the language in y, by the name of the output.  It may name the variables, which it holds constant, and
+other names that have values of their own, such as the targets of a fit.  Torch differentiates it twice: by y alone,
+and through the whole of ℓ∘f in one go, which is what vᵀJ is to be compared with.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import sympy
+
+from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
+from gradcli.language.grammar import parse_formula
+from gradcli.language.indexing import show
+from gradcli.language.program import Atom, Call, Line, Program
+from gradcli.language.shapes import infer
+from gradcli.language.values import Array, Value, read_value
+from gradcli.questions.question import Question, rounded
+from gradcli.results import Loss
+
+SOURCE = "--loss"
+"""What messages call the text."""
+
+
+def require_alone(v: object, loss: str | None) -> None:
+    """Refuse a gradient vector beside a loss, which has one of its own.
+
+    Raises:
+        UsageError: Both are given.
+    """
+    if v is not None and loss is not None:
+        raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
+
+
+def split(
+    text: str | None, at: Mapping[str, Value], known: Mapping[str, object]
+) -> tuple[dict[str, Value], dict[str, Array]]:
+    """The values that are the function's, and those that the loss alone names.
+
+    Args:
+        text: Of the loss, if there is one.
+        at: Values by name.
+        known: The names that are the function's.
+
+    Raises:
+        GradcliError: The loss is not in the language, or such a value is not one.
+
+    >>> split("sum((y - t)**2)", {"x": "1,2", "t": "3,4"}, {"x": None})
+    ({'x': '1,2'}, {'t': array([3., 4.])})
+    """
+    if text is None:
+        return dict(at), {}
+    names = set(parse_formula(text, SOURCE, frozenset(at), {}).names) - set(known)
+    extra = {name: read_value(value, f"--at {name}") for name, value in at.items() if name in names}
+    return {name: value for name, value in at.items() if name not in extra}, extra
+
+
+def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Loss:
+    """The loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
+
+    Args:
+        question: The function f at its point.
+        text: Of ℓ, an expression in y by the name of the output.
+        extra: Values of names that are not the function's.
+
+    Raises:
+        GradcliError: The text is not in the language, or names what has no value.
+        InputError: ℓ does not name y, or has not one element.
+
+    >>> from gradcli.language.snippets import read
+    >>> from gradcli.questions.preparing import prepare
+    >>> question = prepare("x**2", read("x**2"), {"x": "1,2"}, None, "float64")
+    >>> loss = derive_loss(question, "sum(y**2)", {})
+    >>> loss.value, loss.v, loss.formula.text, loss.gradient["x"]
+    (array(17.), array([2., 8.]), '2*y[j]', array([ 4., 32.]))
+    """
+    y = question.program.output_name
+    numbers = {name: rounded(array, question.dtype) for name, array in extra.items()}
+    given = {**numbers, **question.named, **question.arrays}
+    given.pop(y, None)
+    shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}
+    program = parse_formula(text, SOURCE, frozenset(shapes), shapes)
+    _require_known(program, y, shapes)
+    inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
+    _require_one(program, inside.get(program.output, ()))
+    if "loss" not in shapes:
+        program = replace(program, assigned=(*program.assigned[:-1], "loss"))
+    values = {name: given[name] for name in program.names if name != y}
+
+    of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
+    weights = np.ones(of_y.shape, dtype=question.dtype)
+    found, shared = of_y.product(weights, check=True)
+    held = [name for name in program.names if name in question.arrays]
+    remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
+    return Loss(
+        expression=" ".join(text.split()),
+        value=of_y.value,
+        v=found[y],
+        formula=shared["symbolic"].get(y),
+        formula_omitted=shared["symbolic_omitted"].get(y, ""),
+        gradient=_composed(question, program, values, weights),
+        inputs=values,
+        check=shared["check"],
+        warnings=(*program.warnings, *([remark] if held else [])),
+    )
+
+
+def _require_known(program: Program, y: str, known: Mapping[str, object]) -> None:
+    for name in program.names:
+        if name not in known:
+            hint = (
+                did_you_mean(name, known) or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
+            )
+            raise InputError(f"the loss names '{name}', which has no value", place=_place(program, name), hint=hint)
+    if y not in program.names:
+        message = f"the loss does not name {y}, the output"
+        raise InputError(message, place=_place(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
+
+
+def _require_one(program: Program, shape: tuple[int, ...]) -> None:
+    if math.prod(shape) != 1:
+        message = f"the loss has shape {show(shape)}, and a loss has one element"
+        raise InputError(message, place=_place(program), hint="write sum(...) or mean(...) of it")
+
+
+def _place(program: Program, name: str = "") -> Place:
+    """The whole text, or the first use of a name."""
+    found = re.search(rf"\b{re.escape(name)}\b", program.text) if name else None
+    span = Span(*found.span()) if found else Span(0, len(program.text))
+    return Place(program.text, span, program.source)
+
+
+def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
+    """The gradient of ℓ∘f as one function; what ℓ names beside y enters as constants of other names."""
+    from gradcli.autodiff.derivatives import vjp
+    from gradcli.autodiff.run import run
+
+    f = question.program
+    constants = {symbol: sympy.Symbol(f"{symbol}, constant", real=True) for symbol in loss.variables}
+    meant: dict[Atom, Atom] = {s: constants[s] if str(s) in values else f.output for s in loss.variables}
+    lines = [
+        Line(
+            line.symbol,
+            Call(line.call.op.name, tuple(meant.get(a, a) for a in line.call.operands), line.call.statics),
+            line.span,
+        )
+        for line in loss.lines
+    ]
+    held = tuple(constants[s] for s in loss.variables if str(s) in values)
+    output = meant.get(loss.output, loss.output)
+    whole = Program(loss.text, (*f.variables, *held), (*f.lines, *lines), output, loss.source)
+    arrays = {**question.arrays, **{f"{name}, constant": array for name, array in values.items()}}
+    return vjp(run(whole, arrays, question.wrt, question.dtype), weights, question.wrt)
