@@ -1,4 +1,4 @@
-"""Backward passes as torch really runs them: what `.grad` holds after each, what `retain_grad()` keeps, what is refused.
+"""Backward passes as torch runs them: what `.grad` holds after each, what `retain_grad()` keeps, what is refused.
 
 Every number here was in a `.grad`; nothing is added up by hand.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradcli.check.entry import Entry
 from gradcli.check.point import Point
@@ -62,6 +62,33 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
         proven=bool(decided) and all(e.proven for e in decided if e.verdict == verdict),
     )
     return check, tuple(decided)
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One check of answers that share their Jacobian: the coverage of the first, the findings of all.
+
+    >>> joined([Check("agree", 4, 4, 0.0), Check("kink", 4, 4, 1e-17)]).verdict
+    'kink'
+    """
+    first, *others = checks
+    if not others:
+        return first
+    verdict = worst(check.verdict for check in checks)
+    findings = list(dict.fromkeys(finding for check in checks for finding in check.findings))
+    findings.sort(key=lambda finding: SEVERITY.index(finding.verdict), reverse=True)
+    hidden = max(check.findings_count - len(check.findings) for check in checks)
+    errors = [check.max_relative_error for check in checks if check.max_relative_error is not None]
+    return replace(
+        first,
+        verdict=verdict,
+        checked=min(check.checked for check in checks),
+        max_relative_error=max(errors, default=None),
+        findings=tuple(findings[:MAX_FINDINGS]),
+        findings_count=len(findings) + hidden,
+        notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
+        proven=all(check.proven for check in checks if check.verdict == verdict),
+        rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
+    )
 
 
 def _distinct(entries: Iterable[Entry]) -> list[Entry]:

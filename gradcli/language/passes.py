@@ -74,6 +74,7 @@ class Passes(Parser):
         self.since: dict[str, int] = {}
         self.zeroed: set[str] = set()
         self.frees_graph = False
+        self.vs: list[Atom] = []
 
     def require(self, name: str) -> None:
         """Note that a variable requires a gradient."""
@@ -203,8 +204,8 @@ class Passes(Parser):
             self.warnings.append(f"{len(self.passes)} backward passes add up in .grad, as torch has it; v is their sum")
         elif first.v is None:
             return None
-        vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]
-        total = vs[0]
-        for v in vs[1:]:
+        self.vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]
+        total = self.vs[0]
+        for v in self.vs[1:]:
             total = self.emit("add", [total, v], first.span)[0]
         return total

@@ -69,6 +69,7 @@ class Snippet:
         values: Values of the variables that the text defines.
         wrt: The variables that require a gradient; None if the text does not say.
         v: The gradient vector as a function of the variables, if the text has a backward pass with one.
+        vs: The same pass by pass, where several add up to v.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
     """
 
@@ -76,6 +77,7 @@ class Snippet:
     values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     v: Program | None = None
+    vs: tuple[Program, ...] = ()
     frees_graph: Replay | None = None
 
 
@@ -324,11 +326,14 @@ class _Reader(Passes):
         if self.passes and wrt is None and self.values:
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
-        gradient = None
-        if v is not None:
-            of_v, leaves = self.builder.made_of(v)
-            gradient = Program(self.text, self.variables_of(leaves), tuple(of_v), v, self.source)
-        return Snippet(program, self.values, wrt, gradient)
+        gradient = None if v is None else self.gradient(v)
+        each = tuple(map(self.gradient, self.vs)) if len(self.vs) > 1 else ()
+        return Snippet(program, self.values, wrt, gradient, each)
+
+    def gradient(self, v: Atom) -> Program:
+        """A gradient vector as a function of the variables."""
+        lines, leaves = self.builder.made_of(v)
+        return Program(self.text, self.variables_of(leaves), tuple(lines), v, self.source)
 
     def unexpected(self, where: str = "") -> GradcliError:
         """The error that a token cannot stand here, with what a snippet may have."""

@@ -9,10 +9,12 @@ from gradcli.results.answers import (
     Evaluation,
     Formula,
     Gradient,
+    Intermediate,
     Jacobian,
 )
 from gradcli.results.explanation import Loss
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
+from gradcli.results.products import Products
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "FunctionPage",
     "Functions",
     "Gradient",
+    "Intermediate",
     "Jacobian",
     "Listing",
     "Loss",
@@ -39,6 +42,7 @@ __all__ = [
     "Of",
     "Opinion",
     "Parameter",
+    "Products",
     "Rewrite",
     "Sampling",
     "Verdict",

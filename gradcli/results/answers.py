@@ -7,10 +7,13 @@ that torch computed in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from gradcli.results.verdicts import Array, Check, Claim, Opinion, Sampling, Verdict
+
+if TYPE_CHECKING:
+    from gradcli.results.explanation import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,19 @@ class Evaluation(Answer):
     check: Check | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Intermediate:
+    """A named value on the way to y, as `retain_grad()` keeps it.
+
+    Attributes:
+        value: What it is.
+        grad: Its adjoint ∂(v·y)/∂value, of its shape; None where no variable that is differentiated by enters it.
+    """
+
+    value: Array
+    grad: Array | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differentiation(Answer):
     """What the derivatives share.
@@ -92,6 +108,7 @@ class Differentiation(Answer):
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
         check: The verdict; None if not asked for.
+        intermediates: Those that were asked for, by name.
     """
 
     jacobian: Mapping[str, Array] | None = None
@@ -99,14 +116,24 @@ class Differentiation(Answer):
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
     check: Check | None
+    intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VJP(Differentiation):
-    """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`."""
+    """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
+
+    Attributes:
+        v: The gradient vector.
+        vjp: VᵀJ.
+        accumulated: What `x.grad` holds after this pass, if those before it are not forgotten; None if not asked for.
+        loss: What v comes from, if it was given so.
+    """
 
     v: Array
     vjp: Mapping[str, Array]
+    accumulated: Mapping[str, Array] | None = None
+    loss: Loss | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
