@@ -44,7 +44,11 @@ IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
 
 
 def parse(
-    text: str, *, given: frozenset[str] = frozenset(), shapes: Mapping[str, Shape] = MappingProxyType({})
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
 ) -> Program:
     """The Program of a function's text.
 
@@ -52,6 +56,7 @@ def parse(
         text: As typed.
         given: Names that are variables even if they are also constants (`E`).
         shapes: Of variables, where they are known: sizes may stand in constants, `eye(x.shape[0])`.
+        shares: Whether operations that compute the same become one line; Python, and so torch, runs each.
 
     Raises:
         LanguageError: the text is not in the language.
@@ -63,7 +68,7 @@ def parse(
     """
     with collector.paused():
         parser = Parser(text, "EXPR", given)
-        parser.shapes = dict(shapes)
+        parser.shapes, parser.builder.shares = dict(shapes), shares
         return parser.program()
 
 
@@ -218,15 +223,16 @@ class Parser(Names):
         """The Program of the lines so far; conditions come out as 1 and 0."""
         atom, span = output
         atom = self.as_number(atom, span)
-        named = {value: name for name, value in self.names.items()}
+        names = {value: name for name, value in self.names.items()}
         lines = tuple(
-            Line(line.symbol, line.call, line.span, named.get(line.symbol, "")) for line in self.builder.lines
+            Line(line.symbol, line.call, line.span, names.get(line.symbol, "")) for line in self.builder.lines
         )
         unused = (f"the name '{name}' is assigned but never used" for name in self.unused if name != self.last_name)
         warnings = tuple(dict.fromkeys((*self.warnings, *unused)))
         assigned = (*(name for name in self.names if name != self.last_name), self.last_name)
         variables = tuple(self.variables.values())
-        program = Program(self.text, variables, lines, atom, self.source, assigned, warnings)
+        named = {name: self.names[name] for name in assigned if name in self.names}
+        program = Program(self.text, variables, lines, atom, self.source, assigned, named, warnings)
         return replace(program, needs_shapes=self.needs_shapes)
 
     # -- expressions

@@ -197,7 +197,7 @@ class Passes(Parser):
         self.passes = self.passes[max(starts, default=0) :]
         first, *others = self.passes
         for other in others:
-            if other.output != first.output:
+            if self.builder.shares and other.output != first.output:  # else they may be equal, and read apart
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
                 raise self.error(LanguageError, "a second output is not read", other.span, hint=hint)
         if others:

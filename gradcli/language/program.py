@@ -104,6 +104,7 @@ class Program:
         output: The Symbol or number whose value is y.
         source: What the text is, for messages: EXPR, or an option.
         assigned: The names of the statements, in order.
+        named: What each of these names stands for at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
         shown: The statements of the function alone, where the text is a whole snippet.
@@ -115,6 +116,7 @@ class Program:
     output: Atom
     source: str = "EXPR"
     assigned: tuple[str, ...] = ()
+    named: Mapping[str, Atom] = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
     shown: str = ""
     needs_shapes: bool = False

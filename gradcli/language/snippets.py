@@ -82,7 +82,11 @@ class Snippet:
 
 
 def read(
-    text: str, *, given: frozenset[str] = frozenset(), shapes: Mapping[str, Shape] = MappingProxyType({})
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
 ) -> Snippet:
     """The function of a text: a Program, or a snippet of PyTorch.
 
@@ -90,6 +94,7 @@ def read(
         text: As typed or pasted.
         given: Names that are variables although they are also constants.
         shapes: Of variables, where they are known.
+        shares: Whether operations that compute the same become one line, as in `parse`.
 
     Raises:
         GradcliError: As for `parse`, or a line that is not read.
@@ -99,20 +104,19 @@ def read(
     (('x',), [1.0, 2.0], ('x',))
     """
     if not _SIGNS.search(text):
-        return Snippet(parse(text, given=given, shapes=shapes))
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
     text = _without_prompts(text)
     with collector.paused():
-        reader = _reader(text, given, shapes)
+        reader = _reader(text, given, shapes, shares=shares)
         snippet = reader.snippet()
         if not reader.frees_graph:
             return snippet
         return replace(snippet, frees_graph=_reader(text, given, shapes, shares=False).replay())
 
 
-def _reader(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool = True) -> _Reader:
+def _reader(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool) -> _Reader:
     reader = _Reader(text, "EXPR", given)
-    reader.shapes = dict(shapes)
-    reader.builder.shares = shares
+    reader.shapes, reader.builder.shares = dict(shapes), shares
     return reader
 
 
@@ -319,6 +323,7 @@ class _Reader(Passes):
             whole,
             variables=self.variables_of(leaves),
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
+            named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
             shown="; ".join(self.text[span.start : span.stop] for span, atom in self.statements if atom in symbols),
         )
         asked = self.passes[-1].inputs if self.passes else ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.names import SHADOWABLE
-from gradcli.language.program import Program
+from gradcli.language.program import Atom, Program
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import Snippet, read
 from gradcli.language.values import Array, Value, read_value
@@ -16,7 +16,9 @@ Inputs = Mapping[str, Value]
 """A value per variable: text of the language, a number, nested lists or an array."""
 
 
-def prepare(expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
+def prepare(
+    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True
+) -> Question:
     """Everything that can be known of a question without torch.
 
     Args:
@@ -25,6 +27,8 @@ def prepare(expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | 
         at: Values, which count more than those of the text.
         wrt: The variables to differentiate by; by default those that the text says, or all.
         dtype: Of the computation.
+        shares: Whether operations that compute the same are one line. Without it, two statements never have one
+            symbol, and each has a gradient of its own, as in torch.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -35,8 +39,8 @@ def prepare(expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | 
     if dtype not in ("float64", "float32"):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
     shadowed = frozenset(at) & SHADOWABLE
-    if shadowed:
-        snippet = read(expression, given=shadowed)
+    if shadowed or not shares:
+        snippet = read(expression, given=shadowed, shares=shares)
     program = snippet.program
     named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
     for name, value in at.items():
@@ -45,11 +49,45 @@ def prepare(expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | 
     _require_names(program, at, named)
     if program.needs_shapes:
         known = {name: array.shape for name, array in named.items()}
-        program = read(expression, given=shadowed, shapes=known).program
+        program = read(expression, given=shadowed, shapes=known, shares=shares).program
     arrays = {name: named.pop(name) for name in program.names}
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
     chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
     return Question(program, shapes, arrays, program.names if chosen is None else chosen, dtype, named)
+
+
+def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
+    """What the names of `--show` stand for: the value that a statement has last, or the output.
+
+    A name may stand for a variable, `a = x`: it is the same tensor.  Two names of one operation have one symbol unless
+    the Program was prepared without sharing.
+
+    Args:
+        program: The function.
+        names: As asked for.
+
+    Returns:
+        A symbol for each name, once, in the order of `names`.
+
+    Raises:
+        InputError: A name that is no statement's, or is a variable, or stands for a plain number.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("y = x**2; z = y**3; z + 1")
+    >>> intermediates(program, ["z"])["z"] == program.lines[1].symbol
+    True
+    """
+    known = {**program.named, program.output_name: program.output}
+    for name in names:
+        if name in program.names:
+            hint = f"its own gradient is shown without that; --wrt {name} asks for it"
+            raise InputError(f"--show names '{name}', which is a variable", hint=hint)
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the names are: {', '.join(known)}"
+            raise InputError(f"--show names '{name}', and no statement has that name", hint=hint)
+        if known[name].is_number:
+            raise InputError(f"--show names '{name}', which stands for the number {known[name]} and has no gradient")
+    return {name: known[name] for name in names}
 
 
 def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
