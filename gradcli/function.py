@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from gradcli.errors import UsageError
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.snippets import read
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
-from gradcli.questions.question import Dtype, Question, require_one_element
-from gradcli.questions.remarks import of_sum
-from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Verdict
+from gradcli.questions.question import Dtype, Question
+from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Products, Verdict
 
 if TYPE_CHECKING:
     from gradcli.questions.points import Points
@@ -90,6 +88,8 @@ class Function:
         v: Value | None = None,
         *,
         wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        loss: str | None = None,
         dtype: Dtype = "float64",
         check: bool = True,
         points_of: Sequence[str] = (),
@@ -101,6 +101,9 @@ class Function:
             v: Of y's shape; 1 if y has one element. `"ones"`, `"e0"`, `"e0_1"` and expressions in y and the
                 variables, `"2*y"`, are known.
             wrt: The variables to differentiate by; all by default.
+            show: Names of intermediates whose values and adjoints to keep, as `retain_grad()` does.
+            loss: A function ℓ of y, by the name of the output, in place of v: v is then ∂ℓ/∂y. Values that it alone
+                names are among those of `at`.
             dtype: Of the computation.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, and v is for each of them,
@@ -111,26 +114,69 @@ class Function:
             and the verdict.
 
         Raises:
-            GradcliError: As for `eval`; v is missing for a y of several elements, or has not y's shape.
+            GradcliError: As for `eval`; v is missing for a y of several elements, or has not y's shape; a name to show
+                is none of the function's; v is given beside a loss.
 
         >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
         if points_of:
-            from gradcli.questions.points import product as products
+            from gradcli.questions.points import product
 
-            return products(self._points(at, wrt, dtype, points_of), v, self._snippet.v, check=check)
-        question = self._question(at, wrt, dtype)
-        weights = question.weights(question.cotangent(v, self._snippet.v))
-        product, shared = question.product(weights, check=check)
-        return VJP(command="vjp", v=weights, vjp=product, remarks=of_sum(question, weights), **shared)
+            _require_no(points_of, show=show, loss=loss)
+            return product(self._points(at, wrt, dtype, points_of), v, self._snippet.v, check=check)
+        vs = () if v is None else (v,)
+        return self.vjps(at, vs, wrt=wrt, show=show, loss=loss, dtype=dtype, check=check).answers[0]
+
+    def vjps(
+        self,
+        at: Inputs | None = None,
+        vs: Sequence[Value] = (),
+        *,
+        accumulate: bool = False,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        loss: str | None = None,
+        dtype: Dtype = "float64",
+        check: bool = True,
+    ) -> Products:
+        """Several vector-Jacobian products of one Jacobian.
+
+        Args:
+            at: A value per variable.
+            vs: Gradient vectors, as in `vjp`; without any, what a single `vjp` would take, and if the gradients are to
+                accumulate, those of all backward passes of a snippet.
+            accumulate: Whether to show what `x.grad` holds after each pass.
+            wrt: The variables to differentiate by; all by default.
+            show: Names of intermediates, as in `vjp`.
+            loss: In place of v, as in `vjp`.
+            dtype: Of the computation.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for `vjp`.
+            TooLargeError: There are too many of them.
+
+        >>> found = Function("x**2").vjps({"x": "1,2"}, ["e0", "e1"], accumulate=True)
+        >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
+        [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
+        """
+        from gradcli.questions.loss import require_alone, split
+        from gradcli.questions.products import Extras, cotangents, products
+
+        require_alone(vs or None, loss)
+        own, extra = split(loss, at or {}, dict.fromkeys((*self.variables, *self._snippet.values)))
+        question = self._question(own, wrt, dtype, shares=not show)
+        extras = Extras(accumulate, tuple(dict.fromkeys(show)), loss, extra, check)
+        return products(question, cotangents(question, vs, self._snippet, extras), extras)
 
     def grad(
         self,
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
         dtype: Dtype = "float64",
         check: bool = True,
         points_of: Sequence[str] = (),
@@ -140,6 +186,7 @@ class Function:
         Args:
             at: A value per variable.
             wrt: The variables to differentiate by; all by default.
+            show: Names of intermediates, as in `vjp`.
             dtype: Of the computation.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, with a y of one element.
@@ -150,15 +197,15 @@ class Function:
         >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
         array([ 3., 12.])
         """
+        from gradcli.questions.products import Extras, gradient
+
         if points_of:
             from gradcli.questions.points import gradient as gradients
 
+            _require_no(points_of, show=show)
             return gradients(self._points(at, wrt, dtype, points_of), check=check)
-        question = self._question(at, wrt, dtype)
-        require_one_element(question.shape)
-        ones = np.ones(question.shape, dtype=dtype)
-        gradient, shared = question.product(ones, check=check)
-        return Gradient(command="grad", grad=gradient, remarks=of_sum(question, ones), **shared)
+        question = self._question(at, wrt, dtype, shares=not show)
+        return gradient(question, Extras(show=tuple(dict.fromkeys(show)), check=check))
 
     def jacobian(
         self,
@@ -258,6 +305,18 @@ class Function:
 
         return read_points(self.expression, self._snippet, at or {}, wrt, dtype, points_of)
 
-    def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype) -> Question:
+    def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True) -> Question:
         """Everything that can be known without torch."""
-        return prepare(self.expression, self._snippet, at or {}, wrt, dtype)
+        return prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=shares)
+
+
+def _require_no(points_of: Sequence[str], **others: object) -> None:
+    """Refuse what is asked at one point only.
+
+    Raises:
+        UsageError: It is asked at many.
+    """
+    for name, given in others.items():
+        if given:
+            point = f"leave out --points-of {','.join(points_of)}, or --{name}"
+            raise UsageError(f"--{name} and --points-of exclude each other", hint=point)

@@ -18,6 +18,9 @@ from gradcli.language.lines import Operand
 from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
 
+ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
+"""The remark on several passes, behind their number; it is only so where they are read as one."""
+
 _FLAGS = ("retain_graph", "create_graph")
 """What may follow v without its name."""
 
@@ -201,7 +204,7 @@ class Passes(Parser):
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
                 raise self.error(LanguageError, "a second output is not read", other.span, hint=hint)
         if others:
-            self.warnings.append(f"{len(self.passes)} backward passes add up in .grad, as torch has it; v is their sum")
+            self.warnings.append(f"{len(self.passes)} {ADD_UP}")
         elif first.v is None:
             return None
         self.vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]

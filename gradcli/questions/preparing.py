@@ -49,11 +49,13 @@ def prepare(
     _require_names(program, at, named)
     if program.needs_shapes:
         known = {name: array.shape for name, array in named.items()}
-        program = read(expression, given=shadowed, shapes=known, shares=shares).program
+        snippet = read(expression, given=shadowed, shapes=known, shares=shares)
+        program = snippet.program
     arrays = {name: named.pop(name) for name in program.names}
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
     chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
-    return Question(program, shapes, arrays, program.names if chosen is None else chosen, dtype, named)
+    asked = program.names if chosen is None else chosen
+    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph)
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:

@@ -19,6 +19,7 @@ from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape, show
 from gradcli.language.names import SHADOWABLE
+from gradcli.language.passes import Replay
 from gradcli.language.program import Atom, Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value
@@ -26,6 +27,7 @@ from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.check.confirmed import Derived
     from gradcli.check.diagnosis import Diagnosis
     from gradcli.check.entry import Tolerance
     from gradcli.check.judge import Judgement
@@ -59,6 +61,7 @@ class Question:
         wrt: The variables to differentiate by.
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
+        frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
     """
 
     program: Program
@@ -67,6 +70,7 @@ class Question:
     wrt: tuple[str, ...]
     dtype: Dtype
     named: Mapping[str, Array]
+    frees_graph: Replay | None = None
 
     @property
     def shape(self) -> Shape:
@@ -111,6 +115,13 @@ class Question:
 
         return Point.of(self.program, self.shapes, self.arrays)
 
+    @cached_property
+    def derived(self) -> Derived:
+        """The formulas of ∂y/∂x, before the reference has confirmed them."""
+        from gradcli.check.confirmed import derive
+
+        return derive(self.point, self.wrt)
+
     def require_room(self, hint: str, *, times: int = 1) -> None:
         """Refuse a Jacobian, or one for each of several points, that would take more than `JACOBIAN_BYTES`.
 
@@ -134,6 +145,11 @@ class Question:
         if self.jacobian_entries > most:
             return None, self.too_many(most)
         return jacobian(self.forward, self.wrt), ""
+
+    @cached_property
+    def small_jacobian(self) -> tuple[dict[str, Array] | None, str]:
+        """The Jacobian as it is shown beside a product, if it is small enough; computed once for all products."""
+        return self.jacobian(JACOBIAN_ENTRIES)
 
     def too_many(self, most: int, *, times: int = 1) -> str:
         """Why the Jacobian, or one for each of several points, is left out of an answer."""
@@ -176,7 +192,7 @@ class Question:
         from gradcli.autodiff.derivatives import vjp
 
         found = vjp(self.forward, v, self.wrt)
-        jacobian, omitted = self.jacobian(JACOBIAN_ENTRIES)
+        jacobian, omitted = self.small_jacobian
         shared = {"value": self.value, "jacobian": jacobian, "jacobian_omitted": omitted}
         return found, {**shared, **self.common, **self.checked(jacobian, v, found, check=check)}
 
@@ -184,12 +200,11 @@ class Question:
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
     ) -> Checked:
         """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-        from gradcli.check.confirmed import confirmed, derive
+        from gradcli.check.confirmed import confirmed
         from gradcli.check.formulas import with_refuted
 
         judgement = self.judged(jacobian, v, vjp) if check else None
-        derived = derive(self.point, self.wrt)
-        found = confirmed(self.point, self.program, derived, judgement.evidence if judgement else None)
+        found = confirmed(self.point, self.program, self.derived, judgement.evidence if judgement else None)
         verdict = judgement.check if judgement else None
         for name, reason in found.refuted.items():
             verdict = verdict and with_refuted(verdict, name, reason)

@@ -1,0 +1,343 @@
+"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, what intermediates keep.
+
+And what to remark on: v is x itself, or a backward pass that torch refuses because an earlier one freed the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError, TooLargeError
+from gradcli.language.cutting import cut
+from gradcli.language.passes import ADD_UP
+from gradcli.language.program import Atom, Program
+from gradcli.language.shapes import infer
+from gradcli.language.snippets import Snippet
+from gradcli.language.values import Value
+from gradcli.questions.loss import derive_loss
+from gradcli.questions.preparing import intermediates
+from gradcli.questions.question import Question, require_one_element
+from gradcli.questions.remarks import of_sum
+from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Loss, Products
+
+MAX_PRODUCTS = 256
+"""Gradient vectors of one answer; each product is judged on its own."""
+
+MAX_SHOWN = 30
+"""Intermediates of one answer; the adjoint of each is judged on a function of its own."""
+
+SHORT = 6
+"""Elements of x up to which a remark repeats its numbers."""
+
+Cotangent = Array | Program
+"""A gradient vector as `Question.cotangent` gives it."""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What an answer shows beside vᵀJ.
+
+    Attributes:
+        accumulate: Whether to show what `.grad` holds after each pass.
+        show: Names of intermediates, and of variables.
+        loss: The text of what v is the derivative of.
+        given: Values that the loss alone names.
+        check: Whether to compare with the reference.
+    """
+
+    accumulate: bool = False
+    show: tuple[str, ...] = ()
+    loss: str | None = None
+    given: Mapping[str, Array] = field(default_factory=dict)
+    check: bool = True
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What some names stand for, their values, and their adjoints per v."""
+
+    atoms: Mapping[str, Atom]
+    values: Mapping[str, Array] = field(default_factory=dict)
+    adjoints: Sequence[Mapping[str, Array]] = ()
+
+    def shown(self, number: int) -> dict[str, Intermediate]:
+        """Value and adjoint by name, of one v."""
+        grads = self.adjoints[number] if self.adjoints else {}
+        return {name: Intermediate(value, grads.get(name)) for name, value in self.values.items()}
+
+
+def cotangents(question: Question, vs: Sequence[Value], snippet: Snippet, extras: Extras) -> list[Cotangent]:
+    """The gradient vectors: as given, as a snippet has them, or the implicit one; none where a loss gives it.
+
+    Args:
+        question: The function at its point.
+        vs: As given.
+        snippet: Its v is of all its passes together, or pass by pass if their gradients are to accumulate.
+        extras: What else is asked.
+
+    Raises:
+        InputError: One is needed and not given, or has not y's shape.
+        TooLargeError: There are more than `MAX_PRODUCTS`.
+    """
+    each = snippet.vs if extras.accumulate else ()
+    many = len(vs or each)
+    if many > MAX_PRODUCTS:
+        raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
+    if extras.loss is not None:
+        return []
+    if vs:
+        return [question.cotangent(v, None) for v in vs]
+    return [question.cotangent(None, v) for v in each or (snippet.v,)]
+
+
+def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Products:
+    """A vector-Jacobian product for each v, of one Jacobian.
+
+    Args:
+        question: The function at its point.
+        vs: The gradient vectors, at least one unless there is a loss.
+        extras: What else to show.
+
+    Raises:
+        GradcliError: A name to show is none of the function's, or there are too many; the loss is not one.
+    """
+    atoms = _named(question, extras.show)
+    loss = None if extras.loss is None else derive_loss(question, extras.loss, extras.given)
+    remarked = dict.fromkeys(warning for v in vs for warning in _of_v(question, v))
+    remarked |= dict.fromkeys((*_of_passes(question), *(loss.warnings if loss else ())))
+    vs = vs if loss is None else [loss.v]
+    weights = [question.weights(v) for v in vs]
+    kept = _kept(question, atoms, weights)
+    held = _accumulated(question, weights) if extras.accumulate else [None] * len(vs)
+    own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
+    answers = []
+    for number, v in enumerate(weights):
+        found, shared = question.product(v, check=extras.check)
+        check = _with_adjoints(shared.pop("check"), question, kept, number, v)
+        shared["warnings"] = (*own, *remarked)
+        answers.append(
+            VJP(
+                command="vjp",
+                v=v,
+                vjp=found,
+                accumulated=held[number],
+                loss=loss,
+                intermediates=kept.shown(number),
+                remarks=of_sum(question, v),
+                check=check if loss is None else _with_loss(check, loss, question),
+                **shared,
+            )
+        )
+    return _joined(answers)
+
+
+def gradient(question: Question, extras: Extras) -> Gradient:
+    """The gradient of a y of one element.
+
+    Args:
+        question: The function at its point.
+        extras: What else to show.
+
+    Raises:
+        InputError: y has several elements, or a name to show is none of the function's.
+    """
+    require_one_element(question.shape)
+    atoms = _named(question, extras.show)
+    v = np.ones(question.shape, dtype=question.dtype)
+    remarked = _of_passes(question)
+    kept = _kept(question, atoms, [v])
+    found, shared = question.product(v, check=extras.check)
+    shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
+    shared["warnings"] = (*question.program.warnings, *remarked)
+    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
+
+
+def remarks(question: Question, v: Cotangent) -> tuple[str, ...]:
+    """What to say of a question beside its answer: traps that its numbers do not show.
+
+    Args:
+        question: The function at its point.
+        v: The gradient vector, as `Question.cotangent` gives it, or its numbers.
+    """
+    return (*_of_v(question, v), *_of_passes(question))
+
+
+def _of_v(question: Question, v: Cotangent) -> Iterator[str]:
+    """That v is x itself: the rows of J are weighted by numbers that nobody chose."""
+    weights = question.weights(v)
+    for name in question.wrt:
+        x = question.arrays[name]
+        is_named = isinstance(v, Program) and str(v.output) == name
+        if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
+            continue
+        if is_named or (x.size > 1 and not _is_component(x)):
+            yield (
+                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
+                f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
+            )
+
+
+def _is_component(v: Array) -> bool:
+    """Whether it picks elements of y: all others are 0."""
+    return bool(np.isin(v, (0, 1)).all())
+
+
+def _instead(question: Question, name: str) -> str:
+    """What that does to the numbers."""
+    from gradcli.autodiff.derivatives import vjp
+
+    x = question.arrays[name]
+    if x.size > SHORT:
+        return ""
+    this, plain = (vjp(question.forward, v, (name,))[name] for v in (x, np.ones_like(x)))
+    return f" ({_listed(this)} instead of {_listed(plain)})"
+
+
+def _listed(array: Array) -> str:
+    return ", ".join(f"{number:.6g}" for number in array.ravel().tolist())
+
+
+def _of_passes(question: Question) -> Iterator[str]:
+    """That torch refuses a pass of the snippet, found by letting torch run them all."""
+    replay = question.frees_graph
+    inputs = {**question.named, **question.arrays}
+    if replay is None or not set(replay.program.names) <= set(inputs):
+        return
+    from gradcli.autodiff.passes import refused
+
+    try:
+        number = refused(replay, inputs, question.dtype)
+    except GradcliError:
+        return  # a pass that the answer is not about, and torch has something else against it
+    if number is None:
+        return
+    y = question.program.output_name
+    yield (
+        f"torch raises a RuntimeError at {replay.where(number)}, a second backward pass through the same graph: "
+        "the pass before it freed the intermediate values that the derivatives are made of. Either write "
+        f"retain_graph=True in the pass before, or compute {y} anew before each pass; "
+        "the numbers here are what .grad would hold then"
+    )
+
+
+def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
+    """What the names to show stand for.
+
+    Raises:
+        InputError: One is none of the function's.
+        TooLargeError: There are too many of them.
+    """
+    if len(names) > MAX_SHOWN:
+        raise TooLargeError(f"--show names {len(names):,} values, more than {MAX_SHOWN}")
+    own = {str(symbol): symbol for symbol in question.program.variables}
+    found = intermediates(question.program, [name for name in names if name not in own])
+    return {name: found.get(name, own.get(name)) for name in names}
+
+
+def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) -> _Kept:
+    """What torch keeps of the values to show."""
+    if not atoms:
+        return _Kept(atoms)
+    from gradcli.autodiff.passes import retained
+
+    values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs)
+    return _Kept(atoms, values, adjoints)
+
+
+def _accumulated(question: Question, vs: Sequence[Array]) -> list[dict[str, Array]]:
+    from gradcli.autodiff.passes import accumulated
+
+    return accumulated(question.forward, vs, question.wrt)
+
+
+def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number: int, v: Array) -> Check | None:
+    """The check, and that of every adjoint: it is vᵀJ of the rest of the function, the value being a variable."""
+    if check is None or not kept.atoms:
+        return check
+    from gradcli.check.summary import joined
+
+    checks = [check]
+    for name, grad in kept.adjoints[number].items():
+        rest = _rest(question, kept.atoms[name], name, kept.values[name])
+        checks.append(_judged(rest, v, grad, name))
+    return replace(joined(checks), checked=check.checked)
+
+
+def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
+    """The function behind a value, at the value that torch computed."""
+    program = cut(question.program, atom, name)
+    name = str(atom) if atom in program.variables else name
+    arrays = {known: value if known == name else question.arrays[known] for known in program.names}
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, bounded=False)
+    return Question(program, shapes, arrays, (name,), question.dtype, question.named)
+
+
+def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
+    """The verdict on one adjoint; y itself is judged elsewhere."""
+    from gradcli.check.summary import Part, summarize
+
+    judgement = rest.weighed(None, v, {rest.wrt[0]: grad})
+    entries = [entry for entry in judgement.entries if entry.variable is not None]
+    parts = [Part(part.entries, entries, part.chosen, part.notes) for part in judgement.parts[:1]]
+    check, _ = summarize(rest.point, parts)
+    named = tuple(replace(finding, variable=label) for finding in check.findings)
+    note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
+    return replace(check, findings=named, notes=(note, *check.notes))
+
+
+def _with_loss(check: Check | None, loss: Loss, question: Question) -> Check | None:
+    """The check, and that of v = ∂ℓ/∂y."""
+    if check is None or loss.check is None:
+        return check
+    from gradcli.check.summary import joined
+
+    what = f"∂ℓ/∂{question.program.output_name}"
+    found = loss.check
+    findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
+    note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
+    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes), rewrite=None)])
+    return replace(both, checked=check.checked)
+
+
+def _joined(answers: Sequence[VJP]) -> Products:
+    """Several answers as one; whatever they share is that of the first."""
+    first = answers[0]
+    check = first.check
+    if check is not None and len(answers) > 1:
+        from gradcli.check.summary import joined
+
+        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
+    shared: dict[str, Any] = {
+        name: getattr(first, name)
+        for name in (
+            "command",
+            "expression",
+            "dtype",
+            "inputs",
+            "wrt",
+            "output",
+            "value",
+            "warnings",
+            "jacobian",
+            "jacobian_omitted",
+            "symbolic",
+            "symbolic_omitted",
+            "remarks",
+        )
+    }
+    return Products(answers=tuple(answers), check=check, **shared)
+
+
+def _numbered(check: Check, number: int) -> Check:
+    """The check of one of several products: a finding of vᵀJ says of which v it is."""
+    findings = tuple(
+        replace(finding, note=f"for v number {number + 1}: {finding.note}")
+        if finding.variable is not None and finding.row is None and finding.column is not None
+        else finding
+        for finding in check.findings
+    )
+    return replace(check, findings=findings)
