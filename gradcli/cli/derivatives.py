@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import PointsOf, Vector, names
+from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, names, read, shown
+from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from gradcli.results import VJP, Evaluation, Gradient, Jacobian
+    from gradcli.results import VJP, Evaluation, Gradient, Jacobian, Products
 
 
 def register(app: typer.Typer) -> None:
@@ -18,19 +19,38 @@ def register(app: typer.Typer) -> None:
     add(app, eval_, without=["wrt"])
 
 
-def vjp(asked: Asked, v: Vector = None, points_of: PointsOf = None) -> "VJP":
+def vjp(
+    asked: Asked,
+    v: Vectors = None,
+    accumulate: Accumulate = False,
+    show: Show = None,
+    loss: LossText = None,
+    points_of: PointsOf = None,
+) -> "VJP | Products":
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
-    and the verdict of the cross-check.
+    and the verdict of the cross-check; with --json a line for each --v.
 
     \b
     Examples:
       gradcli vjp "x**2" --at 1,2 --v 1,1
-      gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0
+      gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
       gradcli vjp "-x**2" --at -1,2 --v ones --format plain
+      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
+      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
+      gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
     """
-    return asked.function.vjp(asked.at, asked.value(v, "--v"), points_of=_points(points_of), **asked.options)
+    vs = [read(word, "--v", asked.files) for word in v or []]
+    named = shown(show)
+    if points := _points(points_of):
+        if accumulate or len(vs) > 1:
+            what = "--accumulate" if accumulate else "several --v"
+            raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
+        one = vs[0] if vs else None
+        return asked.function.vjp(asked.at, one, show=named, loss=loss, points_of=points, **asked.options)
+    found = asked.function.vjps(asked.at, vs, accumulate=accumulate, show=named, loss=loss, **asked.options)
+    return found if accumulate or len(found.answers) > 1 else found.answers[0]
 
 
 def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
@@ -47,16 +67,17 @@ def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
     return asked.function.jacobian(asked.at, points_of=_points(points_of), **asked.options)
 
 
-def grad(asked: Asked, points_of: PointsOf = None) -> "Gradient":
+def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Gradient":
     """The gradient of a function with one output.
 
     \b
     Examples:
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli grad "log(x)" --at -1
+      gradcli grad "y = x**2; sum(exp(y))" --at 0,1 --show y
       gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
     """
-    return asked.function.grad(asked.at, points_of=_points(points_of), **asked.options)
+    return asked.function.grad(asked.at, show=shown(show), points_of=_points(points_of), **asked.options)
 
 
 def eval_(asked: Asked, points_of: PointsOf = None) -> "Evaluation":

@@ -64,6 +64,43 @@ Vector = Annotated[
         "Default: 1, if y has one element.",
     ),
 ]
+Vectors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--v",
+        metavar="VALUE",
+        show_default=False,
+        help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
+        "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at. "
+        "Repeat for more, a product each. Default: 1, if y has one element.",
+    ),
+]
+Accumulate = Annotated[
+    bool,
+    typer.Option(
+        "--accumulate",
+        help="Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
+    ),
+]
+Show = Annotated[
+    str | None,
+    typer.Option(
+        "--show",
+        metavar="NAMES",
+        show_default=False,
+        help="Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
+    ),
+]
+LossText = Annotated[
+    str | None,
+    typer.Option(
+        "--loss",
+        metavar="TEXT",
+        show_default=False,
+        help="A loss in terms of the output, such as sum(y**2), in place of --v: v is its derivative by y. "
+        "Other names in it take their values from --at.",
+    ),
+]
 Wrt = Annotated[
     str | None,
     typer.Option(
@@ -186,6 +223,18 @@ def names(words: str | None, option: str = "--wrt") -> list[str] | None:
     if not found:
         hint = "leave it out for all of them" if option == "--wrt" else f"write {option} NAME"
         raise InputError(f"{option} names no variable", hint=hint)
+    return found
+
+
+def shown(show: str | None) -> list[str]:
+    """The names of `--show`.
+
+    Raises:
+        InputError: It is given, and there is none among them.
+    """
+    found = _words(show or "")
+    if show is not None and not found:
+        raise InputError("--show names no value", hint="write --show NAME,NAME, names of statements")
     return found
 
 

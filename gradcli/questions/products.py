@@ -128,7 +128,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
                 loss=loss,
                 intermediates=kept.shown(number),
                 remarks=of_sum(question, v),
-                check=check if loss is None else _with_loss(check, loss, question),
+                check=check if loss is None else _with_loss(check, loss, question, found),
                 **shared,
             )
         )
@@ -289,18 +289,28 @@ def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     return replace(check, findings=named, notes=(note, *check.notes))
 
 
-def _with_loss(check: Check | None, loss: Loss, question: Question) -> Check | None:
-    """The check, and that of v = ∂ℓ/∂y."""
+def _with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check | None:
+    """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
     if check is None or loss.check is None:
         return check
+    from gradcli.check.entry import TOLERANCE
     from gradcli.check.summary import joined
 
-    what = f"∂ℓ/∂{question.program.output_name}"
+    rtol = TOLERANCE[question.dtype].rtol
+    is_same = all(_are_equal(vjp[name], g, rtol) for name, g in loss.gradient.items())
+    equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
+    what = f"∂loss/∂{question.program.output_name}"
     found = loss.check
     findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
     note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
-    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes), rewrite=None)])
+    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
     return replace(both, checked=check.checked)
+
+
+def _are_equal(a: Array, b: Array, rtol: float) -> bool:
+    """Whether two arrays differ by rounding only, measured by the largest element: the others may have cancelled."""
+    size = np.abs(b[np.isfinite(b)]).max(initial=0.0)
+    return np.allclose(a, b, rtol=rtol, atol=rtol * size, equal_nan=True)
 
 
 def _joined(answers: Sequence[VJP]) -> Products:

@@ -8,12 +8,13 @@ import numpy as np
 
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Checking, Functions, Gradient, Jacobian, Listing
+from gradcli.results import VJP, Answer, Array, Checking, Functions, Gradient, Jacobian, Listing, Products
 
 
 def render(answer: Answer | Functions) -> str:
     """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y.
 
+    Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
     list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
@@ -25,8 +26,11 @@ def render(answer: Answer | Functions) -> str:
             return "".join(f"{line}\n" for line in _functions(answer))
         case Checking():
             return "".join(f"{line}\n" for line in _checking(answer))
+        case Products():
+            return "".join(map(render, answer.answers))
         case VJP():
-            rows = [row for name in answer.wrt for row in _rows(answer.vjp[name])]
+            held = answer.vjp if answer.accumulated is None else answer.accumulated
+            rows = [row for name in answer.wrt for row in _rows(held[name])]
         case Gradient():
             rows = [row for name in answer.wrt for row in _rows(answer.grad[name])]
         case Jacobian():

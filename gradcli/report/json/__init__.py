@@ -12,7 +12,7 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.report.json.answers import SCHEMA, fields
 from gradcli.report.json.functions import objects
-from gradcli.results import Answer, Functions
+from gradcli.results import Answer, Functions, Products
 
 __all__ = ["render", "render_error"]
 
@@ -22,6 +22,8 @@ def render(answer: Answer | Functions) -> str:
     match answer:
         case Functions():
             return "".join(map(_line, objects(answer)))
+        case Products():
+            return "".join(_line(fields(one)) for one in answer.answers)
         case _:
             return _line(fields(answer))
 

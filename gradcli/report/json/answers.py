@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.report.json.products import intermediate_fields, product_fields
 from gradcli.report.json.verdicts import arrays, check_fields, checking_fields
 from gradcli.report.numbers import as_json
 from gradcli.results import VJP, Answer, Checking, Differentiation, Evaluation, Gradient
@@ -27,7 +28,7 @@ def fields(answer: Answer) -> dict[str, Any]:
     found["value"] = as_json(answer.value)
     match answer:
         case VJP():
-            found |= {"v": as_json(answer.v), "vjp": arrays(answer.vjp)}
+            found |= {"v": as_json(answer.v), "vjp": arrays(answer.vjp)} | product_fields(answer)
         case Gradient():
             found["grad"] = arrays(answer.grad)
         case Checking(v=v, vjp=vjp) if v is not None and vjp is not None:
@@ -47,6 +48,8 @@ def fields(answer: Answer) -> dict[str, Any]:
 
 def _derivative(answer: Differentiation) -> dict[str, Any]:
     fields: dict[str, Any] = {}
+    if answer.intermediates:
+        fields["intermediates"] = intermediate_fields(answer.intermediates)
     if answer.jacobian is not None:
         fields["jacobian"] = arrays(answer.jacobian)
     if answer.jacobian_omitted:

@@ -7,8 +7,8 @@ Every cell is plain text: rich's markup would eat `x[0]`.
 from __future__ import annotations
 
 from gradcli.report.drawing import Screen, draw
-from gradcli.report.table import checking, derivatives, functions, points
-from gradcli.results import Answer, Checking, Functions
+from gradcli.report.table import checking, derivatives, functions, points, products
+from gradcli.results import Answer, Checking, Functions, Products
 
 __all__ = ["render"]
 
@@ -22,5 +22,7 @@ def render(answer: Answer | Functions, screen: Screen) -> str:
             return draw(checking.parts(answer, screen), screen)
         case Answer(points=int()):
             return draw(points.parts(answer, screen), screen)
+        case Products():
+            return draw(products.parts(answer, screen), screen)
         case _:
             return draw(derivatives.parts(answer, screen), screen)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gradcli.report.drawing import LONG, Screen, text, title
 from gradcli.report.numbers import digits
+from gradcli.report.table.extras import intermediates, loss, product
 from gradcli.report.table.parts import closed_form, coverage, findings, heading, labels, matrix, quantities
 from gradcli.results import VJP, Answer, Differentiation, Evaluation, Gradient, Jacobian
 
@@ -22,12 +23,21 @@ def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
         return
     match answer:
         case VJP():
+            yield from loss(answer, screen)
             yield title("vᵀJ, the vector-Jacobian product", screen)
-            yield quantities("vᵀJ", answer.vjp, answer.wrt, screen)
+            yield product(answer, screen)
         case Gradient():
             yield title("the gradient", screen)
             yield quantities("gradient", answer.grad, answer.wrt, screen)
     yield from remarks(answer, screen)
+    if isinstance(answer, Differentiation):
+        yield from intermediates([answer], screen)
+    yield from shared(answer, screen)
+
+
+def shared(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
+    """What all products of one Jacobian share: it, its formula and the check."""
+    y = answer.output
     if isinstance(answer, Differentiation):
         if not isinstance(answer, Gradient):
             yield from _jacobian(answer, y, screen)

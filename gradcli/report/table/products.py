@@ -1,0 +1,55 @@
+"""Several products of one Jacobian as tables: a row a v, and what they share once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+from rich.text import Text
+
+from gradcli.report.drawing import Screen, add_row, elements, new_table, text, title
+from gradcli.report.table.derivatives import shared
+from gradcli.report.table.extras import intermediates, loss
+from gradcli.report.table.parts import heading
+from gradcli.results import Products
+
+AGAIN = (
+    "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
+    "time'; x.grad = None or zero_grad() between passes starts anew"
+)
+"""What to know of passes that add up."""
+
+ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this one; x.grad = None starts anew"
+"""What to know of one pass."""
+
+_TITLE = "vᵀJ, the vector-Jacobian product for each v"
+
+
+def parts(answer: Products, screen: Screen) -> Iterator[Table | Text]:
+    """Titles, tables and remarks, from top to bottom."""
+    yield from heading(answer, answer.output, screen)
+    if not answer.wrt:
+        yield text("there is no variable to differentiate by", screen)
+        return
+    first = answer.answers[0]
+    yield from loss(first, screen)
+    accumulates = first.accumulated is not None
+    yield title("vᵀJ, the vector-Jacobian product, and .grad after each pass" if accumulates else _TITLE, screen)
+    yield _products(answer, screen)
+    if accumulates:
+        yield text((AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad"), screen)
+    yield from intermediates(answer.answers, screen)
+    yield from shared(answer, screen)
+
+
+def _products(answer: Products, screen: Screen) -> Table:
+    """A row a v; a column a variable, and one for what its `.grad` holds."""
+    accumulates = answer.answers[0].accumulated is not None
+    headers = [f"vᵀJ: {name}" for name in answer.wrt] if len(answer.wrt) > 1 else ["vᵀJ"]
+    after = [f"{name}.grad after" for name in answer.wrt] if accumulates else []
+    table = new_table(["", "v", *headers, *after], screen)
+    for number, one in enumerate(answer.answers):
+        held = [one.accumulated[name] for name in answer.wrt] if one.accumulated is not None else []
+        cells = [one.v, *(one.vjp[name] for name in answer.wrt), *held]
+        add_row(table, screen, str(number + 1), *map(elements, cells))
+    return table
