@@ -59,11 +59,12 @@ class Replay:
     requires: tuple[str, ...]
 
     def where(self, number: int) -> str:
-        """A pass as it is written, with its line if there are several."""
+        """A pass by its number and as it is written, with its line if there are several."""
         text, span = self.program.text, self.passes[number].span
         written = " ".join(text[span.start : span.stop].split())
         line = text.count("\n", 0, span.start) + 1
-        return f"{written} (line {line})" if "\n" in text.strip() else written
+        place = f" (line {line})" if "\n" in text.strip() else ""
+        return f"pass {number + 1}, {written}{place}"
 
 
 class Passes(Parser):

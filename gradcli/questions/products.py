@@ -217,9 +217,9 @@ def _of_passes(question: Question) -> Iterator[str]:
         return
     y = question.program.output_name
     yield (
-        f"torch raises a RuntimeError at {replay.where(number)}, a second backward pass through the same graph: "
-        "the pass before it freed the intermediate values that the derivatives are made of. Either write "
-        f"retain_graph=True in the pass before, or compute {y} anew before each pass; "
+        'torch raises RuntimeError "Trying to backward through the graph a second time" '
+        f"at {replay.where(number)}: an earlier pass freed the intermediate values that the derivatives are made of. "
+        f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
         "the numbers here are what .grad would hold then"
     )
 
