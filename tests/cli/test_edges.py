@@ -47,7 +47,7 @@ REFUSED = [
     (["vjp", "x", "--at", "1", "--wrt", ","], "names no variable"),
     (["vjp", "x", "--at"], "--at needs a value"),
     (["vjp", "x", "--at", "1", "--wrt"], "--wrt needs a value"),
-    (["vjp", "x", "--at", "1", "--v", "1", "--v", "2"], "--v is given twice"),
+    (["check", "x", "--at", "1", "--v", "1", "--v", "2"], "--v is given twice"),
     (["vjp", "x", "--at", "1", "--format", "json", "--format=plain"], "--format is given twice"),
     (["vjp", "x", "--at", "1", "--json", "--format", "plain"], "exclude each other"),
     (["vjp", "sum(x, True)", "--at", "1,2"], "sum takes whole numbers for dim"),
