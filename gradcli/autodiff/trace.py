@@ -59,15 +59,42 @@ class Trace:
         if adjoint is None:
             return {}
         held = {a: (values or {}).get(a, self.values[a]) for a in line.call.operands if a in self.values}
+        leaves, result = self._alone(line, held)
+        return _back(result, leaves, adjoint)
+
+    def slopes(self, line: Line) -> dict[Atom, Array]:
+        """The local derivative of an elementwise line by each of its operands, of the line's shape.
+
+        An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
+        """
+        shape = self.values[line.symbol].shape
+        held = {a: np.array(np.broadcast_to(self.values[a], shape)) for a in line.call.operands if a in self.values}
+        leaves, result = self._alone(line, held)
+        return _back(result, leaves, np.ones(shape, dtype=self.dtype))
+
+    def jacobians(self, line: Line) -> dict[Atom, Array]:
+        """The local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
+
+        A vector-Jacobian product a row: for lines of few elements.
+        """
+        held = {a: self.values[a] for a in line.call.operands if a in self.values}
+        leaves, result = self._alone(line, held)
+        shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
+        found = [_back(result, leaves, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
+        return {
+            a: np.array([row[a] for row in found]).reshape((*shape, *held[a].shape)) for a in (found[0] if rows else {})
+        }
+
+    def _alone(self, line: Line, held: Mapping[Atom, Array]) -> tuple[dict[Atom, Any], Any]:
+        """One operation on copies of its operands: those that it has a derivative by, and the result."""
         copies = {a: torch.tensor(array) for a, array in held.items()}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of losses between shapes that broadcast
             try:
-                result = apply(line.call, copies, getattr(torch, self.dtype))
+                return leaves, apply(line.call, copies, getattr(torch, self.dtype))
             except RuntimeError as error:
                 raise _refused(error) from None
-        return _back(result, leaves, adjoint)
 
 
 def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
@@ -101,7 +128,9 @@ def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
     if not tensors or not y.requires_grad:
         return {}
     try:
-        found = torch.autograd.grad(y, list(tensors.values()), torch.tensor(v, dtype=y.dtype), allow_unused=True)
+        found = torch.autograd.grad(
+            y, list(tensors.values()), torch.tensor(v, dtype=y.dtype), retain_graph=True, allow_unused=True
+        )
     except RuntimeError as error:
         raise _refused(error) from None
     return {atom: _array(g) for atom, g in zip(tensors, found, strict=True) if g is not None}

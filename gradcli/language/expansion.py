@@ -8,7 +8,7 @@ op table; where one depends on a constant argument (the p of a norm, the equatio
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -96,7 +96,9 @@ def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]
         renamed[line.symbol] = write(builder, line, tuple(renamed.get(a, a) for a in line.call.operands))
         owners.update((part.symbol, line.symbol) for part in builder.lines[mark:])
     output = renamed.get(program.output, program.output)
-    written = Program(program.text, program.variables, tuple(builder.lines), output, program.source)
+    names = {renamed[line.symbol]: line.name for line in program.lines if line.name}
+    lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in builder.lines)
+    written = Program(program.text, program.variables, lines, output, program.source)
     return Expansion(written, renamed, owners)
 
 

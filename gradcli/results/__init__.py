@@ -12,7 +12,7 @@ from gradcli.results.answers import (
     Intermediate,
     Jacobian,
 )
-from gradcli.results.explanation import Loss
+from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.products import Products
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
@@ -20,6 +20,7 @@ from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of,
 __all__ = [
     "SEVERITY",
     "VJP",
+    "Adjoint",
     "Answer",
     "Array",
     "Cell",
@@ -28,6 +29,7 @@ __all__ = [
     "Claim",
     "Differentiation",
     "Evaluation",
+    "Explanation",
     "Finding",
     "Formula",
     "FunctionEntry",
@@ -39,11 +41,14 @@ __all__ = [
     "Listing",
     "Loss",
     "Meaning",
+    "Notation",
     "Of",
     "Opinion",
     "Parameter",
     "Products",
     "Rewrite",
     "Sampling",
+    "Step",
+    "Term",
     "Verdict",
 ]

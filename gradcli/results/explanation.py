@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gradcli.results.answers import Formula
+from gradcli.results.answers import Differentiation, Formula
 from gradcli.results.verdicts import Array, Check
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """The same mathematics twice: in plain characters, and as people write it."""
+
+    text: str
+    pretty: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +42,90 @@ class Loss:
     inputs: Mapping[str, Array] = field(default_factory=dict)
     check: Check | None = None
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the forward pass: `name = operation`, and its value; a condition has booleans."""
+
+    name: str
+    operation: Notation
+    value: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """What one line adds to the adjoint of something that it uses.
+
+    Attributes:
+        source: The name of the line.
+        formula: The local derivative in SymPy's notation, or the rule for the adjoint; empty if there is none.
+        entry: What `formula` is the derivative of, where that is not the whole: `y` by `x[j]`.
+        pretty: `formula` for people, for an `entry`.
+        equation: The adjoint of the line times the local derivative, or the rule that stands for it.
+        factors: The numbers of this product; none where they say no more than the value.
+        words: The rule in words, or a remark.
+        local: The local derivative: of the line's shape if the line is elementwise, of the operand's if the line is
+            one number, else line.shape + operand.shape; None where that is too large.
+        is_elementwise: Whether the line is, so that `local` is multiplied element by element.
+        summed: Whether the product is summed over dimensions that were stretched.
+        value: What is added, of the operand's shape.
+    """
+
+    source: str
+    formula: str = ""
+    entry: tuple[str, str] = ("", "")
+    pretty: str = ""
+    equation: Notation | None = None
+    factors: tuple[Array, ...] = ()
+    words: str = ""
+    local: Array | None = None
+    is_elementwise: bool = False
+    summed: bool = False
+    value: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjoint:
+    """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
+
+    Attributes:
+        name: Of the line or variable.
+        notation: How its adjoint is written.
+        value: Of the line's shape.
+        terms: At most `explaining.MOST_TERMS`, in the order of the lines they come from.
+        terms_count: How many there are.
+    """
+
+    name: str
+    notation: Notation
+    value: Array
+    terms: tuple[Term, ...]
+    terms_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Differentiation):
+    """The chain rule step by step: forward, v, backward, vᵀJ.
+
+    Attributes:
+        v: The gradient vector.
+        vjp: The vector-Jacobian product per variable.
+        remarks: What is to know of this v.
+        steps: The lines of the forward pass; of a long one, its ends.
+        steps_count: How many lines there are.
+        adjoints: From the output to the variables; of many, the ends.
+        adjoints_count: How many there are.
+        loss: Where v comes from, if it is from a loss.
+        loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
+    """
+
+    v: Array
+    vjp: Mapping[str, Array]
+    remarks: tuple[str, ...]
+    steps: tuple[Step, ...]
+    steps_count: int
+    adjoints: tuple[Adjoint, ...]
+    adjoints_count: int
+    loss: Loss | None = None
+    loss_agrees: bool | None = None

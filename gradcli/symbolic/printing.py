@@ -16,7 +16,7 @@ from sympy.printing.str import StrPrinter
 from gradcli.language.aggregates import Aggregate, Chosen, quotient
 from gradcli.language.meaning import Comparison, where
 from gradcli.language.program import Program
-from gradcli.results import Cell, Formula
+from gradcli.results import Cell, Formula, Notation
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.structure import Structure
 
@@ -230,6 +230,20 @@ class _PrettyPrinter(_PlainPrinter):
 
 
 _PLAIN, _PRETTY = _PlainPrinter(), _PrettyPrinter()
+
+
+def as_factor(expression: Expr) -> Notation:
+    """An expression as it stands in a product: a sum, a fraction or a negative one in parentheses.
+
+    >>> x = sympy.Symbol("x")
+    >>> as_factor(1 - x**2), as_factor(2*x).pretty
+    (Notation(text='(1 - x**2)', pretty='(1 - x²)'), '2·x')
+    """
+    texts = []
+    for printer in (_PLAIN, _PRETTY):
+        text = printer.doprint(expression)
+        texts.append(f"({text})" if expression.is_Add or text.startswith("-") else text)
+    return Notation(*texts)
 
 
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:

@@ -1,0 +1,247 @@
+"""The chain rule step by step: the lines of the Program forward, v, and the adjoints backward.
+
+Values, adjoints and what each line adds to them are torch's (`autodiff.trace`); the formulas of the local derivatives
+are the symbolic reading's, shown where the reference confirms them and they give torch's numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from gradcli.errors import TooLargeError
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Line, Program
+from gradcli.language.values import Array, Value
+from gradcli.questions.loss import derive_loss, require_alone
+from gradcli.questions.question import Question
+from gradcli.results import Adjoint, Explanation, Loss, Notation, Step, Term
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.trace import Trace
+    from gradcli.questions.terms import Terms
+
+_Item = TypeVar("_Item")
+
+MOST_LINES = 200
+"""Lines, and adjoints, that an answer holds; of more, the first and the last half of it."""
+
+MOST_TERMS = 12
+"""Terms of one adjoint that an answer holds."""
+
+MOST_ELEMENTS = 2**24
+"""Elements of all lines together: each is held with its adjoint and its local derivatives, 1 GiB in all."""
+
+ROUNDING = 256
+"""Units in the last place, relative to the largest entry, by which two ways to the same gradient may differ."""
+
+
+def explain(
+    question: Question,
+    v: Value | None,
+    of_snippet: Program | None,
+    *,
+    loss: str | None = None,
+    extra: Mapping[str, Array] | None = None,
+    check: bool = True,
+) -> Explanation:
+    """The forward pass, v, the backward pass and vᵀJ.
+
+    Args:
+        question: The function at its point.
+        v: The gradient vector, if it is given.
+        of_snippet: The gradient vector of a pasted snippet.
+        loss: An expression in y whose derivative v is.
+        extra: Values of names that only the loss has.
+        check: Whether to compare with the reference.
+
+    Raises:
+        GradcliError: v or the loss makes no sense.
+        TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
+    """
+    require_alone(v, loss)
+    _require_room(question)
+    given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
+    derived = None if loss is None else derive_loss(question, loss, extra or {})
+    weights = question.weights(given) if derived is None else derived.v
+    product, shared = question.product(weights, check=check)
+    from gradcli.autodiff.trace import trace
+
+    found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
+    walk = Walk(question, found)
+    steps = list(walk.steps())
+    adjoints = list(walk.adjoints(product))
+    warnings = (*shared.pop("warnings"), *(derived.warnings if derived else ()))
+    return Explanation(
+        command="explain",
+        v=weights,
+        vjp=product,
+        remarks=tuple(remarks(question, walk, weights, is_implicit=v is None and of_snippet is None and loss is None)),
+        steps=tuple(steps),
+        steps_count=max(1, len(walk.lines)),
+        adjoints=tuple(adjoints),
+        adjoints_count=len(walk.atoms),
+        loss=derived,
+        loss_agrees=None if derived is None else _agrees(derived, product),
+        warnings=warnings,
+        **shared,
+    )
+
+
+def _require_room(question: Question) -> None:
+    elements = sum(math.prod(shape) for shape in question.shapes.values())
+    if elements > MOST_ELEMENTS:
+        raise TooLargeError(
+            f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            hint="use smaller inputs, or vjp, which keeps no steps",
+        )
+
+
+def _agrees(loss: Loss, product: Mapping[str, Array]) -> bool:
+    """Whether both gradients are the same up to rounding; what is not finite must be the same."""
+    for name, found in product.items():
+        other = loss.gradient[name]
+        scale = float(np.max(np.abs(other), initial=0, where=np.isfinite(other)))
+        room = ROUNDING * float(np.finfo(found.dtype).eps) * scale
+        if not np.allclose(found, other, rtol=0, atol=room, equal_nan=True):
+            return False
+    return True
+
+
+class Walk:
+    """The lines that y depends on, what each is called, and the way back through them."""
+
+    def __init__(self, question: Question, found: Trace) -> None:
+        self.question, self.trace = question, found
+        self.lines = _needed(found.program)
+        self.output = found.program.output
+        self.name = question.program.output_name
+        self.names = self._named()
+        self.users: dict[Atom, list[Line]] = {}
+        for line in self.lines:
+            for atom in dict.fromkeys(line.call.operands):
+                self.users.setdefault(atom, []).append(line)
+        variables = [symbol for symbol in found.program.variables if str(symbol) in question.wrt]
+        order = {name: n for n, name in enumerate(question.wrt)}
+        self.variables = sorted(variables, key=lambda symbol: order[str(symbol)])
+        held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
+        self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
+
+    def _named(self) -> dict[Atom, str]:
+        """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
+        program = self.question.program
+        names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
+        taken = {*program.names, *program.assigned, *self.question.named, self.name}
+        free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
+        for line in self.lines:
+            is_output = line.symbol == self.output
+            names[line.symbol] = self.name if is_output else line.name or next(free)
+        return names
+
+    def steps(self) -> Iterator[Step]:
+        """The lines of the forward pass, or the output alone where no line makes it."""
+        from gradcli.symbolic.notation import constant, written
+
+        if not self.lines:
+            shown = self.names.get(self.output) or constant(self.output)
+            yield Step(self.name, Notation(shown, shown), self.question.value)
+        for line in ends(self.lines):
+            operation = written(line.call, lambda atom: self.names.get(atom, str(atom)))
+            yield Step(self.names[line.symbol], operation, self.trace.values[line.symbol])
+
+    def adjoints(self, product: Mapping[str, Array]) -> Iterator[Adjoint]:
+        """From the output to the variables."""
+        from gradcli.questions.terms import Terms
+        from gradcli.symbolic.notation import adjoint_of
+
+        terms = Terms(self.question, self.trace, self.names)
+        for atom in ends(self.atoms):
+            is_variable = not self.trace.program.lines or atom in self.trace.program.variables
+            value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
+            name = self.names[atom]
+            found, count = self._terms(atom, terms, value)
+            yield Adjoint(name=name, notation=adjoint_of(name), value=value, terms=found, terms_count=count)
+
+    def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
+        """The terms of one adjoint, and how many there are."""
+        if atom == self.output:  # y is the variable itself
+            return (Term(source=self.name, formula="1", value=value),), 1
+        users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
+        found: list[Term] = []
+        missing = 0
+        for line in users:
+            if len(found) == MOST_TERMS:
+                break
+            term = terms.term(line, atom)
+            if term is None:
+                missing += 1
+            else:
+                found.append(term)
+        return tuple(found), len(users) - missing
+
+
+def ends(items: Sequence[_Item]) -> list[_Item]:
+    """All of a short list; the first and last half of `MOST_LINES` of a long one.
+
+    >>> len(ends(range(1_000)))
+    200
+    """
+    half = MOST_LINES // 2
+    return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
+
+
+def _needed(program: Program) -> list[Line]:
+    """The lines that the output is made of, in order."""
+    wanted: set[Atom] = {program.output}
+    found = []
+    for line in reversed(program.lines):
+        if line.symbol in wanted:
+            wanted.update(line.call.operands)
+            found.append(line)
+    return found[::-1]
+
+
+def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> Iterator[str]:
+    """What this v does, in a few words."""
+    y = walk.name
+    if is_implicit:
+        yield f"{y} has one element, so v = 1 is understood"
+    last = walk.lines[-1].call if walk.lines else None
+    if (
+        last is not None
+        and last.op.name == "sum"
+        and v.size == 1
+        and v.ravel()[0] == 1
+        and last.operands[0] in walk.names
+    ):
+        inner = walk.names[last.operands[0]]
+        yield f"sum hands 1 to every element of {inner}: the same as v = ones at {inner}"
+    if v.size < 2:
+        return
+    ones = np.flatnonzero(v)
+    if np.all(v == 1):
+        yield "ones add the rows of J up"
+        if _is_pointwise(question, walk):
+            x = question.wrt[0]
+            index = "[i]" if v.ndim == 1 else "[i,j]" if v.ndim == 2 else "[...]"
+            yield f"{y}{index} depends on {x}{index} alone, so that ones give the derivative at every point"
+    elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
+        at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
+        yield f"v picks one row of J, the one of {y}[{at}]"
+    for name in question.wrt:
+        at_x = question.arrays[name]
+        if at_x.shape == v.shape and np.array_equal(at_x, v) and not np.all(v == 1):
+            yield (
+                f"v equals {name}: each row of J is weighted by {name} itself; "
+                f"v is a weight, not the point, which is the value of {name}"
+            )
+
+
+def _is_pointwise(question: Question, walk: Walk) -> bool:
+    """Whether each element of y depends on the same element of one variable alone."""
+    if len(question.wrt) != 1 or question.arrays[question.wrt[0]].shape != question.shape:
+        return False
+    return all(line.call.op.kind is Kind.ELEMENTWISE for line in walk.lines if line.symbol in walk.trace.adjoints)
