@@ -14,7 +14,7 @@ from gradcli.language.snippets import read
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype, Question
-from gradcli.results import VJP, Checking, Evaluation, Gradient, Jacobian, Products, Verdict
+from gradcli.results import VJP, Checking, Evaluation, Explanation, Gradient, Jacobian, Products, Verdict
 
 if TYPE_CHECKING:
     from gradcli.questions.points import Points
@@ -170,6 +170,42 @@ class Function:
         question = self._question(own, wrt, dtype, shares=not show)
         extras = Extras(accumulate, tuple(dict.fromkeys(show)), loss, extra, check)
         return products(question, cotangents(question, vs, self._snippet, extras), extras)
+
+    def explain(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        loss: str | None = None,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        check: bool = True,
+    ) -> Explanation:
+        """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
+
+        Args:
+            at: A value per variable, and per name that the loss alone has.
+            v: As for `vjp`.
+            loss: In place of v, an expression in y of one element, `"sum(y**2)"`: v is its derivative.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for `vjp`; the loss is not one number in y, or stands beside a v.
+
+        >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
+        >>> [(step.name, step.operation.pretty, step.value.tolist()) for step in answer.steps]
+        [('y', 'x²', [1.0, 4.0]), ('z', 'y³', [1.0, 64.0])]
+        >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
+        [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
+        """
+        from gradcli.questions.explaining import explain
+        from gradcli.questions.loss import split
+
+        own, extra = split(loss, at or {}, dict.fromkeys((*self.variables, *self._snippet.values)))
+        question = self._question(own, wrt, dtype)
+        return explain(question, v, self._snippet.v, loss=loss, extra=extra, check=check)
 
     def grad(
         self,

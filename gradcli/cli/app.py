@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import checking, derivatives, functions
+from gradcli.cli import checking, derivatives, explaining, functions
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 derivatives.register(app)
 checking.register(app)
+explaining.register(app)
 functions.register(app)
 
 

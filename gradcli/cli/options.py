@@ -97,8 +97,8 @@ LossText = Annotated[
         "--loss",
         metavar="TEXT",
         show_default=False,
-        help="A loss in terms of the output, such as sum(y**2), in place of --v: v is its derivative by y. "
-        "Other names in it take their values from --at.",
+        help="In place of --v, a loss of one element in y by the output's name, such as "
+        '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at.',
     ),
 ]
 Wrt = Annotated[

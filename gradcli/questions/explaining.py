@@ -73,7 +73,7 @@ def explain(
     found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
     walk = Walk(question, found)
     steps = list(walk.steps())
-    adjoints = list(walk.adjoints(product))
+    adjoints = list(walk.adjoints(weights, product))
     warnings = (*shared.pop("warnings"), *(derived.warnings if derived else ()))
     return Explanation(
         command="explain",
@@ -83,7 +83,7 @@ def explain(
         steps=tuple(steps),
         steps_count=max(1, len(walk.lines)),
         adjoints=tuple(adjoints),
-        adjoints_count=len(walk.atoms),
+        adjoints_count=1 + len(walk.atoms),
         loss=derived,
         loss_agrees=None if derived is None else _agrees(derived, product),
         warnings=warnings,
@@ -152,12 +152,13 @@ class Walk:
             operation = written(line.call, lambda atom: self.names.get(atom, str(atom)))
             yield Step(self.names[line.symbol], operation, self.trace.values[line.symbol])
 
-    def adjoints(self, product: Mapping[str, Array]) -> Iterator[Adjoint]:
+    def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """From the output to the variables."""
         from gradcli.questions.terms import Terms
         from gradcli.symbolic.notation import adjoint_of
 
         terms = Terms(self.question, self.trace, self.names)
+        yield Adjoint(name=self.name, notation=adjoint_of(self.name), value=v, terms=(), terms_count=0)
         for atom in ends(self.atoms):
             is_variable = not self.trace.program.lines or atom in self.trace.program.variables
             value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
@@ -167,8 +168,11 @@ class Walk:
 
     def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
         """The terms of one adjoint, and how many there are."""
+        from gradcli.symbolic.notation import adjoint_of
+
         if atom == self.output:  # y is the variable itself
-            return (Term(source=self.name, formula="1", value=value),), 1
+            above = adjoint_of(self.name)
+            return (Term(source=self.name, formula="1", equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         found: list[Term] = []
         missing = 0

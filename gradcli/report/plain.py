@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Checking, Functions, Gradient, Jacobian, Listing, Products
+from gradcli.results import VJP, Answer, Array, Checking, Explanation, Functions, Gradient, Jacobian, Listing, Products
 
 
 def render(answer: Answer | Functions) -> str:
@@ -18,6 +18,7 @@ def render(answer: Answer | Functions) -> str:
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
     list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
+    list, a line a group.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
     """
     match answer:
         case Answer(points=int(points)):
@@ -28,6 +29,8 @@ def render(answer: Answer | Functions) -> str:
             return "".join(f"{line}\n" for line in _checking(answer))
         case Products():
             return "".join(map(render, answer.answers))
+        case Explanation():
+            return "".join(f"{line}\n" for line in _explanation(answer))
         case VJP():
             held = answer.vjp if answer.accumulated is None else answer.accumulated
             rows = [row for name in answer.wrt for row in _rows(held[name])]
@@ -62,6 +65,19 @@ def _checking(answer: Checking) -> Iterator[str]:
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
     for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
+
+
+def _explanation(answer: Explanation) -> Iterator[str]:
+    for step in answer.steps:
+        yield f"{step.name} = {step.operation.text.replace('…', '...')} = {_flat(step.value)}"
+    yield f"v = {_flat(answer.v)}"
+    for adjoint in answer.adjoints:
+        yield f"{adjoint.notation.text} = {_flat(adjoint.value)}"
+
+
+def _flat(array: Array) -> str:
+    """All elements in row-major order."""
+    return " ".join(str(n) if array.dtype == np.bool_ else digits(n) for n in array.reshape(-1))
 
 
 def _functions(answer: Functions) -> Iterator[str]:

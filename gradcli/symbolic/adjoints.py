@@ -6,6 +6,7 @@ differentiation", 2008; z̄ is the adjoint of the line z.  The numbers that stan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -96,6 +97,9 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
         named = dict(enumerate(labels))
         plain, pretty = _EQUATIONS[op.name][places[0]]
         return Rule(Notation(_filled(plain, named, y, z.text, dim), _filled(pretty, named, y, z.pretty, dim)))
+    if op.name == "mean" and call.statics[0] is None:
+        count = math.prod(shapes[0])
+        return Rule(Notation(f"{z.text}/{count}", f"{z.pretty}/{count}"), "mean hands its share to every element")
     if op.name in _REDUCED:
         return Rule(words=_REDUCED[op.name] + _along(call, shapes[0]))
     if op.name in _MOVED:

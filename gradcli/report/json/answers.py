@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.report.json.explanation import explanation_fields
 from gradcli.report.json.products import intermediate_fields, product_fields
 from gradcli.report.json.verdicts import arrays, check_fields, checking_fields
 from gradcli.report.numbers import as_json
-from gradcli.results import VJP, Answer, Checking, Differentiation, Evaluation, Gradient
+from gradcli.results import VJP, Answer, Checking, Differentiation, Evaluation, Explanation, Gradient
 
 SCHEMA = 1
 
@@ -31,6 +32,8 @@ def fields(answer: Answer) -> dict[str, Any]:
             found |= {"v": as_json(answer.v), "vjp": arrays(answer.vjp)} | product_fields(answer)
         case Gradient():
             found["grad"] = arrays(answer.grad)
+        case Explanation():
+            found |= explanation_fields(answer)
         case Checking(v=v, vjp=vjp) if v is not None and vjp is not None:
             found |= {"v": as_json(v), "vjp": arrays(vjp)}
     if isinstance(answer, Differentiation):

@@ -1,0 +1,128 @@
+"""Equations with their numbers in place, as on a board: matrices in tall brackets beside one another.
+
+A chain of equal things stands on one line where it fits, else with one `=` a line; a matrix that fits no line is
+written as a list, which wraps.  Nothing is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.cells import cell_len
+
+from gradcli.report.drawing import Screen, ends
+from gradcli.report.numbers import digits
+from gradcli.results import Array
+
+WIDE = 100
+"""Columns of a line in a pipe before a chain goes on in the next."""
+
+INDENT = 4
+"""Columns by which the next lines of a chain are indented."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of an equation: lines of one width, and the same on one line."""
+
+    lines: tuple[str, ...]
+    inline: str
+
+    @property
+    def width(self) -> int:
+        """In columns of the terminal."""
+        return max(map(cell_len, self.lines))
+
+
+def words(text: str) -> Block:
+    """A piece of one line."""
+    return Block((text,), text)
+
+
+def numbers(array: Array, screen: Screen) -> Block:
+    """An array: a number, a list, or a matrix in brackets; of more dimensions, its rows; long axes by their ends."""
+    if array.ndim == 0:
+        return words(element(array[()]))
+    if array.size == 0:
+        return words("empty")
+    if array.ndim == 1:
+        return words(_listed(array))
+    rows = array.reshape(-1, array.shape[-1])
+    cells = [["…" if i < 0 or j < 0 else element(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
+    return Block(matrix(cells, screen), _listed(array))
+
+
+def element(number: object) -> str:
+    """A number, or whether a condition holds."""
+    return str(bool(number)) if isinstance(number, np.bool_) else digits(number)
+
+
+def matrix(cells: Sequence[Sequence[str]], screen: Screen) -> tuple[str, ...]:
+    """Cells in columns, aligned to the right, in tall brackets.
+
+    >>> print("\\n".join(matrix([["1", "20"], ["300", "4"]], Screen())))
+    ⎡  1  20⎤
+    ⎣300   4⎦
+    """
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    if len(rows) == 1 or screen.ascii:
+        return tuple(f"[{row}]" for row in rows)
+    sides = [("⎢", "⎥")] * len(rows)
+    sides[0], sides[-1] = ("⎡", "⎤"), ("⎣", "⎦")
+    return tuple(left + row + right for (left, right), row in zip(sides, rows, strict=True))
+
+
+def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = "") -> list[str]:
+    """The lines of `a = b = c`, each of them pieces side by side.
+
+    Args:
+        groups: What is equal; each one a sequence of pieces.
+        screen: For the width.
+        before: Words before the first one, such as `from t2: `.
+    """
+    room = screen.width or WIDE
+    whole = beside([words(before), *_with_signs(groups)])
+    if max(map(cell_len, whole)) <= room:
+        return whole
+    first, *rest = groups
+    lines = _fitting([words(before), *first, words(" = "), *rest[0]], room) if rest else _fitting(first, room)
+    indent = " " * min(INDENT + cell_len(before), max(2, room // 5))
+    for group in rest[1:]:
+        lines += _fitting([words(f"{indent}= "), *group], room)
+    return lines
+
+
+def beside(blocks: Iterable[Block]) -> list[str]:
+    """Pieces side by side, centred on one line."""
+    held = [block for block in blocks if block.width]
+    height = max(len(block.lines) for block in held)
+    lines = [""] * height
+    for block in held:
+        top = (height - len(block.lines)) // 2
+        for n in range(height):
+            inside = block.lines[n - top] if 0 <= n - top < len(block.lines) else ""
+            lines[n] += inside + " " * (block.width - cell_len(inside))
+    return [line.rstrip() for line in lines]
+
+
+def _with_signs(groups: Sequence[Sequence[Block]]) -> Iterator[Block]:
+    for n, group in enumerate(groups):
+        if n:
+            yield words(" = ")
+        yield from group
+
+
+def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
+    """Side by side if that fits; else on one line, which wraps."""
+    found = beside(blocks)
+    return found if max(map(cell_len, found)) <= room else ["".join(block.inline for block in blocks)]
+
+
+def _listed(array: Array) -> str:
+    """Nested lists of the elements, long axes by their ends."""
+    if array.ndim == 0:
+        return element(array[()])
+    return f"[{', '.join('…' if n < 0 else _listed(array[n, ...]) for n in ends(array.shape[0]))}]"
