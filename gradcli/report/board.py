@@ -118,7 +118,24 @@ def _with_signs(groups: Sequence[Sequence[Block]]) -> Iterator[Block]:
 def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
     """Side by side if that fits; else on one line, which wraps."""
     found = beside(blocks)
-    return found if max(map(cell_len, found)) <= room else ["".join(block.inline for block in blocks)]
+    return found if max(map(cell_len, found)) <= room else wrapped("".join(block.inline for block in blocks), room)
+
+
+def wrapped(line: str, room: int) -> list[str]:
+    """A long line broken at its blanks, what follows indented by as much as it is, and a little more.
+
+    >>> wrapped("  x = [1, 2, 3]", 10)
+    ['  x = [1,', '    2, 3]']
+    """
+    before = line[: len(line) - len(line.lstrip(" "))]
+    lines, current = [], before
+    for word in line.split():
+        longer = f"{current} {word}" if current.strip() else current + word
+        if current.strip() and cell_len(longer) > room:
+            lines.append(current)
+            longer = f"{before}  {word}"
+        current = longer
+    return [*lines, current]
 
 
 def _listed(array: Array) -> str:

@@ -35,10 +35,10 @@ _MOVED: Mapping[str, str] = {
 _REDUCED: Mapping[str, str] = {
     "sum": "sum hands its adjoint to every element",
     "mean": "mean hands its adjoint, divided by the count, to every element",
-    "amax": "the adjoint goes to the largest element, 0 elsewhere",
-    "max": "the adjoint goes to the largest element, 0 elsewhere",
-    "amin": "the adjoint goes to the smallest element, 0 elsewhere",
-    "min": "the adjoint goes to the smallest element, 0 elsewhere",
+    "amax": "0 but for the largest element, which takes the adjoint",
+    "max": "0 but for the largest element, which takes the adjoint",
+    "amin": "0 but for the smallest element, which takes the adjoint",
+    "min": "0 but for the smallest element, which takes the adjoint",
     "cumsum": "every element gets the sum of the adjoint from its own place on",
 }
 
@@ -93,7 +93,8 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     if op.name == "einsum":
         return Rule(words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}")
     if op.name in _EQUATIONS and len(places) == 1:
-        dim = f", dim={call.statics[0]}, keepdim=True" if op.kind is Kind.DEFINED and len(shapes[0]) > 1 else ""
+        is_along = op.name in ("softmax", "log_softmax") and len(shapes[0]) > 1
+        dim = f", dim={call.statics[0]}, keepdim=True" if is_along else ""
         named = dict(enumerate(labels))
         plain, pretty = _EQUATIONS[op.name][places[0]]
         return Rule(Notation(_filled(plain, named, y, z.text, dim), _filled(pretty, named, y, z.pretty, dim)))

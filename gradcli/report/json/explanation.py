@@ -10,6 +10,9 @@ from gradcli.report.json.verdicts import arrays, check_fields
 from gradcli.report.numbers import as_json
 from gradcli.results import Adjoint, Array, Explanation, Loss, Step, Term
 
+MOST_LOCAL = 10_000
+"""Numbers of a local derivative that are written out, as many as of a Jacobian."""
+
 
 def explanation_fields(answer: Explanation) -> dict[str, Any]:
     """The steps, the adjoints and where v comes from; counts where not all are listed."""
@@ -48,7 +51,7 @@ def _term(term: Term) -> dict[str, Any]:
         found["formula"] = term.formula
     if term.words:
         found["rule"] = term.words
-    if term.local is not None:
+    if term.local is not None and term.local.size <= MOST_LOCAL:
         found["local"] = as_json(term.local)
     return found | {"value": as_json(term.value)}
 
