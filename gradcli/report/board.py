@@ -19,6 +19,9 @@ from gradcli.results import Array
 WIDE = 100
 """Columns of a line in a pipe before a chain goes on in the next."""
 
+WIDEST_ROW = 160
+"""Columns of one `= ...` in a pipe, where its matrices may need more."""
+
 INDENT = 4
 """Columns by which the next lines of a chain are indented."""
 
@@ -87,8 +90,10 @@ def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = ""
     whole = beside([words(before), *_with_signs(groups)])
     if max(map(cell_len, whole)) <= room:
         return whole
+    room = screen.width or WIDEST_ROW
     first, *rest = groups
-    lines = _fitting([words(before), *first, words(" = "), *rest[0]], room) if rest else _fitting(first, room)
+    head = [words(" = "), *rest[0]] if rest else []
+    lines = _fitting([words(before), *first, *head], room)
     indent = " " * min(INDENT + cell_len(before), max(2, room // 5))
     for group in rest[1:]:
         lines += _fitting([words(f"{indent}= "), *group], room)

@@ -5,6 +5,7 @@ For reading, not for reading back: long lists and long keys are shortened.  Name
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import sympy
@@ -35,7 +36,8 @@ def adjoint_of(name: str) -> Notation:
     """
     letter, rest = name[:1], name[1:]
     is_short = not rest or rest.isdigit()
-    return Notation(f"adj({name})", f"{letter}{_BAR}{rest}" if is_short else "".join(c + _OVERLINE for c in name))
+    barred = unicodedata.normalize("NFC", letter + _BAR) + rest if is_short else "".join(c + _OVERLINE for c in name)
+    return Notation(f"adj({name})", barred)
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:

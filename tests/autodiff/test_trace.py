@@ -93,3 +93,37 @@ def test_what_torch_refuses_is_an_error_of_the_input() -> None:
     A = found.program.variables[0]
     with pytest.raises(InputError):
         found.contributions(found.program.lines[0], values={A: np.zeros((2, 2))})
+
+
+def test_slopes_are_those_of_every_element() -> None:
+    """Of x*b with a number b: b for x, and x for b in every place of the line."""
+    found = _trace("x*b", v=[1, 10], x=[2, 3], b=5)
+    x, b = found.program.variables
+    slopes = found.slopes(found.program.lines[0])
+    assert (slopes[x].tolist(), slopes[b].tolist()) == ([5, 5], [2, 3])
+    assert found.contributions(found.program.lines[0])[b] == 32
+
+
+def test_a_slope_by_an_operand_used_twice_is_of_both_uses() -> None:
+    """2*x for x*x, and none by a condition."""
+    found = _trace("x*x", v=[1, 1], x=[2, 3])
+    assert found.slopes(found.program.lines[0])[found.program.variables[0]].tolist() == [4, 6]
+    choice = _trace("where(x > 0, x, 7)", v=[1, 1], x=[2, -3])
+    last = choice.program.lines[-1]
+    assert {str(a): s.tolist() for a, s in choice.slopes(last).items()} == {"x": [1, 0]}
+
+
+def test_local_jacobians_have_a_row_for_each_element() -> None:
+    """Of a matrix by a vector: the matrix for the vector."""
+    found = _trace("A@x", v=[1, 1], A=[[1, 2, 3], [4, 5, 6]], x=[1, 0, 2])
+    A, x = found.program.variables
+    jacobians = found.jacobians(found.program.lines[0])
+    assert jacobians[x].tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert jacobians[A].shape == (2, 2, 3)
+    assert jacobians[A][1].tolist() == [[0, 0, 0], [1, 0, 2]]
+
+
+def test_lines_keep_their_names_where_operations_are_replaced() -> None:
+    """Sec is run as 1/cos, and u stays u."""
+    found = _trace("u = sec(x); u*x", x=0.5)
+    assert [line.name for line in found.program.lines] == ["", "u", ""]

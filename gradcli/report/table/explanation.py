@@ -242,13 +242,10 @@ class _Board:
                 yield self._lines(drawn)
         if rest:
             yield quantities("vᵀJ", answer.vjp, rest, self.screen)
-        names = [name for name in answer.wrt if name not in rest]
-        if answer.value.ndim > 1 or any(answer.inputs[name].ndim > 1 for name in names):
-            yield (
-                self._remark(f"each row of J is one element of {answer.output}, in row-major order")
-                if names
-                else Text()
-            )
+        drawn_of = [answer.inputs[name] for name in answer.wrt if name not in rest]
+        if any(max(answer.value.ndim, array.ndim) > 1 for array in drawn_of):
+            words = f"J has a row for each element of {answer.output} and a column for each of the variable"
+            yield self._remark(f"{words}, in row-major order")
 
     def _drawn(self, name: str) -> list[str] | None:
         """A row, a matrix and a row, with what they are below; None if that is too large or too wide."""
@@ -277,7 +274,8 @@ class _Board:
 
     def in_one_go(self, loss: Loss) -> Iterator[Text]:
         """The gradient of the composite beside vᵀJ."""
-        yield from _titled("the gradient of the loss by the variables, by torch in one go", self.screen)
+        of = "the gradient of the loss of the function," if self.screen.ascii else "∇(ℓ∘f), the gradient of the loss,"
+        yield from _titled(f"{of} by torch in one go", self.screen)
         for name in self.answer.wrt:
             left = f"dloss/d{name}" if self.screen.ascii else f"∂ℓ/∂{name}"
             yield self._lines(chain([[words(left)], [self._numbers(loss.gradient[name])]], self.screen))

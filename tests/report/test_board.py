@@ -1,0 +1,94 @@
+"""Equations on a board: matrices in brackets, lines that break at `=`, and nothing cut off."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from gradcli import Function
+from gradcli.report import render
+from gradcli.report.board import beside, chain, numbers, words, wrapped
+from gradcli.report.drawing import Screen
+from gradcli.results import Explanation
+
+UNICODE, ASCII = Screen(), Screen(ascii=True)
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"[\s│|╭╮╰╯─+\-]", "", text)
+
+
+def test_arrays_are_lists_and_matrices() -> None:
+    """A number, a list, columns in tall brackets, one row, one column, conditions."""
+    assert numbers(np.array(2.5), UNICODE).lines == ("2.5",)
+    assert numbers(np.array([1.0, 20]), UNICODE).lines == ("[1, 20]",)
+    assert numbers(np.array([[1.0, 20], [300, 4]]), UNICODE).lines == ("⎡  1  20⎤", "⎣300   4⎦")
+    assert numbers(np.array([[1.0, 20], [300, 4]]), ASCII).lines == ("[  1  20]", "[300   4]")
+    assert numbers(np.array([[1.0], [2], [3]]), UNICODE).lines == ("⎡1⎤", "⎢2⎥", "⎣3⎦")
+    assert numbers(np.array([[1.0, 2]]), UNICODE).lines == ("[1  2]",)
+    assert numbers(np.array([True, False]), UNICODE).lines == ("[True, False]",)
+    assert numbers(np.zeros((0, 2)), UNICODE).lines == ("empty",)
+    assert numbers(np.arange(100.0), UNICODE).lines == ("[0, 1, 2, …, 97, 98, 99]",)
+
+
+def test_pieces_are_centred_beside_one_another() -> None:
+    """The sign stands in the middle of the matrix."""
+    matrix = numbers(np.array([[1.0, 2], [3, 4], [5, 6]]), UNICODE)
+    assert beside([words("y = "), matrix]) == ["    ⎡1  2⎤", "y = ⎢3  4⎥", "    ⎣5  6⎦"]
+
+
+def test_a_chain_breaks_at_its_signs() -> None:
+    """Where it does not fit."""
+    groups = [[words(letter * 10)] for letter in "abc"]
+    assert chain(groups, Screen(40)) == ["aaaaaaaaaa = bbbbbbbbbb = cccccccccc"]
+    assert chain(groups, Screen(30)) == ["aaaaaaaaaa = bbbbbbbbbb", "    = cccccccccc"]
+    assert wrapped("    = [1, 2, 3]", 12) == ["    = [1, 2,", "      3]"]
+
+
+EXAMPLES = [
+    ("y = x**2; z = y**3", {"x": "1,2"}, "1,1", None),
+    ("3*a + 2*b*b + log(c)", {"a": "1,2,3", "b": "3,4,5", "c": "6,7,8"}, "0.1,1,0.0001", None),
+    ("softmax(A@x)", {"A": "[[1,2],[3,4],[5,7]]", "x": "0.1,-0.3"}, None, "-sum(y*log(y))"),
+    ("where(x > 0, x**2, -x)", {"x": "[[1,-2],[3,4]]"}, "ones", None),
+    ("sum(x[1:]*x[:-1]) + mean(exp(x/3))", {"x": "linspace(0,1,40)"}, None, None),
+    ("[a, sin(a), a*b]", {"a": "0.1,0.2", "b": "3"}, "e1", None),
+]
+
+
+def _answer(text: str, at: dict[str, str], v: str | None, loss: str | None) -> Explanation:
+    return Function(text).explain(at, v, loss=loss)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[example[0] for example in EXAMPLES])
+def test_no_digit_is_lost_on_a_narrow_screen(example: tuple[str, dict[str, str], str | None, str | None]) -> None:
+    """Every number of the wide answer is in the narrow ones, which are as narrow as they should be."""
+    answer = _answer(*example)
+    for width in (20, 40, 80):
+        shown = render(answer, "table", Screen(width))
+        assert max(map(cell_len, shown.splitlines())) <= width
+        for adjoint in answer.adjoints:
+            if adjoint.value.size <= 12:
+                for number in adjoint.value.ravel():
+                    assert _flat(repr(float(number)).removesuffix(".0")) in _flat(shown)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[example[0] for example in EXAMPLES])
+def test_plain_characters_where_the_screen_has_no_others(
+    example: tuple[str, dict[str, str], str | None, str | None],
+) -> None:
+    """Bars become adj(x), dots stars, brackets square."""
+    shown = render(_answer(*example), "table", ASCII)
+    assert shown.isascii()
+    assert "adj(" in shown
+    assert render(_answer(*example), "plain", UNICODE).isascii()
+
+
+def test_the_main_example_reads_as_on_a_board() -> None:
+    """The chain rule as a textbook has it."""
+    shown = render(_answer(*EXAMPLES[0]), "table", UNICODE).splitlines()
+    assert "ȳ = z̄ · ∂z/∂y = z̄ · 3·y² = [1, 1] · [3, 48] = [3, 48]" in shown
+    assert "x̄ = ȳ · ∂y/∂x = ȳ · 2·x = [3, 48] · [2, 4] = [6, 192]" in shown
+    assert "[1  1] · ⎡6    0⎤ = [6  192]" in shown
