@@ -237,7 +237,7 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
         yield f"v picks one row of J, the one of {y}[{at}]"
     for name in question.wrt:
         at_x = question.arrays[name]
-        if at_x.shape == v.shape and np.array_equal(at_x, v) and not np.all(v == 1):
+        if at_x.shape == v.shape and np.array_equal(at_x, v) and not np.isin(v, (0, 1)).all():
             yield (
                 f"v equals {name}: each row of J is weighted by {name} itself; "
                 f"v is a weight, not the point, which is the value of {name}"

@@ -118,6 +118,20 @@ def test_hostile_values_are_refused(number: int, option: str, gradcli: Command, 
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("number", range(1, len(HOSTILE), 3))
+def test_hostile_losses_are_refused(number: int, gradcli: Command, tmp_path: Path) -> None:
+    """The same where the text is a loss."""
+    mark = tmp_path / "mark"
+    text = HOSTILE[number].replace("{mark}", str(mark)).replace("{{", "{").replace("}}", "}")
+    start = time.perf_counter()
+    run = gradcli("explain", "x**2", "--at", "x=1,2", "--loss", text)
+    assert time.perf_counter() - start < 10
+    assert (run.code, run.out) == (2, "")
+    assert len(run.err) < 2_500
+    assert "\x1b" not in run.err
+    assert not mark.exists()
+
+
 BOUNDED = [
     "; ".join(["y = x"] + ["y = y + y"] * 3_000),
     "; ".join(["y = x"] + ["y = y*y"] * 200),
