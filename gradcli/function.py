@@ -203,7 +203,7 @@ class Function:
         from gradcli.questions.explaining import explain
         from gradcli.questions.loss import split
 
-        own, extra = split(loss, at or {}, dict.fromkeys((*self.variables, *self._snippet.values)))
+        own, extra = split(loss, at or {}, read(self.expression, given=frozenset(at or {}) & SHADOWABLE))
         question = self._question(own, wrt, dtype)
         return explain(question, v, self._snippet.v, loss=loss, extra=extra, check=check)
 
