@@ -18,6 +18,7 @@ from gradcli.language.program import Atom, Line, Program
 from gradcli.language.values import Array, Value
 from gradcli.questions.loss import derive_loss, require_alone
 from gradcli.questions.question import Question
+from gradcli.questions.remarks import of_sum
 from gradcli.results import Adjoint, Explanation, Loss, Notation, Step, Term
 
 if TYPE_CHECKING:
@@ -213,16 +214,7 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
     y = walk.name
     if is_implicit:
         yield f"{y} has one element, so v = 1 is understood"
-    last = walk.lines[-1].call if walk.lines else None
-    if (
-        last is not None
-        and last.op.name == "sum"
-        and v.size == 1
-        and v.ravel()[0] == 1
-        and last.operands[0] in walk.names
-    ):
-        inner = walk.names[last.operands[0]]
-        yield f"sum hands 1 to every element of {inner}: the same as v = ones at {inner}"
+    yield from of_sum(question, v) or _of_last_sum(walk, v)
     if v.size < 2:
         return
     ones = np.flatnonzero(v)
@@ -242,6 +234,15 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
                 f"v equals {name}: each row of J is weighted by {name} itself; "
                 f"v is a weight, not the point, which is the value of {name}"
             )
+
+
+def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
+    """Where v = 1 ends in a sum: what reaches the elements that it adds up is ones."""
+    last = walk.lines[-1].call if walk.lines else None
+    if last is None or last.op.name != "sum" or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
+        return ()
+    inner = walk.names[last.operands[0]]
+    return (f"sum hands 1 to every element of {inner}: the same as v = ones at {inner}",)
 
 
 def _is_pointwise(question: Question, walk: Walk) -> bool:

@@ -111,7 +111,6 @@ class Explanation(Differentiation):
     Attributes:
         v: The gradient vector.
         vjp: The vector-Jacobian product per variable.
-        remarks: What is to know of this v.
         steps: The lines of the forward pass; of a long one, its ends.
         steps_count: How many lines there are.
         adjoints: From the output to the variables; of many, the ends.
@@ -122,7 +121,6 @@ class Explanation(Differentiation):
 
     v: Array
     vjp: Mapping[str, Array]
-    remarks: tuple[str, ...]
     steps: tuple[Step, ...]
     steps_count: int
     adjoints: tuple[Adjoint, ...]

@@ -192,7 +192,13 @@ def test_gradients_that_differ_are_not_called_the_same(monkeypatch: pytest.Monke
         ("A@A", "ones", "[[1,2],[3,4]]", ["ones add the rows of J up"]),
         ("x**2", "e1", "1,2", ["v picks one row of J, the one of y[1]"]),
         ("x**2", "x", "1,2", ["v equals x"]),
-        ("sum(x**2)", None, "1,2", ["y has one element", "sum hands 1 to every element of t1: the same as v = ones"]),
+        ("sum(x**2)", None, "1,2", ["y has one element", "sum() passes 1 to each element of x**2"]),
+        (
+            "sum(cumsum(x))",
+            None,
+            "1,2",
+            ["y has one element", "sum hands 1 to every element of t1: the same as v = ones"],
+        ),
         ("x**2", "2,3", "1,2", []),
     ],
 )

@@ -27,8 +27,6 @@ def explanation_fields(answer: Explanation) -> dict[str, Any]:
     found["adjoints"] = [_adjoint(adjoint) for adjoint in answer.adjoints]
     if answer.adjoints_count > len(answer.adjoints):
         found["adjoints_count"] = answer.adjoints_count
-    if answer.remarks:
-        found["remarks"] = list(answer.remarks)
     if answer.loss is not None:
         found["loss"] = {**_loss(answer.loss), "agrees": answer.loss_agrees}
     return found

@@ -136,10 +136,10 @@ class _Board:
         for given, array in loss.inputs.items():
             if given not in self.answer.inputs:
                 yield self._lines(chain([[words(given)], [self._numbers(array)]], self.screen))
-        whole = [words("v")], [words(self._partial(name, y))]
+        whole = [[words("v")], [words(self._partial(name, y))]]
         cells = loss.formula.cells if loss.formula is not None else ()
         if [cell.column for cell in cells] == [y]:
-            whole = (*whole, [words(formula(cells[0], self.screen))])
+            whole.append([words(formula(cells[0], self.screen))])
             cells = ()
         for cell in cells[:MOST_CELLS]:
             entry = f"v{cell.column.removeprefix(y)}"
@@ -248,7 +248,7 @@ class _Board:
             yield quantities("vᵀJ", answer.vjp, rest, self.screen)
         drawn_of = [answer.inputs[name] for name in answer.wrt if name not in rest]
         if any(max(answer.value.ndim, array.ndim) > 1 for array in drawn_of):
-            words = f"J has a row for each element of {answer.output} and a column for each of the variable's"
+            words = f"J has a row for each element of {answer.output} and a column for each element of the variable"
             yield self._remark(f"{words}, in row-major order")
 
     def _drawn(self, name: str) -> list[str] | None:
