@@ -203,7 +203,8 @@ class Function:
         from gradcli.questions.explaining import explain
         from gradcli.questions.loss import split
 
-        own, extra = split(loss, at or {}, read(self.expression, given=frozenset(at or {}) & SHADOWABLE))
+        snippet = read(self.expression, given=frozenset(at or {}) & SHADOWABLE)
+        own, extra = split(loss, at or {}, (*snippet.program.names, *snippet.values))
         question = self._question(own, wrt, dtype)
         return explain(question, v, self._snippet.v, loss=loss, extra=extra, check=check)
 

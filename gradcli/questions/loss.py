@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,6 @@ from gradcli.language.grammar import parse_formula
 from gradcli.language.indexing import show
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
-from gradcli.language.snippets import Snippet
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Question, rounded
 from gradcli.results import Loss
@@ -39,25 +38,23 @@ def require_alone(v: object, loss: str | None) -> None:
         raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
 
 
-def split(text: str | None, at: Mapping[str, Value], snippet: Snippet) -> tuple[dict[str, Value], dict[str, Array]]:
+def split(text: str | None, at: Mapping[str, Value], known: Iterable[str]) -> tuple[dict[str, Value], dict[str, Array]]:
     """The values that are the function's, and those that the loss alone names.
 
     Args:
         text: Of the loss, if there is one.
         at: Values by name.
-        snippet: The function, the names that are given values being variables.
+        known: The names that are the function's.
 
     Raises:
         GradcliError: The loss is not in the language, or such a value is not one.
 
-    >>> from gradcli.language.snippets import read
-    >>> split("sum((y - t)**2)", {"x": "1,2", "t": "3,4"}, read("x**2"))
+    >>> split("sum((y - t)**2)", {"x": "1,2", "t": "3,4"}, ["x"])
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
     if text is None:
         return dict(at), {}
-    known = {*snippet.program.names, *snippet.values}
-    names = set(parse_formula(text, SOURCE, frozenset(at), {}).names) - known
+    names = set(parse_formula(text, SOURCE, frozenset(at), {}).names) - set(known)
     extra = {name: read_value(value, f"--at {name}") for name, value in at.items() if name in names}
     return {name: value for name, value in at.items() if name not in extra}, extra
 

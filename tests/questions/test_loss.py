@@ -97,9 +97,9 @@ def test_float32_is_float32_throughout() -> None:
 
 def test_values_are_the_functions_or_the_losses() -> None:
     """A name that neither has is left for the function to refuse."""
-    own, extra = split("sum((y - t)**2)", {"x": "1,2", "t": "3,4", "q": "5"}, read("x**2"))
+    own, extra = split("sum((y - t)**2)", {"x": "1,2", "t": "3,4", "q": "5"}, ["x"])
     assert (own, extra["t"].tolist()) == ({"x": "1,2", "q": "5"}, [3, 4])
-    assert split(None, {"x": "1"}, read("x")) == ({"x": "1"}, {})
+    assert split(None, {"x": "1"}, []) == ({"x": "1"}, {})
 
 
 def test_a_constant_that_is_given_a_value_is_the_functions() -> None:
