@@ -161,7 +161,7 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
             return operator.matmul(*operands)
         case Kind.LIST:
             shape = max((a.shape for a in operands), key=len)
-            parts = [a.expand(shape) for a in operands] if op.name == "stack" else operands
+            parts = [a if op.name == "cat" or a.shape == shape else a.expand(shape) for a in operands]
             return _function(op.torch)(parts, *call.statics)
         case Kind.COUNT:
             return torch.tensor(count_of(tuple(operands[0].shape), call.statics[0]), dtype=kind)
@@ -190,7 +190,9 @@ def _moved(call: Call, x: Tensor) -> Tensor:
     match call.op.name:
         case "index":
             return x[as_key(statics[0])]
-        case "transpose" | "permute":
+        case "transpose" if statics != (None, None):
+            return x.transpose(*statics)
+        case "transpose" | "permute":  # torch's x.T permutes
             return x.permute(permutation(tuple(x.shape), call))
         case "squeeze" if statics[0] is None:
             return x.squeeze()
@@ -207,6 +209,8 @@ def _over(call: Call, operands: list[Tensor]) -> Tensor:
     """Operations over dimensions, and losses: their constants go by name."""
     op, first = call.op, operands[0]
     named = {_KEYWORDS.get(op.name, {}).get(k, k): v for k, v in zip(op.statics, call.statics, strict=True)}
+    if op.name in ("sum", "mean") and named == {"dim": None, "keepdim": False}:
+        return _function(op.torch)(first)  # SumBackward0, as x.sum() has it; over dimensions it is SumBackward1
     if op.name in _BY_DIMENSIONS:
         axes = axes_of(tuple(first.shape), named["dim"])
         if axes == () and op.name == "sum":
