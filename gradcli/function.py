@@ -14,7 +14,7 @@ from gradcli.language.snippets import read
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype, Question
-from gradcli.results import VJP, Checking, Evaluation, Explanation, Gradient, Jacobian, Products, Verdict
+from gradcli.results import VJP, BackwardGraph, Checking, Evaluation, Explanation, Gradient, Jacobian, Products, Verdict
 
 if TYPE_CHECKING:
     from gradcli.questions.points import Points
@@ -335,6 +335,39 @@ class Function:
         given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
         question = self._question(given, wrt, dtype)
         return checking(question, v, demands)
+
+    def graph(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        dtype: Dtype = "float64",
+    ) -> BackwardGraph:
+        """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
+
+        Args:
+            at: A value per variable.
+            v: As in `vjp`; without it there is a backward pass only if y has one element.
+            wrt: The variables that require a gradient; all by default.
+            show: Names of statements, or of the output, that are to retain their gradients.
+            dtype: Of the computation.
+
+        Raises:
+            GradcliError: As for `vjp`; a name that no statement has.
+            TooLargeError: The tensors have too many elements.
+
+        >>> answer = Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"])
+        >>> [(node.name, node.line or node.variable) for node in answer.nodes]
+        [('MulBackward0', 'x*y'), ('AccumulateGrad', 'x')]
+        >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
+        [('x', True, True), ('y', False, True), ('z', True, False)]
+        """
+        from gradcli.questions.graphing import graph
+
+        question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=False)
+        return graph(question, v, self._snippet.v, show)
 
     def _points(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, points_of: Sequence[str]) -> Points:
         """The same, at many points."""

@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import checking, derivatives, explaining, functions
+from gradcli.cli import checking, derivatives, explaining, functions, graphing
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -35,6 +35,7 @@ app = typer.Typer(
 derivatives.register(app)
 checking.register(app)
 explaining.register(app)
+graphing.register(app)
 functions.register(app)
 
 
@@ -58,6 +59,7 @@ def gradcli_command(
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
       gradcli check "x**3" --at 2 --claim "3*x**2"
+      gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
       gradcli functions softmax
 

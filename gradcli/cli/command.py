@@ -61,6 +61,7 @@ class Asked:
         wrt: The variables to differentiate by, if the command has the option and it was given.
         dtype: Of the computation.
         check: Whether to compare with the reference.
+        form: The format that the answer will be written in.
         files: Where values of further options may be.
     """
 
@@ -69,6 +70,7 @@ class Asked:
     wrt: Sequence[str] | None
     dtype: Literal["float64", "float32"]
     check: bool
+    form: Format
     files: Files
 
     @property
@@ -104,6 +106,7 @@ def add(app: typer.Typer, body: Callable[..., Answer], *, without: Sequence[str]
             names(shared["wrt"]),
             shared["dtype"].value,
             not shared["no_check"],
+            Format.json if shared["json"] else shared["format"],
             files,
         )
         return output(body(asked, **given), shared["format"], json=shared["json"], strict=shared["strict"])

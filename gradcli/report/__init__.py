@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.report import json, plain, table
+from gradcli.report import dot, json, mermaid, plain, table
 from gradcli.report.drawing import Screen
-from gradcli.results import Answer, Functions
+from gradcli.results import Answer, BackwardGraph, Functions
 
 __all__ = ["Screen", "render"]
 
@@ -22,5 +22,9 @@ def render(answer: Answer | Functions, form: str, screen: Screen) -> str:
             return json.render(answer)
         case "plain":
             return plain.render(answer)
+        case _ if isinstance(answer, BackwardGraph) and answer.drawing == "dot":
+            return dot.render(answer)
+        case _ if isinstance(answer, BackwardGraph) and answer.drawing == "mermaid":
+            return mermaid.render(answer)
         case _:
             return table.render(answer, screen)

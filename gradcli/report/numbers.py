@@ -11,12 +11,14 @@ from gradcli.results import Array
 
 
 def digits(number: Any) -> str:
-    """One element of an array, without the `.0` of whole numbers.
+    """One element of an array, without the `.0` of whole numbers; of conditions, the word.
 
     >>> digits(np.float64(2)), digits(np.float64(0.1)), digits(np.float32(0.1))
     ('2', '0.1', '0.1')
+    >>> digits(np.True_)
+    'True'
     """
-    text = str(number) if isinstance(number, np.floating) else repr(float(number))
+    text = str(number) if isinstance(number, np.floating | np.bool_) else repr(float(number))
     return text.removesuffix(".0")
 
 
@@ -26,7 +28,7 @@ def as_json(array: Array) -> Any:
     >>> as_json(np.array([1.0, np.nan, -np.inf]))
     [1.0, 'NaN', '-Infinity']
     """
-    if array.dtype == np.float64 and np.isfinite(array).all():
+    if array.dtype == np.bool_ or (array.dtype == np.float64 and np.isfinite(array).all()):
         return array.tolist()
     if array.ndim == 0:
         return json_number(array[()])

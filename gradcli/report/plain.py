@@ -8,7 +8,19 @@ import numpy as np
 
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Checking, Explanation, Functions, Gradient, Jacobian, Listing, Products
+from gradcli.results import (
+    VJP,
+    Answer,
+    Array,
+    BackwardGraph,
+    Checking,
+    Explanation,
+    Functions,
+    Gradient,
+    Jacobian,
+    Listing,
+    Products,
+)
 
 
 def render(answer: Answer | Functions) -> str:
@@ -18,7 +30,8 @@ def render(answer: Answer | Functions) -> str:
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
     list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
-    list, a line a group.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
+    Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
+    Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
         case Answer(points=int(points)):
@@ -31,6 +44,8 @@ def render(answer: Answer | Functions) -> str:
             return "".join(map(render, answer.answers))
         case Explanation():
             return "".join(f"{line}\n" for line in _explanation(answer))
+        case BackwardGraph():
+            return "".join(f"{line}\n" for line in _edges(answer))
         case VJP():
             held = answer.vjp if answer.accumulated is None else answer.accumulated
             rows = [row for name in answer.wrt for row in _rows(held[name])]
@@ -78,6 +93,11 @@ def _explanation(answer: Explanation) -> Iterator[str]:
 def _flat(array: Array) -> str:
     """All elements in row-major order."""
     return " ".join(str(n) if array.dtype == np.bool_ else digits(n) for n in array.reshape(-1))
+
+
+def _edges(graph: BackwardGraph) -> Iterator[str]:
+    words = [f"{node.id} {node.name} {node.variable}".rstrip() for node in graph.nodes]
+    yield from (f"{words[edge.source]} -> {words[edge.target]}" for edge in graph.edges)
 
 
 def _functions(answer: Functions) -> Iterator[str]:

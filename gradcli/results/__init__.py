@@ -14,6 +14,7 @@ from gradcli.results.answers import (
 )
 from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
+from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
@@ -23,11 +24,13 @@ __all__ = [
     "Adjoint",
     "Answer",
     "Array",
+    "BackwardGraph",
     "Cell",
     "Check",
     "Checking",
     "Claim",
     "Differentiation",
+    "Drawing",
     "Evaluation",
     "Explanation",
     "Finding",
@@ -36,6 +39,9 @@ __all__ = [
     "FunctionPage",
     "Functions",
     "Gradient",
+    "GraphEdge",
+    "GraphNode",
+    "GraphTensor",
     "Intermediate",
     "Jacobian",
     "Listing",

@@ -7,8 +7,8 @@ Every cell is plain text: rich's markup would eat `x[0]`.
 from __future__ import annotations
 
 from gradcli.report.drawing import Screen, draw
-from gradcli.report.table import checking, derivatives, explanation, functions, points, products
-from gradcli.results import Answer, Checking, Explanation, Functions, Products
+from gradcli.report.table import checking, derivatives, explanation, functions, graph, points, products
+from gradcli.results import Answer, BackwardGraph, Checking, Explanation, Functions, Products
 
 __all__ = ["render"]
 
@@ -22,6 +22,8 @@ def render(answer: Answer | Functions, screen: Screen) -> str:
             return draw(explanation.parts(answer, screen), screen)
         case Checking():
             return draw(checking.parts(answer, screen), screen)
+        case BackwardGraph():
+            return draw(graph.parts(answer, screen), screen)
         case Answer(points=int()):
             return draw(points.parts(answer, screen), screen)
         case Products():

@@ -1,0 +1,226 @@
+"""Backward graphs as trees, tables, DOT and Mermaid: hostile names, narrow screens, large graphs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import TooLargeError
+from gradcli.report import Screen, render
+from gradcli.report.nodes import MAX_NODES
+from gradcli.report.table.graph import MAX_LINES, MAX_ROWS
+from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
+
+HOSTILE = [
+    'x["a"]',
+    "back\\slash\\",
+    'ends in \\"',
+    "a | b < c > d",
+    "x[0] ] [ } {",
+    '"); n9 -> n8 [label="',
+    "<b>bold</b> & &amp; #42;",
+    "`code` **bold** _it_ ~no~",
+    "1. list",
+    "- list",
+    "line\nbreak",
+    "end",
+    "[/b][red]x",
+    "%% comment; n0 --> n1",
+]
+
+
+def _graph(nodes: list[GraphNode], edges: list[GraphEdge], tensors: int = 1) -> BackwardGraph:
+    one = np.ones(())
+    held = [
+        GraphTensor(
+            name=f"y{n}",
+            data=one,
+            requires_grad=True,
+            grad=None,
+            grad_fn="AddBackward0",
+            is_leaf=False,
+            retains_grad=False,
+        )
+        for n in range(tensors)
+    ]
+    return BackwardGraph(
+        command="graph", expression="x", dtype="float64", inputs={}, wrt=(), output="y", value=one, v=None,
+        tensors=tuple(held), nodes=tuple(nodes), edges=tuple(edges),
+    )  # fmt: skip
+
+
+def _labelled(words: str) -> BackwardGraph:
+    nodes = [GraphNode(0, "MulBackward0", words, (words,)), GraphNode(1, "AccumulateGrad", variable=words)]
+    return _graph(nodes, [GraphEdge(0, 1, 0), GraphEdge(0, 1, 1)])
+
+
+def _chain(count: int) -> BackwardGraph:
+    nodes = [GraphNode(n, "AddBackward0", f"y{n}") for n in range(count)]
+    return _graph(nodes, [GraphEdge(n, n + 1, 0) for n in range(count - 1)])
+
+
+def _ladder(count: int) -> BackwardGraph:
+    """Each node leads to the next and to a leaf of its own."""
+    nodes = [GraphNode(n, "AddBackward0", f"y{n}") for n in range(count)]
+    leaves = [GraphNode(count + n, "AccumulateGrad", variable=f"x{n}") for n in range(count)]
+    edges = [edge for n in range(count - 1) for edge in (GraphEdge(n, n + 1, 0), GraphEdge(n, count + n, 1))]
+    return _graph([*nodes, *leaves], edges)
+
+
+def _parsed_dot(source: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The labels and edges of a digraph, by a parser of its own that knows quoted strings."""
+    tokens = re.findall(r'"((?:[^"\\]|\\.)*)"|([A-Za-z_]\w*|->|[{}\[\];=,]|\d+)|(\S)', source, re.DOTALL)
+    assert not [other for _, _, other in tokens if other], "a character outside of a string"
+    words = [("string", text) if not plain else ("word", plain) for text, plain, _ in tokens]
+    assert words[0] == ("word", "digraph")
+    assert [word for word in words if word in (("word", "{"), ("word", "}"))] == [("word", "{"), ("word", "}")]
+    labels, edges, statement = {}, [], []
+    for word in words[3:]:
+        if word != ("word", ";"):
+            statement.append(word)
+            continue
+        plain = [text for kind, text in statement if kind == "word"]
+        strings = [text for kind, text in statement if kind == "string"]
+        if "->" in plain:
+            edges.append((plain[0], plain[2]))
+        elif plain[0] != "node":
+            labels[plain[0]] = strings[0]
+        statement = []
+    return labels, edges
+
+
+def _shown_by_graphviz(label: str) -> str:
+    """What a label says: backslashes escape."""
+    return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], label, flags=re.DOTALL)
+
+
+def _shown_by_mermaid(label: str) -> str:
+    return re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label.replace("<br/>", "\n"))
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_dot_quotes_what_the_user_wrote(words: str) -> None:
+    """Two nodes and two edges, whatever the labels are; and they say what was written."""
+    labels, edges = _parsed_dot(render(replace(_labelled(words), drawing="dot"), "table", Screen()))
+    assert edges == [("n0", "n1"), ("n0", "n1")]
+    assert _shown_by_graphviz(labels["n0"]) == f"MulBackward0\n{words} = {words}"
+    assert _shown_by_graphviz(labels["n1"]) == f"AccumulateGrad\n{words}"
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_mermaid_writes_by_number_what_could_mean_something(words: str) -> None:
+    """Every line has its form, and the labels say what was written."""
+    first, node, leaf, *edges = render(replace(_labelled(words), drawing="mermaid"), "table", Screen()).splitlines()
+    assert first == "flowchart TD"
+    assert edges == ["  n0 -->|0| n1", "  n0 -->|1| n1"]
+    shown = re.fullmatch(r'  n0\(\["MulBackward0<br/>([\w #;,()/:]*)"\]\)', node)
+    assert shown
+    assert _shown_by_mermaid(shown[1]) == f"{words} = {words}"
+    shown = re.fullmatch(r'  n1\["AccumulateGrad<br/>([\w #;,()/:]*)"\]', leaf)
+    assert shown
+    assert _shown_by_mermaid(shown[1]) == words
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_trees_show_markup_as_text(words: str) -> None:
+    """Rich reads no markup in it."""
+    assert f"AccumulateGrad: {words}" in render(_labelled(words), "table", Screen())
+
+
+def test_a_chain_goes_straight_down() -> None:
+    """It never indents, and ends with how much is left."""
+    lines = render(replace(_chain(5_000), drawing="tree"), "table", Screen(width=60)).splitlines()[2:]
+    assert lines[1] == "↓ AddBackward0: y1"
+    assert lines[MAX_LINES - 1] == f"↓ AddBackward0: y{MAX_LINES - 1}"
+    assert lines[MAX_LINES:] == [f"… and {5_000 - MAX_LINES:,} more nodes"]
+
+
+@pytest.mark.parametrize("width", [None, 20, 40, 80])
+def test_branches_in_branches_stay_on_the_screen(width: int | None) -> None:
+    """What is too deep is cut off and drawn below, under its number; every node is there once."""
+    lines = render(replace(_ladder(100), drawing="tree"), "table", Screen(width=width)).splitlines()[2:]
+    assert max(map(len, lines)) <= (width or 100)
+    text = "\n".join(lines)
+    assert " ".join(text.split()).count("↓ see below") > 5
+    if width is None or width >= 80:
+        for n in range(99):
+            assert len(re.findall(rf"y{n}(?:  #{n})?$", text, re.MULTILINE)) == 1
+            assert len(re.findall(rf"AccumulateGrad: x{n}$", text, re.MULTILINE)) == 1
+
+
+def test_what_several_nodes_lead_to_is_drawn_once() -> None:
+    """Of a chain of diamonds there is a line for each edge, for the output, and for each of the three parts below."""
+    nodes = [GraphNode(n, "MulBackward0", f"y{n}") for n in range(50)]
+    edges = [GraphEdge(n, n + 1, k) for n in range(49) for k in (0, 1)]
+    text = render(replace(_graph(nodes, edges), drawing="tree"), "table", Screen())
+    assert text.count("see above") + text.count("see below") == 98 + 1 + 3 - 50
+
+
+def test_ascii_screens() -> None:
+    """Nothing beyond ASCII is drawn."""
+    for graph in (_ladder(40), _chain(500), Function("x**2 + x").graph({"x": "1,2"}, "ones")):
+        assert render(graph, "table", Screen(ascii=True)).isascii()
+    text = render(Function("x**2 + 1/x").graph({"x": 1}), "table", Screen(ascii=True))
+    assert "|-0 PowBackward0: x**2\n|   v AccumulateGrad: x\n`-1 MulBackward0: 1/x\n" in text
+    assert "^ see above" in text
+
+
+@pytest.mark.parametrize("width", [20, 30, 50])
+def test_on_a_narrow_screen_each_tensor_is_a_paragraph(width: int) -> None:
+    """And no digit is lost."""
+    graph = Function("y = x**2; z = y**3").graph({"x": "1,2"}, "1,1", show=["y"])
+    lines = render(graph, "table", Screen(width=width)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert "y" in lines
+    assert "  grad 3, 48" in lines
+    assert "  retains_grad True" in lines
+
+
+def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
+    """With how many there are between."""
+    graph = _graph([], [], tensors=5_000)
+    text = render(replace(graph, drawing="table"), "table", Screen())
+    assert text.count("AddBackward0") == MAX_ROWS
+    assert f"{5_000 - MAX_ROWS:,} more" in text
+    assert "│ y4999 " in text
+
+
+@pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
+def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
+    """Where it would be written whole."""
+    graph = _chain(MAX_NODES + 1)
+    graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
+    with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:
+        render(graph, "json" if form == "json" else "table", Screen())
+    assert "--to tree" in (caught.value.hint or "")
+    assert render(_chain(MAX_NODES), "json", Screen())
+
+
+def test_json_says_what_torch_holds() -> None:
+    """Absent keys do not apply; an edge is from, to, input."""
+    answer = json.loads(render(Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"]), "json", Screen()))
+    assert answer["tensors"] == [
+        {"name": "x", "shape": [], "data": 1, "requires_grad": True, "grad": 2, "grad_fn": None, "is_leaf": True,
+         "retains_grad": False},
+        {"name": "y", "shape": [], "data": 2, "requires_grad": False, "grad": None, "grad_fn": None, "is_leaf": True,
+         "retains_grad": False},
+        {"name": "z", "shape": [], "data": 2, "requires_grad": True, "grad": None, "grad_fn": "MulBackward0",
+         "is_leaf": False, "retains_grad": False},
+    ]  # fmt: skip
+    assert answer["nodes"] == [
+        {"id": 0, "name": "MulBackward0", "tensors": ["z"], "line": "x*y"},
+        {"id": 1, "name": "AccumulateGrad", "variable": "x"},
+    ]
+    assert answer["edges"] == [[0, 1, 0]]
+    assert answer["v"] == 1
+
+
+def test_comments_in_the_text_reach_no_terminal() -> None:
+    """An excerpt of several lines may hold one, with a control character in it."""
+    graph = Function("(x + # \x07\n 1)*2").graph({"x": 1})
+    assert all(node.line.isprintable() for node in graph.nodes)

@@ -1,0 +1,43 @@
+"""What `graph` refuses, before torch is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from gradcli import Function
+from gradcli.errors import TooLargeError
+from gradcli.questions import graphing
+
+
+def test_tensors_that_are_too_large_together_are_refused() -> None:
+    """A hundred names of half a million elements each."""
+    text = "y0 = x; " + "; ".join(f"y{n + 1} = y{n}*2" for n in range(100))
+    with pytest.raises(TooLargeError, match="elements together; the limit is 33,554,432"):
+        Function(text).graph({"x": "ones(500000)"})
+
+
+def test_very_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nested operations need none."""
+    monkeypatch.setattr(graphing, "MAX_TENSORS", 5)
+    with pytest.raises(TooLargeError, match="there are 7 variables and named values"):
+        Function("a = x; b = x; c = x; d = x; e1 = x; a+b+c+d+e1").graph({"x": 1})
+    assert Function("a = x; b = a; c = b; c*2").graph({"x": 1}).nodes
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--show hidden2", "--show x", "--show ,", "--v 1,2,3", "--to dot --json", "--to svg", "--wrt z", "--strict"],
+)
+def test_errors_answer_without_torch(words: str) -> None:
+    """In a process of its own."""
+    code = (
+        "import sys; from gradcli.cli import main;"
+        "code = main(['graph', 'hidden = x**2; hidden*2', '--at', '1,2', *sys.argv[1:]]);"
+        "sys.exit(99 if 'torch' in sys.modules else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error" in done.stderr
