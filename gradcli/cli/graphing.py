@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import Format
-from gradcli.errors import InputError, UsageError
+from gradcli.cli.options import Format, Show, shown
+from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
     from gradcli.results import BackwardGraph
@@ -30,15 +30,6 @@ GraphVector = Annotated[
         metavar="VALUE",
         show_default=False,
         help="The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
-    ),
-]
-Show = Annotated[
-    str | None,
-    typer.Option(
-        "--show",
-        metavar="NAMES",
-        show_default=False,
-        help="Names of statements, or of the output, that retain their gradients, separated by commas.",
     ),
 ]
 To = Annotated[
@@ -70,9 +61,6 @@ def graph(asked: Asked, v: GraphVector = None, show: Show = None, to: To = None)
     """
     if to is not None and asked.form is not Format.table:
         raise UsageError(f"--to {to} and --format {asked.form} exclude each other")
-    shown = [name.strip() for name in (show or "").split(",") if name.strip()]
-    if show is not None and not shown:
-        raise InputError("--show names nothing", hint="leave it out, or give the names of statements")
     vector = asked.value(v, "--v")
-    found = asked.function.graph(asked.at, vector, wrt=asked.wrt, show=shown, dtype=asked.dtype)
+    found = asked.function.graph(asked.at, vector, wrt=asked.wrt, show=shown(show), dtype=asked.dtype)
     return found if to is None else replace(found, drawing=to.value)
