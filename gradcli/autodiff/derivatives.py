@@ -25,7 +25,7 @@ ROWS_ALWAYS = 64
 
 def value(forward: Forward) -> Array:
     """The output y as an array."""
-    return _array(forward.output)
+    return array_of(forward.output)
 
 
 def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
@@ -39,7 +39,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
     found = gradients(y, leaves, tensor_of(v, y.dtype))
-    return {name: _array(g) for name, g in zip(wrt, found, strict=True)}
+    return {name: array_of(g) for name, g in zip(wrt, found, strict=True)}
 
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
@@ -54,12 +54,12 @@ def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
 def _by_rows(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
-    blocks = [np.empty((y.numel(), leaf.numel()), dtype=_array(leaf).dtype) for leaf in leaves]
+    blocks = [np.empty((y.numel(), leaf.numel()), dtype=array_of(leaf).dtype) for leaf in leaves]
     row = torch.zeros(y.numel(), dtype=y.dtype)
     for i in range(y.numel()):
         row[i] = 1
         for block, gradient in zip(blocks, gradients(y, leaves, row.view(y.shape)), strict=True):
-            block[i] = _array(gradient).ravel()
+            block[i] = array_of(gradient).ravel()
         row[i] = 0
     return {name: b.reshape((*y.shape, *leaf.shape)) for name, b, leaf in zip(wrt, blocks, leaves, strict=True)}
 
@@ -68,23 +68,33 @@ def _by_columns(forward: Forward, name: str) -> Array:
     y, leaf = forward.output, forward.leaves[name]
     u = torch.zeros_like(y, requires_grad=True)
     (transposed,) = torch.autograd.grad(y, leaf, u, create_graph=True, allow_unused=True)
-    block = np.zeros((y.numel(), leaf.numel()), dtype=_array(leaf).dtype)
+    block = np.zeros((y.numel(), leaf.numel()), dtype=array_of(leaf).dtype)
     if transposed is not None and transposed.requires_grad:
         column = torch.zeros(leaf.numel(), dtype=y.dtype)
         for j in range(leaf.numel()):
             column[j] = 1
             (result,) = gradients(transposed, [u], column.view(leaf.shape))
-            block[:, j] = _array(result).ravel()
+            block[:, j] = array_of(result).ravel()
             column[j] = 0
     return block.reshape((*y.shape, *leaf.shape))
 
 
-def gradients(y: Tensor, leaves: list[Tensor], v: Tensor) -> list[Tensor]:
-    """`torch.autograd.grad` with zeros for variables that y does not depend on."""
+def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: bool = False) -> list[Tensor]:
+    """`torch.autograd.grad` with zeros for variables that y does not depend on.
+
+    Args:
+        y: What is differentiated.
+        leaves: The result has their shapes.
+        v: The gradient vector, of y's shape.
+        differentiable: Whether the result gets a graph of its own, to be differentiated again.
+
+    Raises:
+        InputError: Torch has no derivative for an operation.
+    """
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
     try:
-        found = torch.autograd.grad(y, leaves, v, retain_graph=True, allow_unused=True)
+        found = torch.autograd.grad(y, leaves, v, retain_graph=True, create_graph=differentiable, allow_unused=True)
     except RuntimeError as error:
         if "allocate memory" in str(error):
             raise
@@ -92,5 +102,6 @@ def gradients(y: Tensor, leaves: list[Tensor], v: Tensor) -> list[Tensor]:
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
 
 
-def _array(tensor: Tensor) -> Array:
+def array_of(tensor: Tensor) -> Array:
+    """The numbers of a tensor, without its graph."""
     return np.array(tensor.detach().numpy())

@@ -1,0 +1,89 @@
+"""Directional and second derivatives by torch: J times u for every operation, and Hessians that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli import catalog
+from gradcli.autodiff import derivatives, second
+from gradcli.autodiff.run import Forward, run
+from gradcli.language import ops
+from gradcli.language.grammar import parse
+
+ROUNDED = {"hardsigmoid": 1e-6, "binary_cross_entropy": 1e-10}
+"""Relative errors of torch's own backward pass: it holds 1/6 to seven digits, and adds 1e-12 to a denominator."""
+
+
+def _forward(text: str, dtype: str = "float64", **inputs: object) -> Forward:
+    arrays = {name: np.asarray(value, dtype=float) for name, value in inputs.items()}
+    return run(parse(text), arrays, tuple(inputs), dtype)
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
+    """For every operation of the table, at the point of its own example."""
+    answer = catalog.page(op.name).example
+    forward = run(parse(answer.expression), answer.inputs, answer.wrt, "float64")
+    generator = np.random.default_rng(3)
+    u = {name: generator.uniform(-1, 1, answer.inputs[name].shape) for name in answer.wrt}
+    blocks = derivatives.jacobian(forward, answer.wrt)
+    expected = sum(np.tensordot(blocks[name], u[name], u[name].ndim) for name in answer.wrt)
+    np.testing.assert_allclose(second.jvp(forward, u), expected, rtol=ROUNDED.get(op.name, 1e-13), atol=1e-14)
+
+
+def test_a_hessian_is_the_jacobian_of_the_gradient() -> None:
+    """Rosenbrock at (1, 1), whose Hessian is in every textbook."""
+    gradient, blocks = second.hessian(_forward("(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2", x=[1, 1]), ("x",))
+    np.testing.assert_array_equal(blocks["x"]["x"], [[802, -400], [-400, 200]])
+    np.testing.assert_array_equal(gradient["x"], [0, 0])
+
+
+def test_blocks_have_the_shapes_of_both_variables() -> None:
+    """A.shape + b.shape, the mixed block and its transpose, zeros where y is linear or does not depend."""
+    gradient, blocks = second.hessian(
+        _forward("x@A@x + s + 0*w.sum()", A=[[1, 2], [4, 3]], x=[1, -1], s=2.0, w=np.ones((2, 3))), ("s", "x", "A", "w")
+    )
+    assert blocks["A"]["x"].shape == (2, 2, 2)
+    np.testing.assert_array_equal(blocks["x"]["x"], [[2, 6], [6, 6]])
+    np.testing.assert_array_equal(blocks["A"]["x"], np.moveaxis(blocks["x"]["A"], 0, -1))
+    assert (gradient["s"], blocks["s"]["s"].shape, blocks["s"]["A"].any()) == (1, (), False)
+    assert (blocks["w"]["w"].shape, blocks["w"]["w"].any()) == ((2, 3, 2, 3), False)
+
+
+def test_a_hessian_times_a_direction_is_hu() -> None:
+    """Also where only one of two variables moves, and in float32."""
+    point = {"x": [0.5, -1.0], "z": [[2.0], [0.25]]}
+    text = "sum(exp(x*z)) + sum(x**3)"
+    _, blocks = second.hessian(_forward(text, **point), ("x", "z"))
+    u = {"z": np.array([[1.0], [-3.0]])}
+    gradient, slope, product = second.hvp(_forward(text, **point), u, ("x", "z"))
+    np.testing.assert_allclose(product["x"], np.tensordot(blocks["x"]["z"], u["z"], 2), rtol=1e-14)
+    np.testing.assert_allclose(product["z"], np.tensordot(blocks["z"]["z"], u["z"], 2), rtol=1e-14)
+    np.testing.assert_allclose(slope, (gradient["z"] * u["z"]).sum(), rtol=1e-14)
+    single = second.hvp(_forward(text, "float32", **point), u, ("x", "z"))[2]["x"]
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, product["x"], rtol=1e-5)
+
+
+def test_what_is_constant_has_zeros() -> None:
+    """No variable in y at all, a gradient that is constant, a variable of no elements."""
+    assert second.jvp(_forward("[1, 2]"), {}).tolist() == [0, 0]
+    assert second.jvp(_forward("[1, 2] + 0*floor(x)", x=3.0), {"x": np.array(1.0)}).tolist() == [0, 0]
+    gradient, blocks = second.hessian(_forward("2*x", x=3.0), ("x",))
+    assert (gradient["x"], blocks["x"]["x"]) == (2, 0)
+    assert second.hvp(_forward("x.sum() + 7", x=np.ones(0)), {"x": np.ones(0)}, ("x",))[2]["x"].shape == (0,)
+    assert second.jvp(_forward("x**2", x=np.ones((0, 3))), {"x": np.ones((0, 3))}).shape == (0, 3)
+
+
+def test_an_infinite_slope_stays_out_of_directions_that_do_not_move() -> None:
+    """The square root of 0 has no derivative, and z moves alone."""
+    forward = _forward("sqrt(x) + z**2", x=0.0, z=3.0)
+    assert second.jvp(forward, {"z": np.array(1.0)}) == 6
+
+
+def test_a_large_direction_is_fast() -> None:
+    """Ten thousand elements take a few gradients, no matrix."""
+    x = np.linspace(0, 1, 10_000)
+    _, _, product = second.hvp(_forward("sum(x)**2 + sum(x**3)", x=x), {"x": np.ones(10_000)}, ("x",))
+    np.testing.assert_allclose(product["x"], 2e4 + 6 * x, rtol=1e-12)
