@@ -7,8 +7,10 @@ part of a list an index names, the index is written out: `[x*y, x+y]` gives [[y,
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
@@ -23,18 +25,27 @@ MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
 
 
+Of = Literal["jacobian", "jvp", "hessian", "hvp"]
+"""What a formula is of: ∂y/∂x, Ju, ∂²y/∂x∂z or Hu."""
+
+Axis = tuple[sympy.Symbol, int]
+"""An index and the size that it runs over."""
+
+
 @dataclass(frozen=True)
 class Derivative:
-    """∂y[rows]/∂x[columns] as formulas.
+    """∂y[rows]/∂x[columns] as formulas; or Ju[rows], ∂²y/∂x[rows]∂z[columns], Hu[columns].
 
     Attributes:
-        variable: The name of x.
-        rows: The index of y: a symbol for each dimension.
+        variable: The name of x, by which the columns go; empty for Ju, which has none.
+        rows: The index of y, or of the first variable of a Hessian: a symbol for each dimension.
         columns: The index of x: a symbol for each dimension.
         cases: A formula for each choice of the indices that are written out: the substitution and the expression.
         written: The index symbols that are written out, rows first, with their sizes.
         ranges: The size of each index symbol.
         sizes: The large sizes that are symbols, with their values.
+        of: What it is.
+        first: The first variable of a Hessian block.
     """
 
     variable: str
@@ -44,6 +55,8 @@ class Derivative:
     written: tuple[tuple[sympy.Symbol, int], ...]
     ranges: Ranges
     sizes: Mapping[sympy.Symbol, int]
+    of: Of = "jacobian"
+    first: str = ""
 
     def at(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
@@ -69,31 +82,81 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     y, x = shapes.get(program.output, ()), shapes[variable]
     rows = tuple(entries.index("i", size) for size in y)
     columns = tuple(entries.index("j", size) for size in x)
-    target = sympy.IndexedBase(str(variable), real=True)[columns] if columns else variable
+    element = element_of(program, entries, rows)
+    target = target_of(variable, columns)
+    cases, written = in_parts(
+        element, list(zip(rows, y, strict=True)), lambda part: tidy(assemble(linear(part.diff(target), entries.ranges)))
+    )
+    return finished(Derivative(str(variable), rows, columns, cases, written, entries.ranges, {}), x, entries)
+
+
+def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
+    """The element of a variable that is differentiated by."""
+    return sympy.IndexedBase(str(variable), real=True)[tuple(index)] if index else variable
+
+
+def element_of(program: Program, entries: Entries, index: Sequence[Expr]) -> Expr:
+    """The element of y at this index.
+
+    Raises:
+        NoFormulaError: There is none, or it would be too long.
+    """
     try:
-        element = entries.entry(program.output, rows)
+        element = entries.entry(program.output, tuple(index))
     except (RecursionError, OverflowError):
         raise NoFormulaError("a constant in it is too large for SymPy") from None
     if element.has(sympy.nan, sympy.zoo):
         raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
-    written = [(symbol, size) for symbol, size in zip(rows, y, strict=True) if _names_parts(element, symbol)]
+    return element
+
+
+Cases = tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
+
+
+def in_parts(
+    element: Expr, axes: Sequence[Axis], differentiated: Callable[[Expr], Expr]
+) -> tuple[Cases, tuple[Axis, ...]]:
+    """The derivative of an element; part by part where its index chooses among the parts of a list.
+
+    Raises:
+        NoFormulaError: There are too many parts, or SymPy gives up.
+    """
+    written = tuple((symbol, size) for symbol, size in axes if _names_parts(element, symbol))
     _require_few(written)
-    cases = [(chosen, _derivative(element.xreplace(chosen), target, entries)) for chosen in _choices(written)]
-    if any(has_long_number(expression) for _, expression in cases):
+    with refusals():
+        return tuple((chosen, differentiated(element.xreplace(chosen))) for chosen in _choices(written)), written
+
+
+def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = ()) -> Derivative:
+    """The formula with its sizes, and written out over the columns, and these rows, where it singles out elements.
+
+    Raises:
+        NoFormulaError: It has a number that nobody would read.
+    """
+    if any(has_long_number(expression) for _, expression in found.cases):
         raise NoFormulaError("it has a constant that is too long to write")
-    constant = [(s, n) for s, n in zip(columns, x, strict=True) if any(_names_entries(e, s) for _, e in cases)]
-    if constant and _count(written + constant) <= MAX_WRITTEN_OUT:
-        cases = [({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant)]
-        written += constant
+    axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
+    constant = [(s, n) for s, n in axes if any(_names_entries(e, s) for _, e in found.cases)]
+    cases, written = found.cases, found.written
+    if constant and _count([*written, *constant]) <= MAX_WRITTEN_OUT:
+        cases = tuple(({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant))
+        written = (*written, *constant)
     sizes = {symbol: size for size, symbol in entries.sizes.symbols.items()}
-    return Derivative(str(variable), rows, columns, tuple(cases), tuple(written), entries.ranges, sizes)
+    return replace(found, cases=cases, written=written, sizes=sizes)
 
 
-def _derivative(element: Expr, target: Expr, entries: Entries) -> Expr:
+def tidy(derivative: Expr) -> Expr:
+    """A finished derivative as it is shown."""
+    derivative = tidied(derivative)
+    has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
+    return sympy.powsimp(derivative) if has_power else derivative
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What SymPy cannot do as the reason why there is no formula."""
     try:
-        derivative = tidied(assemble(linear(element.diff(target), entries.ranges)))
-        has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
-        return sympy.powsimp(derivative) if has_power else derivative
+        yield
     except RecursionError:
         raise NoFormulaError("the expression is nested too deeply for SymPy") from None
     except TypeError as error:  # "Invalid comparison of non-real zoo": a constant outside of its function's domain
