@@ -8,7 +8,7 @@ symbols, so it is the same formula there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,16 +67,56 @@ class Confirmation:
     refuted: str = ""
 
 
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the reference knows at a point.
+
+    Attributes:
+        entries: Row, column and truth of entries, the nonzero ones first.
+        bits: Of the truths.
+        values: What the names of a formula stand for there.
+    """
+
+    entries: Sequence[tuple[Index, Index, Ball]]
+    bits: int
+    values: Mapping[sympy.Symbol, Any]
+
+
+Ask = Callable[[Point, np.random.Generator, tuple[float, float]], Known | None]
+"""What the reference knows on a probe; more values may be drawn from the box, None if it is over the budget."""
+
+
 def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
-    """Compare a formula with the reference at the point, or else on a probe.
+    """Compare the formula of a Jacobian block with the reference at the point, or else on a probe.
 
     Args:
         point: The Program and its inputs.
         derivative: The formula.
         evidence: What the reference found at the point, if it was asked.
     """
+
+    def ask(probe: Point, generator: np.random.Generator, box: tuple[float, float]) -> Known | None:
+        found = _asked(probe, derivative)
+        return None if found is None else _known(probe, derivative, found)
+
+    known = None if evidence is None else _known(point, derivative, evidence)
+    return confirm_known(point, derivative, known, ask)
+
+
+def confirm_known(point: Point, derivative: Derivative, known: Known | None, ask: Ask) -> Confirmation:
+    """Compare a formula with the truth at the point, or else on a probe.
+
+    Args:
+        point: The Program and its inputs.
+        derivative: The formula.
+        known: What the reference knows at the point, if it was asked.
+        ask: What it knows elsewhere.
+    """
     try:
-        return _confirm(point, derivative, evidence)
+        return _confirm(point, derivative, known, ask)
     except NotImplementedError as error:
         return Confirmation(holds=False, note=str(error))
 
@@ -84,21 +124,24 @@ def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> 
 def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
     """Where the reference contradicts a formula at the point; empty where it does not."""
     try:
-        compared = _compare(point, derivative, evidence, derivative.sizes)
+        compared = _compare(derivative, _known(point, derivative, evidence), derivative.sizes)
     except NotImplementedError:
         return ""
     return compared.refuted if compared else ""
 
 
-def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
-    if evidence is not None:
-        is_zero = all(expression == 0 for _, expression in derivative.cases)
-        compared = _compare(point, derivative, evidence, derivative.sizes, zeros_count=is_zero)
+def _confirm(point: Point, derivative: Derivative, known: Known | None, ask: Ask) -> Confirmation:
+    is_zero = all(expression == 0 for _, expression in derivative.cases)
+    if known is not None:
+        compared = _compare(derivative, known, derivative.sizes, zeros_count=is_zero)
         if compared is not None:
             return compared
     for shapes, sizes in _probes(point, derivative):
         for seed, box in enumerate(BOXES * 3):
-            compared = _probe(point, derivative, shapes, sizes, np.random.default_rng(seed), box)
+            generator = np.random.default_rng(seed)
+            inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
+            found = ask(Point.of(point.typed, shapes, inputs), generator, box)
+            compared = None if found is None else _compare(derivative, found, sizes, zeros_count=is_zero)
             if compared is not None:
                 note = "" if compared.refuted else ELSEWHERE
                 return Confirmation(compared.holds, note, compared.refuted)
@@ -106,52 +149,60 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None) ->
 
 
 def _compare(
-    point: Point,
-    derivative: Derivative,
-    evidence: Evidence,
-    sizes: Mapping[sympy.Symbol, int],
-    *,
-    zeros_count: bool = False,
+    derivative: Derivative, known: Known, sizes: Mapping[sympy.Symbol, int], *, zeros_count: bool = False
 ) -> Confirmation | None:
     """At entries where the truth is known; None if there are none, or too costly.
 
     That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
     """
-    entries = _entries(point, derivative, evidence)
+    entries = known.entries
     expression_work = max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
     if shared_work(derivative, sizes) > MOST_WORK:
         return None
     if expression_work * len(entries) > MOST_WORK:
         entries = entries[: int(MOST_WORK // max(1, expression_work))]
     confirmed = False
-    with precision(evidence.bits):
-        env = environment({**lookups(point), **sizes})
+    with precision(known.bits):
+        env = environment({**known.values, **sizes})
         for row, column, truth in entries:
             expression, indices = derivative.at(row, column)
             found = compile_ball(expression)({**env, **indices})
             if not exists(found):
                 continue
             if not found.overlaps(truth):
-                place = f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
                 numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
-                return Confirmation(holds=False, refuted=f"at {place} {numbers}")
+                return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
             confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
     return Confirmation(holds=True) if confirmed else None
 
 
-def _entries(
-    point: Point, derivative: Derivative, evidence: Evidence
-) -> list[tuple[tuple[int, ...], tuple[int, ...], Ball]]:
-    """Entries of this variable whose truth is known: the nonzero ones first, then exact zeros."""
+def _place(derivative: Derivative, row: Index, column: Index) -> str:
+    """An entry in words."""
+    match derivative.of:
+        case "jvp":
+            return f"(Ju){_shown(row)}"
+        case "hvp":
+            return f"(Hu){_shown(column)} by {derivative.variable}"
+        case "hessian":
+            return f"y by {derivative.first}{_shown(row)} and {derivative.variable}{_shown(column)}"
+    return f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
+
+
+def _known(point: Point, derivative: Derivative, evidence: Evidence) -> Known:
+    """Entries of this variable whose truth is known."""
     y = point.shapes.get(point.program.output, ())
     own = {d: j for d, (symbol, j) in enumerate(evidence.directions) if str(symbol) == derivative.variable}
     x = point.shapes[sympy.Symbol(derivative.variable, real=True)]
     rows = range(min(point.rows, MOST_ENTRIES)) if evidence.rows is None else evidence.rows.tolist()
     nonzero = [(row, own[d], ball) for (d, row), ball in evidence.columns.items() if d in own]
     zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in evidence.columns]
-    known = [entry for entry in nonzero if not isinstance(entry[2], Trouble)]
-    chosen = [*_spaced(known, MOST_ENTRIES), *_spaced(zero, MOST_ENTRIES // 4)]
-    return [(unravel(row, y), unravel(j, x), ball) for row, j, ball in chosen]
+    entries = chosen([entry for entry in nonzero if not isinstance(entry[2], Trouble)], zero)
+    return Known([(unravel(row, y), unravel(j, x), ball) for row, j, ball in entries], evidence.bits, lookups(point))
+
+
+def chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
+    """The entries at which a formula is compared."""
+    return [*_spaced(nonzero, MOST_ENTRIES), *_spaced(zero, MOST_ENTRIES // 4)]
 
 
 def _spaced(items: Sequence[Any], most: int) -> list[Any]:
@@ -191,26 +242,16 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
     return matching
 
 
-def _probe(
-    point: Point,
-    derivative: Derivative,
-    shapes: Mapping[Atom, Shape],
-    sizes: Mapping[sympy.Symbol, int],
-    generator: np.random.Generator,
-    box: tuple[float, float],
-) -> Confirmation | None:
-    inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
-    probe = Point.of(point.typed, shapes, inputs)
+def _asked(probe: Point, derivative: Derivative) -> Evidence | None:
+    """What the reference finds on a probe, at some entries."""
     variable = sympy.Symbol(derivative.variable, real=True)
-    elements = math.prod(shapes[variable])
-    directions = [(variable, j) for j in _spaced(range(elements), 8)]
+    directions = [(variable, j) for j in _spaced(range(math.prod(probe.shapes[variable])), 8)]
     rows = np.array(_spaced(range(probe.rows), 8), dtype=np.int64)
     try:
         plan = Reference(probe.program, probe.shapes, probe.inputs).plan(directions, rows)
     except OverBudgetError:
         return None
-    found = Evidence(directions, plan.run(PROBE_BITS).columns, rows, PROBE_BITS)
-    return _compare(probe, derivative, found, sizes, zeros_count=all(e == 0 for _, e in derivative.cases))
+    return Evidence(directions, plan.run(PROBE_BITS).columns, rows, PROBE_BITS)
 
 
 def lookups(point: Point) -> dict[sympy.Symbol, Any]:
@@ -219,14 +260,17 @@ def lookups(point: Point) -> dict[sympy.Symbol, Any]:
     for line in point.program.lines:
         if line.call.op.kind is Kind.SOURCE:
             array = array_of(line.call)
-            found[constant_symbol(line.call)] = _element(array) if array.ndim else arb(float(array))
+            found[constant_symbol(line.call)] = element_of(array)
     for symbol in point.program.variables:
-        array = np.asarray(point.inputs[str(symbol)])
-        found[symbol] = _element(array) if array.ndim else arb(float(array))
+        found[symbol] = element_of(np.asarray(point.inputs[str(symbol)]))
     return found
 
 
-def _element(array: npt.NDArray[np.float64]) -> Any:
+def element_of(array: npt.NDArray[np.float64]) -> Any:
+    """An array as a function of indices, or the ball of a number."""
+    if not array.ndim:
+        return arb(float(array))
+
     def element(*index: int) -> Ball:
         inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
         return arb(float(array[index])) if inside else arb.nan()

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One formula: ∂`row`/∂`column` = `text`; `pretty` is the same in Unicode mathematics."""
+    """One formula: ∂`row`/∂`column` = `text`; `pretty` is the same in Unicode mathematics.
+
+    What is no such derivative has a `label` that says what it is.
+    """
 
     row: str
     column: str
     text: str
     pretty: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from gradcli.language.meaning import Comparison, where
 from gradcli.language.program import Program
 from gradcli.results import Cell, Formula, Notation
 from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.labels import label
 from gradcli.symbolic.structure import Structure
 
 MOST_CORNERS = 4
@@ -247,7 +248,7 @@ def as_factor(expression: Expr) -> Notation:
 
 
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
-    """The formula of one Jacobian block as text.
+    """The formula of one Jacobian block, or of another derivative, as text.
 
     Args:
         derivative: The closed form.
@@ -256,12 +257,14 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
         structure: What it shows of the whole block.
     """
     written = {symbol for symbol, _ in derivative.written}
-    taken = {*program.names, *program.assigned}
+    taken = {*program.names, *program.assigned, *("u" if derivative.of in ("jvp", "hvp") else "")}
     letters = (letter for letter in _letters() if letter not in taken)
     names = _name([s for s in derivative.rows if s not in written], letters)
     if not names:
         next(letters)  # i stands for y's index even where y has none
     names |= _name([s for s in derivative.columns if s not in written], letters)
+    if derivative.of == "jvp":
+        next(letters)  # as j stands for x's
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
     labels = program.output_name, names, bound
     cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
@@ -296,12 +299,13 @@ def _cell(
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
     shown = _without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
-    def label(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:
+    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:
         inside = ",".join(str(chosen.get(s, names.get(s))) for s in symbols)
         return f"{name}[{inside}]" if inside else name
 
-    row, column = label(output, derivative.rows), label(derivative.variable, derivative.columns)
-    return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown))
+    row, column = element(derivative.first or output, derivative.rows), element(derivative.variable, derivative.columns)
+    of = label(derivative.of, output, row, column)
+    return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
 
 
 def _without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:

@@ -18,7 +18,6 @@ from gradcli.language.shapes import infer
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic import second
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.movement import NoFormulaError
 from tests.symbolic.test_derivative import COLLAPSES, LARGE_M, LARGE_N, M, N, _point
 
 MOST = 40
