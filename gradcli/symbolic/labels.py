@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.symbolic.derivative import Of
 
 
-def label(of: Of, output: str, row: str, column: str) -> str:
+def label(of: Of, output: str, row: str, column: str, *, is_only: bool = True) -> str:
     """The label of one formula; empty for ∂`row`/∂`column`, which is what they say themselves.
 
     Args:
@@ -13,9 +13,12 @@ def label(of: Of, output: str, row: str, column: str) -> str:
         output: What y is called.
         row: The element of y, or of the first variable of a Hessian.
         column: The element of x.
+        is_only: Whether x is the only variable, so that Hu needs not name it.
 
     >>> label("jvp", "y", "y[i]", ""), label("hvp", "y", "y", "x[j]"), label("jacobian", "y", "y[i]", "x[j]")
     ('(Ju)[i]', '(Hu)[j]', '')
+    >>> label("hvp", "y", "y", "x[j]", is_only=False)
+    'Hu x[j]'
     >>> label("hessian", "y", "x[i]", "z[j]"), label("hessian", "y", "x", "x")
     ('∂²y/∂x[i]∂z[j]', '∂²y/∂x²')
     """
@@ -23,7 +26,7 @@ def label(of: Of, output: str, row: str, column: str) -> str:
         case "jvp":
             return _indexed("Ju", row)
         case "hvp":
-            return _indexed("Hu", column)
+            return _indexed("Hu", column) if is_only else f"Hu {column}"
         case "hessian" if row == column:
             return f"∂²{output}/∂{row}²"
         case "hessian":

@@ -266,7 +266,7 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
     if derivative.of == "jvp":
         next(letters)  # as j stands for x's
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
-    labels = program.output_name, names, bound
+    labels = program, names, bound
     cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
     text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
     return Formula(text, cells, note, structure)
@@ -289,7 +289,7 @@ def _cell(
     derivative: Derivative,
     chosen: Mapping[sympy.Symbol, Expr],
     expression: Expr,
-    output: str,
+    program: Program,
     names: Names,
     bound: tuple[str, ...],
 ) -> Cell:
@@ -303,8 +303,9 @@ def _cell(
         inside = ",".join(str(chosen.get(s, names.get(s))) for s in symbols)
         return f"{name}[{inside}]" if inside else name
 
-    row, column = element(derivative.first or output, derivative.rows), element(derivative.variable, derivative.columns)
-    of = label(derivative.of, output, row, column)
+    row = element(derivative.first or program.output_name, derivative.rows)
+    column = element(derivative.variable, derivative.columns)
+    of = label(derivative.of, program.output_name, row, column, is_only=len(program.names) == 1)
     return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
 
 

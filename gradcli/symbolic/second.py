@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.language import meaning
+from gradcli.language.aggregates import Total
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Program
 from gradcli.symbolic.derivative import Derivative, element_of, finished, in_parts, refusals, target_of, tidy
@@ -153,7 +154,14 @@ def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr
         for x in element.atoms(sympy.Indexed):
             if x.base.label == symbol:
                 moved[x] = x + e * sympy.IndexedBase(name, real=True)[x.indices]
-    return _in_own_heads(element).xreplace(moved).diff(e).xreplace({e: sympy.S.Zero})
+    slope = _in_own_heads(element).xreplace(moved).diff(e).xreplace({e: sympy.S.Zero})
+    return slope.replace(Total, _with_its_number_before) if slope.has(Total) else slope
+
+
+def _with_its_number_before(body: Expr, *limits: Expr) -> Expr:
+    """A sum of 2*u[k]*x[k] as twice the sum of u[k]*x[k]."""
+    number, rest = body.as_coeff_Mul()
+    return number * Total(rest, *limits)
 
 
 def _again(slope: Expr, target: Expr, entries: Entries) -> Expr:
