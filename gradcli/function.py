@@ -12,9 +12,24 @@ from gradcli.errors import UsageError
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.snippets import read
 from gradcli.language.values import Value
+from gradcli.questions import curvature
+from gradcli.questions.curvature import Directions
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype, Question
-from gradcli.results import VJP, BackwardGraph, Checking, Evaluation, Explanation, Gradient, Jacobian, Products, Verdict
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    BackwardGraph,
+    Checking,
+    Evaluation,
+    Explanation,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Products,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from gradcli.questions.points import Points
@@ -286,6 +301,87 @@ class Function:
             **question.common,
             **question.checked(blocks, None, None, check=check),
         )
+
+    def jvp(
+        self,
+        at: Inputs | None = None,
+        u: Directions = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        check: bool = True,
+    ) -> JVP:
+        """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
+
+        Args:
+            at: A value per variable.
+            u: A direction per variable, of its shape, or that of the only variable; 1 if there is one element in all.
+                `"ones"`, `"e0"` and `"e0_1"` are known. A variable without a direction is held constant.
+            wrt: The variables that may move; all by default.
+            dtype: Of the computation.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for `eval`; a direction is missing, or has not its variable's shape.
+
+        >>> answer = Function("[x*y, x+y]").jvp({"x": 3, "y": 5}, {"x": 1, "y": 10})
+        >>> answer.jvp, answer.symbolic.text, answer.check.verdict
+        (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
+        """
+        return curvature.jvp(self._question(at, wrt, dtype), u, check=check)
+
+    def hessian(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        check: bool = True,
+    ) -> Hessian:
+        """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
+
+        Args:
+            at: A value per variable.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for `eval`; y has several elements.
+            TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
+
+        >>> answer = Function("sum(x**3)").hessian({"x": [1, 2]})
+        >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
+        ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
+        """
+        return curvature.hessian(self._question(at, wrt, dtype), check=check)
+
+    def hvp(
+        self,
+        at: Inputs | None = None,
+        u: Directions = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        check: bool = True,
+    ) -> HVP:
+        """The Hessian-vector product Hu of a y of one element, without the Hessian.
+
+        Args:
+            at: A value per variable.
+            u: The direction, as in `jvp`.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for `jvp`; y has several elements.
+
+        >>> answer = Function("sum(x**3)").hvp({"x": [1, 2]}, "e1")
+        >>> answer.hvp["x"], answer.symbolic["x"].text
+        (array([ 0., 12.]), '6*u[j]*x[j]')
+        """
+        return curvature.hvp(self._question(at, wrt, dtype), u, check=check)
 
     def check(
         self,

@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import checking, derivatives, explaining, functions, graphing
+from gradcli.cli import checking, curvature, derivatives, explaining, functions, graphing
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
+curvature.register(app)
 checking.register(app)
 explaining.register(app)
 graphing.register(app)
@@ -58,6 +59,7 @@ def gradcli_command(
       gradcli vjp "x**2" --at 1,2 --v 1,1
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
+      gradcli hessian "x[0]**2*x[1]" --at 1,2
       gradcli check "x**3" --at 2 --claim "3*x**2"
       gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6

@@ -13,6 +13,12 @@ from typer.core import TyperCommand
 
 from gradcli.errors import UsageError
 
+_TWINS = {
+    "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
+    "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x", "jvp"),
+}
+"""What is taken for what: the option that the command has instead, how they differ, and the command that has this."""
+
 
 class ExpressionCommand(TyperCommand):
     """Separates options from expressions before click parses them."""
@@ -34,12 +40,19 @@ class ExpressionCommand(TyperCommand):
             elif option is None and not word.startswith("--"):
                 expressions.append(word)
             else:
+                if option is None:
+                    self._require_no_twin(name, set(known))
                 options.append(word)
                 if option is not None and not getattr(option, "is_flag", False):
                     self._require_once(name, given, getattr(option, "multiple", False))
                     if word == name:
                         options.append(self._value(name, words))
         return super().parse_args(ctx, [*options, "--", *expressions])
+
+    def _require_no_twin(self, name: str, known: set[str]) -> None:
+        own, difference, other = _TWINS.get(name, ("", "", ""))
+        if own in known:
+            raise UsageError(f"{self.name} {difference}", hint=f"write {own}, or {other} with {name}")
 
     def _require_once(self, name: str, given: set[str], is_multiple: bool) -> None:
         if name in given and not is_multiple:

@@ -157,7 +157,7 @@ def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | N
         name, value = (match[1], match[2]) if match else (bare, word)
         if name in given:
             whose = f"'{name}'" if name else "the only variable"
-            hint = "write a vector as 1,2" if option in ("--at", "--expect") else "give it once"
+            hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
             raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
         given[name] = value
     return given

@@ -56,11 +56,11 @@ def output(answer: Answer | Functions, chosen: Format, *, json: bool, strict: bo
 
 
 def _passed(answer: Answer | Functions, *, strict: bool) -> bool:
-    from gradcli.results import Checking, Differentiation, Evaluation
+    from gradcli.results import HVP, JVP, Checking, Differentiation, Evaluation, Hessian
 
     if isinstance(answer, Checking):
         return answer.passed
-    if strict and isinstance(answer, Differentiation | Evaluation):
+    if strict and isinstance(answer, Differentiation | Evaluation | JVP | Hessian | HVP):
         return answer.check is not None and answer.check.verdict == "agree"
     return True
 

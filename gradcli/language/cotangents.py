@@ -16,7 +16,8 @@ from gradcli.language.program import Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_value
 
-_COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
+COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
+"""`e0` and `e0_1`, with the index."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     if isinstance(value, str):
         if value.strip() == "ones":
             return np.ones(y.shape)
-        if match := _COMPONENT.fullmatch(value):
-            return _component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source)
+        if match := COMPONENT.fullmatch(value):
+            return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source)
         program = parse_cotangent(value, source, frozenset((y.name, *y.variables)))
         if program.variables:
             require_shape(program, y)
@@ -83,21 +84,43 @@ def _misshapen(given: Shape, wanted: Shape, place: Place | None, text: str) -> I
 
 def _shape_hint(value: str, given: Shape, wanted: Shape) -> str:
     if math.prod(given) == math.prod(wanted) == 1:
-        missing = len(wanted) - len(given)
-        brackets = "[" * missing, "]" * missing
-        example = value.strip().join(brackets) if missing > 0 else f"it with {len(wanted)} pairs of brackets"
-        return f"write {example}: as in torch, v must have y's shape"
+        return f"write {in_brackets(value, given, wanted)}: as in torch, v must have y's shape"
     return "v weights the elements of y, so it must have y's shape" + (", here a plain number" if not wanted else "")
 
 
-def _component(text: str, index: tuple[int, ...], shape: Shape, source: str) -> Array:
+def in_brackets(value: str, given: Shape, wanted: Shape) -> str:
+    """How to write a value of one element so that it has the shape that is wanted."""
+    missing = len(wanted) - len(given)
+    return (
+        value.strip().join(("[" * missing, "]" * missing))
+        if missing > 0
+        else f"it with {len(wanted)} pairs of brackets"
+    )
+
+
+def component(
+    text: str, index: tuple[int, ...], shape: Shape, source: str, name: str = "y", hint: str = "leave out --v"
+) -> Array:
+    """Ones over the elements at an index, zeros elsewhere.
+
+    Args:
+        text: As typed.
+        index: Of the first dimensions.
+        shape: Of the array.
+        source: What the text was given to.
+        name: Whose shape that is.
+        hint: What to do where it is a plain number.
+
+    Raises:
+        InputError: There is no such element.
+    """
     if not shape:
         place = Place(text, Span(0, len(text)), source)
-        raise InputError("y is one number and has no components", place=place, hint="leave out --v")
+        raise InputError(f"{name} is one number and has no components", place=place, hint=hint)
     if len(index) > len(shape) or any(n >= size for n, size in zip(index, shape, strict=False)):
         place = Place(text, Span(0, len(text)), source)
         raise InputError(
-            f"y has shape {show(shape)} and no component {list(index)}", place=place, hint="indices count from 0"
+            f"{name} has shape {show(shape)} and no component {list(index)}", place=place, hint="indices count from 0"
         )
     v = np.zeros(shape)
     v[index] = 1.0

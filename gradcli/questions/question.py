@@ -128,15 +128,8 @@ class Question:
         Raises:
             TooLargeError: It would; `hint` says what to do.
         """
-        entries = times * self.jacobian_entries
-        size = entries * np.dtype(self.dtype).itemsize
-        if size > JACOBIAN_BYTES:
-            what = "the Jacobian has" if times == 1 else f"the Jacobians of {times:,} points have"
-            raise TooLargeError(
-                f"{what} {entries:,} entries and take{'s' * (times == 1)} {_bytes(size)}; "
-                f"the limit is {_bytes(JACOBIAN_BYTES)}",
-                hint=hint,
-            )
+        what = "the Jacobian has" if times == 1 else f"the Jacobians of {times:,} points have"
+        require_room(what, times * self.jacobian_entries, self.dtype, hint)
 
     def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
         """The Jacobian blocks, or None and why: they would have more than `most` entries."""
@@ -287,6 +280,27 @@ def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
     """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
+
+
+def require_room(what: str, entries: int, dtype: Dtype, hint: str) -> None:
+    """Refuse a matrix that would take more than `JACOBIAN_BYTES`.
+
+    Args:
+        what: It, with its verb.
+        entries: Of it.
+        dtype: Of the entries.
+        hint: What to do instead.
+
+    Raises:
+        TooLargeError: It would.
+    """
+    size = entries * np.dtype(dtype).itemsize
+    if size > JACOBIAN_BYTES:
+        raise TooLargeError(
+            f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {_bytes(size)}; "
+            f"the limit is {_bytes(JACOBIAN_BYTES)}",
+            hint=hint,
+        )
 
 
 def _bytes(size: int) -> str:

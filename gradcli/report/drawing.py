@@ -40,7 +40,7 @@ STYLES: Mapping[Verdict, str] = {
     "disagree": "bold red",
 }
 
-_ASCII = str.maketrans({"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-"})
+_ASCII = str.maketrans({"∂": "d", "²": "2", "×": "x", "ᵀ": "T", "…": "...", "±": "+-"})
 
 
 @dataclass(frozen=True, slots=True)

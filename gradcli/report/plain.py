@@ -9,6 +9,8 @@ import numpy as np
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
 from gradcli.results import (
+    HVP,
+    JVP,
     VJP,
     Answer,
     Array,
@@ -17,6 +19,7 @@ from gradcli.results import (
     Explanation,
     Functions,
     Gradient,
+    Hessian,
     Jacobian,
     Listing,
     Products,
@@ -24,7 +27,7 @@ from gradcli.results import (
 
 
 def render(answer: Answer | Functions) -> str:
-    """VᵀJ or the gradient, variable after variable in the order of `wrt`; J as one matrix; or the value y.
+    """VᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
@@ -51,6 +54,12 @@ def render(answer: Answer | Functions) -> str:
             rows = [row for name in answer.wrt for row in _rows(held[name])]
         case Gradient():
             rows = [row for name in answer.wrt for row in _rows(answer.grad[name])]
+        case JVP():
+            rows = _rows(answer.jvp)
+        case HVP():
+            rows = [row for name in answer.wrt for row in _rows(answer.hvp[name])]
+        case Hessian():
+            rows = list(_hessian(answer))
         case Jacobian():
             blocks = [_matrix((answer.jacobian or {})[name], answer.value.size) for name in answer.wrt]
             rows = list(np.hstack(blocks)) if blocks else []
@@ -71,6 +80,12 @@ def _at_points(answer: Answer, points: int) -> Array:
         case _:
             shown = [answer.value.reshape(points, -1)]
     return np.hstack(shown) if shown else np.empty((0, 0))
+
+
+def _hessian(answer: Hessian) -> Iterator[Array]:
+    for a in answer.wrt:
+        blocks = [_matrix(answer.hessian[a][b], answer.grad[a].size) for b in answer.wrt]
+        yield from np.hstack(blocks)
 
 
 def _checking(answer: Checking) -> Iterator[str]:

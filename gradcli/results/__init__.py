@@ -12,6 +12,7 @@ from gradcli.results.answers import (
     Intermediate,
     Jacobian,
 )
+from gradcli.results.curvature import HVP, JVP, Hessian
 from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
@@ -19,6 +20,8 @@ from gradcli.results.products import Products
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
 __all__ = [
+    "HVP",
+    "JVP",
     "SEVERITY",
     "VJP",
     "Adjoint",
@@ -42,6 +45,7 @@ __all__ = [
     "GraphEdge",
     "GraphNode",
     "GraphTensor",
+    "Hessian",
     "Intermediate",
     "Jacobian",
     "Listing",

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.report.json.curvature import curvature_fields
 from gradcli.report.json.explanation import explanation_fields
 from gradcli.report.json.graph import graph_fields
 from gradcli.report.json.products import intermediate_fields, product_fields
 from gradcli.report.json.verdicts import arrays, check_fields, checking_fields
 from gradcli.report.numbers import as_json
-from gradcli.results import VJP, Answer, BackwardGraph, Checking, Differentiation, Evaluation, Explanation, Gradient
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Answer,
+    BackwardGraph,
+    Checking,
+    Differentiation,
+    Evaluation,
+    Explanation,
+    Gradient,
+    Hessian,
+)
 
 SCHEMA = 1
 
@@ -25,7 +38,7 @@ def fields(answer: Answer) -> dict[str, Any]:
     if answer.points is not None:
         found |= {"points_of": list(answer.points_of), "points": answer.points}
     found["inputs"] = arrays(answer.inputs)
-    if isinstance(answer, Differentiation | BackwardGraph):
+    if isinstance(answer, Differentiation | BackwardGraph | JVP | Hessian | HVP):
         found["wrt"] = list(answer.wrt)
     found["value"] = as_json(answer.value)
     match answer:
@@ -37,6 +50,8 @@ def fields(answer: Answer) -> dict[str, Any]:
             found |= explanation_fields(answer)
         case BackwardGraph():
             found |= graph_fields(answer)
+        case JVP() | Hessian() | HVP():
+            found |= curvature_fields(answer)
         case Checking(v=v, vjp=vjp) if v is not None and vjp is not None:
             found |= {"v": as_json(v), "vjp": arrays(vjp)}
     if isinstance(answer, Differentiation):

@@ -7,8 +7,8 @@ Every cell is plain text: rich's markup would eat `x[0]`.
 from __future__ import annotations
 
 from gradcli.report.drawing import Screen, draw
-from gradcli.report.table import checking, derivatives, explanation, functions, graph, points, products
-from gradcli.results import Answer, BackwardGraph, Checking, Explanation, Functions, Products
+from gradcli.report.table import checking, curvature, derivatives, explanation, functions, graph, points, products
+from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products
 
 __all__ = ["render"]
 
@@ -28,5 +28,7 @@ def render(answer: Answer | Functions, screen: Screen) -> str:
             return draw(points.parts(answer, screen), screen)
         case Products():
             return draw(products.parts(answer, screen), screen)
+        case JVP() | Hessian() | HVP():
+            return draw(curvature.parts(answer, screen), screen)
         case _:
             return draw(derivatives.parts(answer, screen), screen)
