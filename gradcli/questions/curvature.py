@@ -56,7 +56,7 @@ def hessian(question: Question, *, check: bool) -> Hessian:
     _require_one_element(question, "a Hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     require_room(
-        "Hessian", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
+        "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
     )
     from gradcli.autodiff import second
     from gradcli.check import second as formulas

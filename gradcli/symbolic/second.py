@@ -7,6 +7,7 @@ derivative differentiated by x[j].
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,8 +19,9 @@ from gradcli.language.aggregates import Total
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Program
 from gradcli.symbolic.derivative import Derivative, element_of, finished, in_parts, refusals, target_of, tidy
-from gradcli.symbolic.entry import Entries
+from gradcli.symbolic.entry import MAX_NODES, Entries
 from gradcli.symbolic.linear import assemble, linear
+from gradcli.symbolic.movement import NoFormulaError
 
 Shapes = Mapping[Atom, Shape]
 
@@ -165,11 +167,24 @@ def _with_its_number_before(body: Expr, *limits: Expr) -> Expr:
 
 
 def _again(slope: Expr, target: Expr, entries: Entries) -> Expr:
-    """A derivative, whose sums have their own bound indices, differentiated once more."""
+    """A derivative, whose sums have their own bound indices, differentiated once more.
+
+    Raises:
+        NoFormulaError: One or the other is longer than `MAX_NODES`.
+    """
+    _require_short(slope)
     slopes = {sinc.fdiff(): _SincSlope(*sinc.args) for sinc in slope.atoms(meaning.sinc)}
     second = _in_own_heads(slope.xreplace(slopes) if slopes else slope).diff(target)
     left = {slope: meaning.sinc(*slope.args).fdiff() for slope in second.atoms(_SincSlope)}
-    return tidy(assemble(linear(second.xreplace(left) if left else second, entries.ranges)))
+    found = tidy(assemble(linear(second.xreplace(left) if left else second, entries.ranges)))
+    _require_short(found)
+    return found
+
+
+def _require_short(expression: Expr) -> None:
+    """Refuse what nobody would read: of a product of n factors, a second derivative has n*n terms of n factors."""
+    if next(itertools.islice(sympy.preorder_traversal(expression), MAX_NODES, None), None) is not None:
+        raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors")
 
 
 def _in_own_heads(expression: Expr) -> Expr:

@@ -84,9 +84,13 @@ def _blocks(answer: Hessian, screen: Screen) -> Parts:
         yield from _notes([block for block in found.values() if isinstance(block, Formula)], screen)
         return
     pairs = list(combinations_with_replacement(answer.wrt, 2))
-    yield from _list([(f"∂²{answer.output}/∂{a}∂{b}", found[a, b]) for a, b in pairs], screen)
+    yield from _list([(_block(answer.output, a, b), found[a, b]) for a, b in pairs], screen)
     if len(answer.wrt) > 1:
         yield text("the other blocks are the transposes of these", screen)
+
+
+def _block(y: str, a: str, b: str) -> str:
+    return f"∂²{y}/∂{a}²" if a == b else f"∂²{y}/∂{a}∂{b}"
 
 
 def _matrix(

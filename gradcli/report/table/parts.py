@@ -30,6 +30,10 @@ def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
     add_row(table, screen, y, shape_of(answer.value), elements(answer.value))
     if isinstance(answer, VJP | Checking) and answer.v is not None:
         add_row(table, screen, "v", shape_of(answer.v), elements(answer.v))
+    if isinstance(answer, JVP | HVP):
+        for name, array in answer.u.items():
+            label = "u" if list(answer.inputs) == [name] != ["u"] else f"u for {name}"
+            add_row(table, screen, label, shape_of(array), elements(array))
     yield table
 
 
