@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -329,8 +329,23 @@ def _short(ball: Ball) -> str:
     return repr(float(ball.mid()))
 
 
-def with_refuted(check: Check, variable: str, reason: str) -> Check:
-    """The check with one more finding: a formula that the reference contradicts."""
-    finding = Finding(variable, None, None, "disagree", None, None, None, f"the formula is wrong: {reason}")
+def with_refuted(
+    check: Check,
+    variable: str | None,
+    reason: str,
+    of: Literal["", "jvp", "hvp", "hessian"] = "",
+    by: str | None = None,
+) -> Check:
+    """The check with one more finding: a formula that the reference contradicts.
+
+    Args:
+        check: Of the numbers.
+        variable: The x of the formula; None for Ju.
+        reason: Where it is contradicted.
+        of: What it is the formula of, if not of ∂y/∂x.
+        by: The variable of the rows, for a block of a Hessian.
+    """
+    note = f"the formula is wrong: {reason}"
+    finding = Finding(variable, None, None, "disagree", None, None, None, note, of=of, by=by)
     findings = (finding, *check.findings)[:MAX_FINDINGS]
     return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1, proven=True)

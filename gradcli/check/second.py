@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
+from typing import Literal
 
 import numpy as np
 import sympy
@@ -36,19 +37,21 @@ class Found:
         shown: Those that hold.
         omitted: Why there is none, for the other blocks.
         refuted: Where the reference contradicts one.
+        of: What they are formulas of.
     """
 
     shown: dict[Block, Formula]
     omitted: dict[Block, str]
     refuted: dict[Block, str]
+    of: Literal["jvp", "hvp", "hessian"]
 
     def check(self, judged: Curvature | None) -> Check | None:
         """The verdict, with a finding for each formula that the reference contradicts."""
         if judged is None:
             return None
         check = judged.check
-        for (_, column), reason in self.refuted.items():
-            check = with_refuted(check, column, reason)
+        for (row, column), reason in self.refuted.items():
+            check = with_refuted(check, column or None, reason, self.of, row or None)
         return check
 
 
@@ -61,7 +64,9 @@ def of_jvp(point: Point, program: Program, u: Mapping[str, Array], judged: Curva
         u: The direction of each variable that moves.
         judged: What the reference found at the point, if it was asked.
     """
-    confirming = _Confirming(point, program, u, judged, lambda probe, moved, _: known_jvp(probe, moved, PROBE_BITS))
+    confirming = _Confirming(
+        "jvp", point, program, u, judged, lambda probe, moved, _: known_jvp(probe, moved, PROBE_BITS)
+    )
     confirming.add(("", ""), lambda: second.jvp(point.program, point.shapes, confirming.names))
     return confirming.found
 
@@ -71,7 +76,7 @@ def of_hvp(
 ) -> Found:
     """The formulas of Hu, by variable; see `of_jvp`."""
     confirming = _Confirming(
-        point, program, u, judged, lambda probe, moved, block: known_hvp(probe, moved, block[1:], PROBE_BITS)
+        "hvp", point, program, u, judged, lambda probe, moved, block: known_hvp(probe, moved, block[1:], PROBE_BITS)
     )
     for name in wrt[:MAX_FORMULAS]:
         x = sympy.Symbol(name, real=True)
@@ -86,6 +91,7 @@ def of_hvp(
 def of_hessian(point: Point, program: Program, wrt: Sequence[str], judged: Curvature | None) -> Found:
     """The formulas of the blocks of the Hessian; see `of_jvp`."""
     confirming = _Confirming(
+        "hessian",
         point,
         program,
         {},
@@ -114,6 +120,7 @@ class _Confirming:
 
     def __init__(
         self,
+        of: Literal["jvp", "hvp", "hessian"],
         point: Point,
         program: Program,
         u: Mapping[str, Array],
@@ -122,7 +129,7 @@ class _Confirming:
     ) -> None:
         self.point, self.program, self.u, self.judged, self.ask = point, program, u, judged, ask
         self.names = second.direction_names(program, list(u))
-        self.found = Found({}, {}, {})
+        self.found = Found({}, {}, {}, of)
 
     def add(self, block: Block, derive: Callable[[], Derivative | str]) -> Derivative | str:
         """One more: the derivative, or why there is none."""

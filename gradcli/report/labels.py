@@ -19,7 +19,7 @@ def index(position: tuple[int, ...] | None) -> str:
 def entry(of: Finding | Opinion, y: str) -> str:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
-    Of second derivatives too: `Ju[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of the gradient beside them `∂y/∂x[1]`.
+    Of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of the gradient beside them `∂y/∂x[1]`.
 
     >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, "", point=3), "y")
     '∂y[0]/∂x[1] at point 3'
@@ -40,19 +40,23 @@ def _of_curvature(of: Finding, y: str) -> str:
     column = f"{of.variable or ''}{index(of.column)}"
     match of.of:
         case "jvp":
-            return f"Ju{index(of.row)}"
+            return f"(Ju){index(of.row)}" if of.row else "Ju"
         case "hvp":
             return f"Hu {column}"
         case "hessian":
-            return f"∂²{y}/∂{of.by}{index(of.row)}∂{column}"
+            row = f"{of.by}{index(of.row)}"
+            return f"∂²{y}/∂{row}²" if row == column else f"∂²{y}/∂{row}∂{column}"
         case _:
             return f"∂{y}/∂{column}"
+
+
+_PLAIN = str.maketrans({"∂": "d", "²": "2", " ": "_"})
 
 
 def plain_entry(of: Finding | Opinion, y: str) -> str:
     """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
     if isinstance(of, Finding) and of.of:
-        return _of_curvature(of, y).replace("∂²", "d2").replace("∂", "d").replace(" ", "_")
+        return _of_curvature(of, y).translate(_PLAIN).replace("(Ju)", "Ju")
     if of.variable is None:
         return y + index(of.row)
     column = of.variable + index(of.column)

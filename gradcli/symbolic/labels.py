@@ -1,11 +1,11 @@
-"""What a formula is of, in words for people: `∂y[i]/∂x[j]`, `(Ju)[i]`, `∂²y/∂x[i]∂z[j]`, `(Hu)[j]`."""
+"""What a formula is of, in words for people: `∂y[i]/∂x[j]`, `(Ju)[i]`, `∂²y/∂x[i]∂z[j]`, `Hu x[j]`."""
 
 from __future__ import annotations
 
 from gradcli.symbolic.derivative import Of
 
 
-def label(of: Of, output: str, row: str, column: str, *, is_only: bool = True) -> str:
+def label(of: Of, output: str, row: str, column: str) -> str:
     """The label of one formula; empty for ∂`row`/∂`column`, which is what they say themselves.
 
     Args:
@@ -13,27 +13,20 @@ def label(of: Of, output: str, row: str, column: str, *, is_only: bool = True) -
         output: What y is called.
         row: The element of y, or of the first variable of a Hessian.
         column: The element of x.
-        is_only: Whether x is the only variable, so that Hu needs not name it.
 
     >>> label("jvp", "y", "y[i]", ""), label("hvp", "y", "y", "x[j]"), label("jacobian", "y", "y[i]", "x[j]")
-    ('(Ju)[i]', '(Hu)[j]', '')
-    >>> label("hvp", "y", "y", "x[j]", is_only=False)
-    'Hu x[j]'
+    ('(Ju)[i]', 'Hu x[j]', '')
     >>> label("hessian", "y", "x[i]", "z[j]"), label("hessian", "y", "x", "x")
     ('∂²y/∂x[i]∂z[j]', '∂²y/∂x²')
     """
     match of:
         case "jvp":
-            return _indexed("Ju", row)
+            index = row.partition("[")[2]
+            return f"(Ju)[{index}" if index else "Ju"
         case "hvp":
-            return _indexed("Hu", column) if is_only else f"Hu {column}"
+            return f"Hu {column}"
         case "hessian" if row == column:
             return f"∂²{output}/∂{row}²"
         case "hessian":
             return f"∂²{output}/∂{row}∂{column}"
     return ""
-
-
-def _indexed(name: str, element: str) -> str:
-    index = element.partition("[")[2]
-    return f"({name})[{index}" if index else name

@@ -305,7 +305,7 @@ def _cell(
 
     row = element(derivative.first or program.output_name, derivative.rows)
     column = element(derivative.variable, derivative.columns)
-    of = label(derivative.of, program.output_name, row, column, is_only=len(program.names) == 1)
+    of = label(derivative.of, program.output_name, row, column)
     return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -47,13 +49,16 @@ def test_blocks_have_the_shapes_of_both_variables() -> None:
     assert blocks["A"]["x"].shape == (2, 2, 2)
     np.testing.assert_array_equal(blocks["x"]["x"], [[2, 6], [6, 6]])
     np.testing.assert_array_equal(blocks["A"]["x"], np.moveaxis(blocks["x"]["A"], 0, -1))
-    assert (gradient["s"], blocks["s"]["s"].shape, blocks["s"]["A"].any()) == (1, (), False)
-    assert (blocks["w"]["w"].shape, blocks["w"]["w"].any()) == ((2, 3, 2, 3), False)
+    assert gradient["s"] == 1
+    assert blocks["s"]["s"].shape == ()
+    assert blocks["w"]["w"].shape == (2, 3, 2, 3)
+    assert not blocks["s"]["A"].any()
+    assert not blocks["w"]["w"].any()
 
 
 def test_a_hessian_times_a_direction_is_hu() -> None:
     """Also where only one of two variables moves, and in float32."""
-    point = {"x": [0.5, -1.0], "z": [[2.0], [0.25]]}
+    point: dict[str, Any] = {"x": [0.5, -1.0], "z": [[2.0], [0.25]]}
     text = "sum(exp(x*z)) + sum(x**3)"
     _, blocks = second.hessian(_forward(text, **point), ("x", "z"))
     u = {"z": np.array([[1.0], [-3.0]])}
@@ -71,7 +76,7 @@ def test_what_is_constant_has_zeros() -> None:
     assert second.jvp(_forward("[1, 2]"), {}).tolist() == [0, 0]
     assert second.jvp(_forward("[1, 2] + 0*floor(x)", x=3.0), {"x": np.array(1.0)}).tolist() == [0, 0]
     gradient, blocks = second.hessian(_forward("2*x", x=3.0), ("x",))
-    assert (gradient["x"], blocks["x"]["x"]) == (2, 0)
+    assert [float(gradient["x"]), float(blocks["x"]["x"])] == [2, 0]
     assert second.hvp(_forward("x.sum() + 7", x=np.ones(0)), {"x": np.ones(0)}, ("x",))[2]["x"].shape == (0,)
     assert second.jvp(_forward("x**2", x=np.ones((0, 3))), {"x": np.ones((0, 3))}).shape == (0, 3)
 

@@ -1,0 +1,292 @@
+"""Jacobian-vector products, Hessians and Hessian-vector products from the text to the verdict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+
+from gradcli import Function
+from gradcli.check import second
+from gradcli.check.curvature import judge_hessian
+from gradcli.errors import InputError, TooLargeError
+from gradcli.results import HVP, JVP, Check, Hessian
+from gradcli.symbolic import second as formulas
+from gradcli.symbolic.derivative import Derivative
+from tests.cli.test_hostile import BOUNDED
+from tests.conftest import Command
+from tests.test_random import X, Y, expressions, points
+
+_A = np.array([[2.0, -1.0, 0.5], [3.0, 1.0, -2.0], [0.0, 4.0, 1.5]])
+_X = np.array([0.5, -1.0, 2.0])
+_EPS = np.array([[0, 1], [-1, 0]])
+_S = np.exp(_X) / np.exp(_X).sum()
+
+HESSIANS: list[tuple[str, dict[str, Any], dict[tuple[str, str], Any]]] = [
+    ("x**3", {"x": 2.0}, {("x", "x"): 12.0}),
+    ("x**2", {"x": [3.0]}, {("x", "x"): [[2.0]]}),
+    ("sum(x**3)", {"x": _X}, {("x", "x"): np.diag(6 * _X)}),
+    ("x@A@x", {"x": _X, "A": _A}, {("x", "x"): _A + _A.T, ("A", "A"): np.zeros((3, 3, 3, 3))}),
+    (
+        "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2",
+        {"x": [1.0, 1.0]},
+        {("x", "x"): [[802.0, -400.0], [-400.0, 200.0]]},
+    ),
+    ("logsumexp(x)", {"x": _X}, {("x", "x"): np.diag(_S) - np.outer(_S, _S)}),
+    ("x**3*y", {"x": 2.0, "y": 5.0}, {("x", "x"): 60.0, ("x", "y"): 12.0, ("y", "x"): 12.0, ("y", "y"): 0.0}),
+    (
+        "norm(x)",
+        {"x": [3.0, 4.0]},
+        {("x", "x"): [[16 / 125, -12 / 125], [-12 / 125, 9 / 125]]},
+    ),
+    ("prod(x)", {"x": [2.0, 4.0, 8.0]}, {("x", "x"): [[0, 8, 4], [8, 0, 2], [4, 2, 0]]}),
+    ("det(A)", {"A": [[1.0, 2.0], [3.0, 4.0]]}, {("A", "A"): np.einsum("ik,jl->ijkl", _EPS, _EPS)}),
+    ("sum(A@x)", {"A": _A, "x": _X}, {("A", "x"): np.broadcast_to(np.eye(3), (3, 3, 3))}),
+    ("sum(relu(x)**2)", {"x": [-1.0, 2.0]}, {("x", "x"): [[0, 0], [0, 2]]}),
+    ("sum(x) + 0*w", {"x": _X, "w": 1.0}, {("x", "x"): np.zeros((3, 3)), ("w", "x"): np.zeros(3), ("w", "w"): 0.0}),
+    ("sum(x)", {"x": np.zeros(0)}, {("x", "x"): np.zeros((0, 0))}),
+]  # fmt: skip
+"""Hand-derived."""
+
+
+def _agrees(check: Check | None) -> bool:
+    return check is not None and check.verdict == "agree"
+
+
+@pytest.mark.parametrize(("text", "at", "blocks"), HESSIANS, ids=[text for text, _, _ in HESSIANS])
+def test_a_hessian_is_the_hand_derived_one(text: str, at: dict[str, Any], blocks: dict[tuple[str, str], Any]) -> None:
+    """Numbers, shapes, symmetry, a formula for every block, and a verdict; Hu is the Hessian times u."""
+    answer = Function(text).hessian(at)
+    for (row, column), expected in blocks.items():
+        np.testing.assert_allclose(answer.hessian[row][column], expected, rtol=1e-13, atol=1e-13)
+    for (row, a), (column, b) in itertools.product(at.items(), repeat=2):
+        block, other = answer.hessian[row][column], answer.hessian[column][row]
+        assert block.shape == np.shape(a) + np.shape(b)
+        turned = np.moveaxis(other, range(np.ndim(b)), range(-np.ndim(b), 0))
+        np.testing.assert_allclose(block, turned, rtol=1e-13, atol=1e-13)
+    if not np.size(at["x" if "x" in at else "A"]):
+        return
+    assert _agrees(answer.check)
+    assert {(a, b) for a, found in answer.symbolic.items() for b in found} == {(a, b) for a in at for b in at}
+    generator = np.random.default_rng(5)
+    u = {name: generator.uniform(-1, 1, np.shape(value)) for name, value in at.items()}
+    product = Function(text).hvp(at, u)
+    for row in at:
+        expected = sum(np.tensordot(answer.hessian[row][b], u[b], np.ndim(u[b])) for b in at)
+        np.testing.assert_allclose(product.hvp[row], expected, rtol=1e-12, atol=1e-12)
+    assert _agrees(product.check)
+    assert set(product.symbolic) == set(at)
+
+
+def test_a_jacobian_vector_product_is_the_jacobian_times_u() -> None:
+    """All variables moving, one held constant, components, and the default of a single element."""
+    at = {"A": _A, "x": _X}
+    answer = Function("A@x").jvp(at, {"A": "ones", "x": "e1"})
+    np.testing.assert_allclose(answer.jvp, _X.sum() + _A[:, 1])
+    assert _agrees(answer.check)
+    assert answer.symbolic is not None
+    assert answer.symbolic.text == "Sum(A[i, k]*u_x[k] + u_A[i, k]*x[k], (k, 0, 2))"
+    np.testing.assert_allclose(Function("A@x").jvp(at, {"A": "e0_2"}).jvp, [2.0, 0, 0])
+    np.testing.assert_allclose(Function("A@x").jvp(at, "ones", wrt=["x"]).jvp, _A.sum(1))
+    assert Function("x**2 + z").jvp({"x": 3, "z": 4}, wrt=["x"]).jvp == 6
+    assert Function("x**2").jvp({"x": [3]}).jvp.tolist() == [6]
+
+
+def test_names_of_directions_are_not_those_of_the_user() -> None:
+    """A variable called u keeps its name."""
+    answer = Function("u*x").jvp({"u": 2, "x": 3}, {"x": 1})
+    assert answer.symbolic is not None
+    assert answer.symbolic.text == "u*u_x"
+    both = Function("u_x*x*u").hvp({"u": 2, "x": 3, "u_x": 5}, {"x": 1, "u": 1})
+    assert both.symbolic["u_x"].text == "u*u_x_ + u_u*x"
+    assert _agrees(both.check)
+
+
+@settings(max_examples=60, deadline=None)
+@given(pair=expressions, x=points, y=points)
+def test_second_derivatives_meet_sympy(pair: tuple[str, sympy.Expr], x: float, y: float) -> None:
+    """Random expressions, whose Hessian SymPy finds in its own way."""
+    text, expression = pair
+    at = {"x": x, "y": y}
+    answer = Function(f"{text} + 0*x + 0*y").hessian(at)
+    truth = sympy.hessian(expression, (X, Y)).subs({X: sympy.Float(x, 30), Y: sympy.Float(y, 30)}).evalf(20)
+    for i, a in enumerate("xy"):
+        for j, b in enumerate("xy"):
+            np.testing.assert_allclose(float(answer.hessian[a][b]), float(truth[i, j]), rtol=1e-8, atol=1e-9)
+    assert answer.check is not None
+    assert answer.check.verdict in ("agree", "inaccurate"), answer.check
+    assert not any("formula is wrong" in finding.note for finding in answer.check.findings)
+
+
+def test_float32_is_judged_by_its_own_rounding() -> None:
+    """Numbers of that dtype, and the verdict for them."""
+    answer = Function("sum(exp(x)*z)").hvp({"x": [0.1, 0.2], "z": 3}, {"x": [1, 2]}, dtype="float32")
+    assert {array.dtype for array in (*answer.hvp.values(), *answer.grad.values(), *answer.u.values())} == {
+        np.dtype("float32")
+    }
+    assert _agrees(answer.check)
+    assert _agrees(Function("sum(exp(x)*z)").hessian({"x": [0.1, 0.2], "z": 3}, dtype="float32").check)
+    assert _agrees(Function("exp(x)").jvp({"x": [0.1, 0.2]}, "ones", dtype="float32").check)
+
+
+def test_empty_tensors_have_empty_answers() -> None:
+    """No entries to check, and shapes that say so."""
+    assert Function("x**2").jvp({"x": np.zeros((0, 3))}, "ones").jvp.shape == (0, 3)
+    product = Function("sum(x**2)").hvp({"x": np.zeros(0)}, "ones")
+    assert product.hvp["x"].shape == (0,)
+    assert Function("7").jvp({}).jvp == 0
+    assert Function("7").hessian({}).hessian == {}
+
+
+def test_ten_thousand_elements_take_no_matrix() -> None:
+    """Hu in the time of a few gradients; the formula holds for every length."""
+    x = np.linspace(0, 1, 10_000)
+    f = Function("sum(x)**2 + sum(x**3)")
+    f.hvp({"x": x[:10]}, "ones")
+    start = time.perf_counter()
+    answer = f.hvp({"x": x}, "ones")
+    assert time.perf_counter() - start < 20
+    np.testing.assert_allclose(answer.hvp["x"], 2e4 + 6 * x, rtol=1e-12)
+    assert answer.symbolic["x"].text == "6*u[j]*x[j] + 2*Sum(u[k], (k, 0, 9999))"
+    assert _agrees(answer.check)
+
+
+def test_a_large_hessian_is_sampled_and_confirmed() -> None:
+    """Some rows with their coverage, and the formula of all."""
+    answer = Function("sum(x[1:]*x[:-1])").hessian({"x": np.linspace(0, 1, 200)})
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.entries) == ("agree", 40_000)
+    assert 0 < answer.check.checked < 40_000
+    assert "KroneckerDelta" in answer.symbolic["x"]["x"].text
+
+
+def test_what_no_second_derivative_explains() -> None:
+    """At a kink of the gradient, where a value is 0/0 in torch, and where nothing exists."""
+    assert _verdict(Function("sum(x*abs(x))").hessian({"x": [0.0]})) == "kink"
+    assert _verdict(Function("sinc(x)").hessian({"x": 0.0})) == "nan-trap"
+    assert _verdict(Function("sqrt(x)").hvp({"x": 0.0})) == "undefined"
+    assert _verdict(Function("relu(x)").jvp({"x": 0.0})) == "kink"
+
+
+def _verdict(answer: JVP | Hessian | HVP) -> str:
+    assert answer.check is not None
+    return answer.check.verdict
+
+
+def test_formulas_know_the_second_derivative_where_torch_does_not() -> None:
+    """Of sinc at 0, which is -pi**2/3; and none of |x| where it has a kink."""
+    answer = Function("x*sinc(x)").hessian({"x": 0.0})
+    assert answer.symbolic["x"]["x"].text.startswith("x*Piecewise((-pi**2/3, Eq(x, 0))")
+    assert Function("sqrt(x**2)*x").hessian({"x": -2.0}).symbolic["x"]["x"].text == "2*sign(x)"
+
+
+def test_a_wrong_formula_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A derivation that loses a factor is found at the point, and the check says so."""
+
+    def broken(derive: Any) -> Any:
+        def derived(*arguments: Any) -> Derivative:
+            found: Derivative = derive(*arguments)
+            cases = tuple((chosen, expression * sympy.Rational(1001, 1000)) for chosen, expression in found.cases)
+            return replace(found, cases=cases)
+
+        return derived
+
+    for name in ("jvp", "hessian", "hvp"):
+        monkeypatch.setattr(formulas, name, broken(getattr(formulas, name)))
+    f = Function("sum(x**3)*z")
+    at: dict[str, Any] = {"x": [1.0, 2.0], "z": 3.0}
+    jvp, hessian, hvp = f.jvp(at, {"z": 1}), f.hessian(at), f.hvp(at, {"x": "ones"})
+    assert (jvp.symbolic, dict(hessian.symbolic)) == (None, {"z": {"z": hessian.symbolic["z"]["z"]}})
+    assert "the truth is" in jvp.symbolic_omitted
+    assert not hvp.symbolic
+    for answer in (jvp, hessian, hvp):
+        assert _verdict(answer) == "disagree"
+        assert answer.check is not None
+        assert all(finding.of == answer.command for finding in answer.check.findings)
+
+
+def test_wrong_numbers_are_found() -> None:
+    """A Hessian of torch that is off by a millionth of an entry disagrees."""
+    f = Function("sum(x**3)")
+    answer = f.hessian({"x": [1.0, 2.0]})
+    wrong = {"x": {"x": answer.hessian["x"]["x"] + [[0, 0], [0, 1e-6]]}}
+    point = f._question({"x": [1.0, 2.0]}, None, "float64").point
+    judged = judge_hessian(point, "float64", answer.grad, wrong, ("x",))
+    assert judged.check.verdict == "disagree"
+    found = second.of_hessian(point, point.typed, ["x"], judged)
+    assert found.shown["x", "x"].text == "6*x[i]*KroneckerDelta(i, j)"
+
+
+def test_python_reports_what_does_not_fit() -> None:
+    """The errors of the shell, without torch."""
+    with pytest.raises(InputError, match="u has shape"):
+        Function("x**2").jvp({"x": [1, 2]}, [1, 2, 3])
+    with pytest.raises(InputError, match="u names no variable"):
+        Function("x*z").jvp({"x": 1, "z": 2}, 1.0)
+    with pytest.raises(InputError, match="two directions"):
+        Function("x**2").jvp({"x": [1, 2]}, {"": "e0", "x": "e1"})
+    with pytest.raises(InputError, match="needs a y of one element"):
+        Function("x**2").hvp({"x": [1, 2]}, "e0")
+    with pytest.raises(TooLargeError, match=r"3\.0 GiB"):
+        Function("sum(x)").hessian({"x": np.zeros(20_000)})
+
+
+def test_input_errors_answer_without_torch() -> None:
+    """Directions, sizes and options are looked at first."""
+    code = (
+        "import sys; from gradcli.cli import main\n"
+        "for words in (['jvp', 'x**2', '--at', '1,2'], ['hvp', 'x**2', '--at', '1,2', '--u', 'ones'],\n"
+        "              ['hessian', 'sum(x)', '--at', 'zeros(20000)'], ['jvp', 'x', '--at', '1', '--v', '1'],\n"
+        "              ['hvp', 'x', '--at', '1', '--u', 'z=1'], ['hessian', '--help']):\n"
+        "    assert main(words) == (0 if '--help' in words else 2), words\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120)
+
+
+@pytest.mark.parametrize("number", range(len(BOUNDED)))
+@pytest.mark.parametrize("command", ["hessian", "hvp"])
+def test_text_that_is_large_is_answered_or_refused(command: str, number: int, gradcli: Command) -> None:
+    """Second derivatives of towers and doublings: bounded time, and an exit code that is one of ours."""
+    start = time.perf_counter()
+    run = gradcli(command, BOUNDED[number], "--at", "x=0.5", "--json")
+    assert run.code in (0, 2), run.err
+    assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize("count", [30, 200])
+def test_a_product_of_many_factors_has_no_formula_that_grows(count: int) -> None:
+    """Of n factors, a second derivative has n*n terms of n factors: what is too long is not built."""
+    start = time.perf_counter()
+    answer = Function("*".join(f"sin({n + 1}*x)" for n in range(count))).hessian({"x": 0.3})
+    assert "terms" in answer.symbolic_omitted["x"]["x"]
+    assert answer.check is not None
+    assert time.perf_counter() - start < 30
+
+
+def test_the_installed_commands(installed: Command) -> None:
+    """As processes of their own, with a direction from standard input's file and from a file."""
+    run = installed("hvp", "sum(x**3)", "--at", "1,2", "--u", "e1", "--json")
+    assert (run.code, run.err) == (0, "")
+    assert json.loads(run.out)["hvp"] == {"x": [0.0, 12.0]}
+    assert installed("jvp", "-x**2", "--at", "-1,2", "--u", "-1,1", "--format", "plain").out == "-2 -4\n"
+    assert installed("hessian", "x[0]**2*x[1]", "--at", "1,2", "--format", "plain").out == "4 2\n2 0\n"
+
+
+def test_a_direction_comes_from_a_file(gradcli: Command, tmp_path: Any) -> None:
+    """As values do."""
+    path = tmp_path / "u.npy"
+    np.save(path, np.array([1.0, -1.0]))
+    run = gradcli("jvp", "x**2", "--at", "1,2", "--u", f"@{path}", "--format", "plain")
+    assert (run.code, run.out) == (0, "2 -4\n")
+    run = gradcli("hvp", "sum(x**3)", "--at", "1,2", "--u", f"x=@{path}", "--format", "plain")
+    assert (run.code, run.out) == (0, "6 -12\n")
