@@ -58,6 +58,9 @@ _KEYWORDS: Mapping[str, Mapping[str, str]] = {
 }
 """Static parameters that torch calls something else."""
 
+_ONCE = frozenset(["hardsigmoid"])
+"""Operations whose backward pass torch cannot differentiate; that of their meaning it can."""
+
 _EXACT_INTEGERS = 2**53
 """Integers beyond this are passed as floats: torch takes no more than 64 bits."""
 
@@ -70,7 +73,9 @@ class Forward:
     output: Tensor
 
 
-def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str, ...], dtype: str) -> Forward:
+def run(
+    program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str, ...], dtype: str, *, twice: bool = False
+) -> Forward:
     """Evaluate the Program in torch, recording the graph for the variables in `wrt`.
 
     Args:
@@ -78,11 +83,12 @@ def run(program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str
         inputs: An array per variable.
         wrt: The variables that require a gradient.
         dtype: `float64` or `float32`, of every tensor.
+        twice: Whether the gradients will be differentiated again.
 
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
     """
-    ran = prepared(program)
+    ran = expand(program, keep=_is_in_torch_twice) if twice else prepared(program)
     leaves = leaves_of(ran, inputs, wrt, dtype)
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
@@ -146,6 +152,10 @@ def _is_in_torch(call: Call) -> bool:
     plain = zip(op.operands, call.operands, strict=False)
     has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
     return op.is_primitive or (bool(op.torch) and has_numbers)
+
+
+def _is_in_torch_twice(call: Call) -> bool:
+    return _is_in_torch(call) and call.op.name not in _ONCE
 
 
 def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:

@@ -14,6 +14,7 @@ from gradcli.questions.question import Question, require_room, rounded
 from gradcli.results import HVP, JVP, Formula, Hessian
 
 if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward
     from gradcli.check.second import Found
 
 Directions = Mapping[str, Value] | Value | None
@@ -28,17 +29,19 @@ def jvp(question: Question, u: Directions, *, check: bool) -> JVP:
     """
     directions = _directions(question, u, "jvp")
     from gradcli.autodiff import second
+    from gradcli.autodiff.derivatives import value
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_jvp
 
-    along = second.jvp(question.forward, directions)
-    judged = judge_jvp(question.point, question.dtype, question.value, along, directions) if check else None
+    forward = _forward(question)
+    y, along = value(forward), second.jvp(forward, directions)
+    judged = judge_jvp(question.point, question.dtype, y, along, directions) if check else None
     found = formulas.of_jvp(question.point, question.program, directions, judged)
     return JVP(
         command="jvp",
         u=directions,
         jvp=along,
-        value=question.value,
+        value=y,
         symbolic=found.shown.get(("", "")),
         symbolic_omitted=found.omitted.get(("", ""), ""),
         check=found.check(judged),
@@ -59,15 +62,17 @@ def hessian(question: Question, *, check: bool) -> Hessian:
         "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
     )
     from gradcli.autodiff import second
+    from gradcli.autodiff.derivatives import value
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_hessian
 
-    gradient, blocks = second.hessian(question.forward, question.wrt)
+    forward = _forward(question)
+    gradient, blocks = second.hessian(forward, question.wrt)
     judged = judge_hessian(question.point, question.dtype, gradient, blocks, question.wrt) if check else None
     found = formulas.of_hessian(question.point, question.program, question.wrt, judged)
     return Hessian(
         command="hessian",
-        value=question.value,
+        value=value(forward),
         grad=gradient,
         hessian=blocks,
         symbolic=_nested(found),
@@ -86,10 +91,12 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     _require_one_element(question, "a Hessian-vector product")
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import second
+    from gradcli.autodiff.derivatives import value
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_hvp
 
-    gradient, slope, product = second.hvp(question.forward, directions, question.wrt)
+    forward = _forward(question)
+    gradient, slope, product = second.hvp(forward, directions, question.wrt)
     judged = (
         judge_hvp(question.point, question.dtype, float(slope), product, directions, question.wrt) if check else None
     )
@@ -97,7 +104,7 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     return HVP(
         command="hvp",
         u=directions,
-        value=question.value,
+        value=value(forward),
         grad=gradient,
         hvp=product,
         symbolic={name: formula for (_, name), formula in found.shown.items()},
@@ -105,6 +112,13 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
         check=found.check(judged),
         **question.common,
     )
+
+
+def _forward(question: Question) -> Forward:
+    """The Program run by torch so that its gradients can be differentiated again."""
+    from gradcli.autodiff.run import run
+
+    return run(question.program, question.arrays, question.wrt, question.dtype, twice=True)
 
 
 def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:

@@ -128,7 +128,7 @@ def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
 
 
 CURVATURE = [
-    (Finding(None, (0,), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju[0]", "Ju[0]"),
+    (Finding(None, (0,), None, "kink", 0.0, 1.0, None, "", of="jvp"), "(Ju)[0]", "Ju[0]"),
     (Finding(None, (), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju", "Ju"),
     (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="hvp"), "Hu x[1]", "Hu_x[1]"),
     (
@@ -136,7 +136,7 @@ CURVATURE = [
         "∂²y/∂x[0]∂z[1,2]",
         "d2y/dx[0]dz[1,2]",
     ),
-    (Finding("x", (), (), "kink", 0.0, 1.0, None, "", of="hessian", by="x"), "∂²y/∂x∂x", "d2y/dxdx"),
+    (Finding("x", (), (), "kink", 0.0, 1.0, None, "", of="hessian", by="x"), "∂²y/∂x²", "d2y/dx2"),
     (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="gradient"), "∂y/∂x[1]", "dy/dx[1]"),
 ]
 
