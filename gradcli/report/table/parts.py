@@ -15,7 +15,7 @@ from rich.text import Text
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.results import VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite, Verdict
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite, Verdict
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above the tables."""
