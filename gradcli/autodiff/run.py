@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
@@ -23,8 +22,9 @@ from gradcli.language.expansion import Expansion, expand, expansion
 from gradcli.language.indexing import as_key
 from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Program, number
-from gradcli.language.shapes import axis_of_scan, count_of
+from gradcli.language.program import Atom, Call, Program
+from gradcli.language.shapes import count_of
+from gradcli.language.torch_calls import EXTREMES, axes_one_by_one, is_in_torch, keywords_over, plain
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
@@ -46,23 +46,8 @@ _OPERATORS: Mapping[str, Callable[..., Tensor]] = {
 }
 """Operations that Python spells with an operator; they take plain numbers beside a tensor."""
 
-_BY_DIMENSIONS = frozenset(["sum", "mean", "amax", "amin", "logsumexp", "var", "std", "norm"])
-"""Reductions whose dim is a tuple; torch has no None for it in all of them."""
-
-_ALONG_ONE = frozenset(["softmax", "log_softmax", "cumsum"])
-
-_KEYWORDS: Mapping[str, Mapping[str, str]] = {
-    "norm": {"p": "ord"},
-    "expand": {"shape": "size"},
-    "reshape": {"shape": "shape"},
-}
-"""Static parameters that torch calls something else."""
-
 _ONCE = frozenset(["hardsigmoid"])
 """Operations whose backward pass torch cannot differentiate; that of their meaning it can."""
-
-_EXACT_INTEGERS = 2**53
-"""Integers beyond this are passed as floats: torch takes no more than 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +113,7 @@ def evaluate(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
     """The value of y, which may be a number."""
     output = values.get(program.output)
-    return torch.tensor(_plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
+    return torch.tensor(plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
 
 
 def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
@@ -138,30 +123,22 @@ def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
 
 def prepared(program: Program) -> Program:
     """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
-    return expand(program, keep=_is_in_torch)
+    return expand(program, keep=is_in_torch)
 
 
 def unshared(program: Program) -> Expansion:
     """The same without joining what is computed twice, and which line became what: each has a graph of its own."""
-    return expansion(program, keep=_is_in_torch, shares=False)
-
-
-def _is_in_torch(call: Call) -> bool:
-    """Whether torch has this operation; else its meaning is run."""
-    op = call.op
-    plain = zip(op.operands, call.operands, strict=False)
-    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
-    return op.is_primitive or (bool(op.torch) and has_numbers)
+    return expansion(program, keep=is_in_torch, shares=False)
 
 
 def _is_in_torch_twice(call: Call) -> bool:
-    return _is_in_torch(call) and call.op.name not in _ONCE
+    return is_in_torch(call) and call.op.name not in _ONCE
 
 
 def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
     """One operation on the values of its operands."""
     op = call.op
-    operands: list[Any] = [values[a] if a in values else _plain(a) for a in call.operands]
+    operands: list[Any] = [values[a] if a in values else plain(a) for a in call.operands]
     if op.name not in _OPERATORS or not any(a in values for a in call.operands):
         operands = [a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=kind) for a in operands]
     match op.kind:
@@ -183,14 +160,14 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
             return _over(call, operands)
     match op.name:
         case "clamp" if not any(a in values for a in call.operands[1:]):
-            return torch.clamp(operands[0], *(_plain(a) for a in call.operands[1:]))
+            return torch.clamp(operands[0], *(plain(a) for a in call.operands[1:]))
         case "clamp":
             # of one shape, as torch's backward does not sum over the sizes that it stretched
             operands = list(_function("broadcast_tensors")(*operands))
         case "polygamma":
             return _function(op.torch)(call.statics[0], operands[0])
     operands = [
-        _plain(a) if p in op.numbers else t for p, a, t in zip(op.operands, call.operands, operands, strict=True)
+        plain(a) if p in op.numbers else t for p, a, t in zip(op.operands, call.operands, operands, strict=True)
     ]
     return _function(op.torch)(*operands, **dict(zip(op.statics, call.statics, strict=True)))
 
@@ -218,34 +195,28 @@ def _moved(call: Call, x: Tensor) -> Tensor:
 def _over(call: Call, operands: list[Tensor]) -> Tensor:
     """Operations over dimensions, and losses: their constants go by name."""
     op, first = call.op, operands[0]
-    named = {_KEYWORDS.get(op.name, {}).get(k, k): v for k, v in zip(op.statics, call.statics, strict=True)}
-    if op.name in ("sum", "mean") and named == {"dim": None, "keepdim": False}:
+    named = keywords_over(call, tuple(first.shape))
+    if op.name in ("sum", "mean") and call.statics == (None, False):
         return _function(op.torch)(first)  # SumBackward0, as x.sum() has it; over dimensions it is SumBackward1
-    if op.name in _BY_DIMENSIONS:
-        axes = axes_of(tuple(first.shape), named["dim"])
-        if axes == () and op.name == "sum":
-            return first * 1
-        named["dim"] = axes
-    elif op.name in _ALONG_ONE:
-        axis = axis_of_scan(call, tuple(first.shape))
-        named["dim"] = 0 if axis is None else axis
-    elif op.name in ("max", "min", "prod"):
+    if op.name == "sum" and named["dim"] == ():
+        return first * 1
+    if op.name in EXTREMES:
         return _extreme(call, first)
-    elif op.name == "einsum":
+    if op.name == "einsum":
         return torch.einsum(named["equation"], *operands)
     held = dict(zip(op.operands, operands, strict=False))
-    numbers = {p: _plain(a) for p, a in zip(op.operands, call.operands, strict=False) if p in op.numbers}
+    numbers = {p: plain(a) for p, a in zip(op.operands, call.operands, strict=False) if p in op.numbers}
     return _function(op.torch)(*(tensor for p, tensor in held.items() if p not in numbers), **named, **numbers)
 
 
 def _extreme(call: Call, x: Tensor) -> Tensor:
     """Over all elements or one dimension, as torch has it; a product over several, one after the other."""
-    dim, keepdim = call.statics
     function = _function(call.op.torch)
-    if dim is None and not keepdim:
+    axes = axes_one_by_one(call, tuple(x.shape))
+    if axes is None:
         return function(x)
-    for axis in sorted(axes_of(tuple(x.shape), dim), reverse=True):
-        found = function(x, dim=axis, keepdim=keepdim)
+    for axis in axes:
+        found = function(x, dim=axis, keepdim=call.statics[1])
         x = found if call.op.name == "prod" else found.values
     return x
 
@@ -253,10 +224,3 @@ def _extreme(call: Call, x: Tensor) -> Tensor:
 def _function(path: str) -> Callable[..., Tensor]:
     """The function at a dotted path below `torch`."""
     return reduce(getattr, path.split("."), torch)  # type: ignore[return-value]
-
-
-def _plain(constant: Atom) -> int | float:
-    """A Python number, an integer where it is exactly one, as the user would pass to torch."""
-    if isinstance(constant, sympy.Integer) and abs(int(constant)) <= _EXACT_INTEGERS:
-        return int(constant)
-    return number(constant)
