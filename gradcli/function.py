@@ -27,7 +27,9 @@ from gradcli.results import (
     Gradient,
     Hessian,
     Jacobian,
+    Language,
     Products,
+    Source,
     Verdict,
 )
 
@@ -464,6 +466,45 @@ class Function:
 
         question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=False)
         return graph(question, v, self._snippet.v, show)
+
+    def code(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype = "float64",
+        to: Language = "torch",
+    ) -> Source:
+        """The same computation as a runnable script.
+
+        Args:
+            at: A value per variable.
+            v: As in `vjp`.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation.
+            to: `torch` for the numbers of `vjp` bit for bit, `numpy` for the Jacobian by its formula.
+
+        Raises:
+            GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
+
+        >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
+        # gradcli code "x**2" --at 1,2 --v "2*y" --to torch
+        import torch
+        <BLANKLINE>
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        <BLANKLINE>
+        y = x**2
+        v = (2 * y).detach()
+        y.backward(gradient=v)
+        <BLANKLINE>
+        print(x.grad)
+        <BLANKLINE>
+        """
+        from gradcli.questions.writing import writing
+
+        question = self._question(at, wrt, dtype)
+        return writing(question, v, self._snippet.v, to, at or {})
 
     def _points(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, points_of: Sequence[str]) -> Points:
         """The same, at many points."""

@@ -24,27 +24,14 @@ from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Program
 from gradcli.language.shapes import count_of
-from gradcli.language.torch_calls import EXTREMES, axes_one_by_one, is_in_torch, keywords_over, plain
+from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, is_in_torch, keywords_over, plain
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
 
-_OPERATORS: Mapping[str, Callable[..., Tensor]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "pow": operator.pow,
-    "matmul": operator.matmul,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "lt": operator.lt,
-    "le": operator.le,
-    "eq": operator.eq,
-    "ne": operator.ne,
+_SIGNS: Mapping[str, Callable[..., Tensor]] = {
+    name: getattr(operator, {"div": "truediv"}.get(name, name)) for name in OPERATORS
 }
-"""Operations that Python spells with an operator; they take plain numbers beside a tensor."""
 
 _ONCE = frozenset(["hardsigmoid"])
 """Operations whose backward pass torch cannot differentiate; that of their meaning it can."""
@@ -139,11 +126,11 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
     """One operation on the values of its operands."""
     op = call.op
     operands: list[Any] = [values[a] if a in values else plain(a) for a in call.operands]
-    if op.name not in _OPERATORS or not any(a in values for a in call.operands):
+    if op.name not in OPERATORS or not any(a in values for a in call.operands):
         operands = [a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=kind) for a in operands]
     match op.kind:
-        case Kind.ELEMENTWISE if op.name in _OPERATORS:
-            return _OPERATORS[op.name](*operands)
+        case Kind.ELEMENTWISE if op.name in OPERATORS:
+            return _SIGNS[op.name](*operands)
         case Kind.CONTRACTION:
             return operator.matmul(*operands)
         case Kind.LIST:

@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import checking, curvature, derivatives, explaining, functions, graphing
+from gradcli.cli import checking, curvature, derivatives, explaining, functions, graphing, writing
 from gradcli.cli.output import Output, remark, write
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -37,6 +37,7 @@ curvature.register(app)
 checking.register(app)
 explaining.register(app)
 graphing.register(app)
+writing.register(app)
 functions.register(app)
 
 
@@ -63,6 +64,7 @@ def gradcli_command(
       gradcli check "x**3" --at 2 --claim "3*x**2"
       gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
+      gradcli code "x**2" --at 1,2 --v 1,1
       gradcli functions softmax
 
     \b

@@ -36,7 +36,7 @@ from gradcli.cli.output import Output, output
 if TYPE_CHECKING:
     from gradcli.files import Files
     from gradcli.function import Function
-    from gradcli.results import Answer, Array
+    from gradcli.results import Answer, Array, Source
 
 _BEFORE: Mapping[str, tuple[Any, Any]] = {"expression": (Expression, inspect.Parameter.empty), "at": (At, None)}
 
@@ -83,7 +83,7 @@ class Asked:
         return None if word is None else read(word, option, self.files)
 
 
-def add(app: typer.Typer, body: Callable[..., Answer], *, without: Sequence[str] = ()) -> None:
+def add(app: typer.Typer, body: Callable[..., Answer | Source], *, without: Sequence[str] = ()) -> None:
     """Add a command to the application.
 
     Args:

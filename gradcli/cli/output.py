@@ -14,7 +14,7 @@ from gradcli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
-    from gradcli.results import Answer, Functions
+    from gradcli.results import Answer, Functions, Source
 
 NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
@@ -33,12 +33,12 @@ class Output:
         passed: Whether the check passed, where that was asked.
     """
 
-    answer: Answer | Functions
+    answer: Answer | Functions | Source
     format: Format
     passed: bool = True
 
 
-def output(answer: Answer | Functions, chosen: Format, *, json: bool, strict: bool = False) -> Output:
+def output(answer: Answer | Functions | Source, chosen: Format, *, json: bool, strict: bool = False) -> Output:
     """The answer in the format asked for.
 
     Args:
@@ -55,7 +55,7 @@ def output(answer: Answer | Functions, chosen: Format, *, json: bool, strict: bo
     return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict))
 
 
-def _passed(answer: Answer | Functions, *, strict: bool) -> bool:
+def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
     from gradcli.results import HVP, JVP, Checking, Differentiation, Evaluation, Hessian
 
     if isinstance(answer, Checking):

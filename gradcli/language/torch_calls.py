@@ -15,6 +15,9 @@ from gradcli.language.movement import axes_of
 from gradcli.language.program import Atom, Call, number
 from gradcli.language.shapes import axis_of_scan
 
+OPERATORS = frozenset("neg add sub mul div pow matmul gt ge lt le eq ne".split())
+"""Operations that Python spells with an operator; they take plain numbers beside a tensor."""
+
 BY_DIMENSIONS = frozenset(["sum", "mean", "amax", "amin", "logsumexp", "var", "std", "norm"])
 """Reductions whose dim is a tuple; torch has no None for it in all of them."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gradcli.report import dot, json, mermaid, plain, table
 from gradcli.report.drawing import Screen
-from gradcli.results import Answer, BackwardGraph, Functions
+from gradcli.results import Answer, BackwardGraph, Functions, Source
 
 __all__ = ["Screen", "render"]
 
 
-def render(answer: Answer | Functions, form: str, screen: Screen) -> str:
+def render(answer: Answer | Functions | Source, form: str, screen: Screen) -> str:
     """The answer in a format.
 
     Args:

@@ -17,6 +17,7 @@ from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, St
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products
+from gradcli.results.source import Language, Source
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Hessian",
     "Intermediate",
     "Jacobian",
+    "Language",
     "Listing",
     "Loss",
     "Meaning",
@@ -58,6 +60,7 @@ __all__ = [
     "Products",
     "Rewrite",
     "Sampling",
+    "Source",
     "Step",
     "Term",
     "Verdict",

@@ -12,18 +12,21 @@ from typing import Any
 from gradcli.errors import GradcliError
 from gradcli.report.json.answers import SCHEMA, fields
 from gradcli.report.json.functions import objects
-from gradcli.results import Answer, Functions, Products
+from gradcli.report.json.source import source_fields
+from gradcli.results import Answer, Functions, Products, Source
 
 __all__ = ["render", "render_error"]
 
 
-def render(answer: Answer | Functions) -> str:
+def render(answer: Answer | Functions | Source) -> str:
     """The answer, a line an object."""
     match answer:
         case Functions():
             return "".join(map(_line, objects(answer)))
         case Products():
             return "".join(_line(fields(one)) for one in answer.answers)
+        case Source():
+            return _line(source_fields(answer))
         case _:
             return _line(fields(answer))
 

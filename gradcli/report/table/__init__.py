@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from gradcli.report.drawing import Screen, draw
 from gradcli.report.table import checking, curvature, derivatives, explanation, functions, graph, points, products
-from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products
+from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products, Source
 
 __all__ = ["render"]
 
 
-def render(answer: Answer | Functions, screen: Screen) -> str:
-    """The whole answer as text, none of it wider than the screen."""
+def render(answer: Answer | Functions | Source, screen: Screen) -> str:
+    """The whole answer as text, none of it wider than the screen but a script."""
     match answer:
         case Functions():
             return draw(functions.parts(answer, screen), screen)
         case Explanation():
             return draw(explanation.parts(answer, screen), screen)
+        case Source():  # without a frame, so that it can go into a file
+            return answer.source
         case Checking():
             return draw(checking.parts(answer, screen), screen)
         case BackwardGraph():
