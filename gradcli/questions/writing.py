@@ -17,7 +17,7 @@ from gradcli.results import Language, Source
 from gradcli.source.layout import WIDTH
 from gradcli.source.task import Task
 
-MAX_LINES = 2_000
+MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
 
 _SHORT = 40
@@ -95,7 +95,11 @@ def _numpy(question: Question, task: Task) -> str:
     for name, reason in found.omitted.items():
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
-    return numpy_script(task, question.point, found)
+    try:
+        return numpy_script(task, found.derivatives, found.shown)
+    except NotImplementedError as error:
+        message = f"the formula has no NumPy form: {error}"
+        raise InputError(message, hint="--to torch needs no formula") from None
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

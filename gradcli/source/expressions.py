@@ -7,11 +7,12 @@ and the last digit is the same: an expression is put inside another one only whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy
 
+from gradcli.language.indexing import NEW
 from gradcli.language.operators import BINARY, POWERS, SIGNS
 from gradcli.language.program import Atom, Line
 from gradcli.language.torch_calls import plain
@@ -86,7 +87,7 @@ def called(function: str, *arguments: str) -> Piece:
 def constant(value: Atom | float, module: str) -> Piece:
     """A number; `module` has the names of those that are no literals.
 
-    >>> constant(sympy.Rational(-1, 3), "np").text, constant(sympy.pi, "np").text, constant(-math.inf, "np").text
+    >>> constant(sympy.Rational(-1, 3), "np").text, constant(sympy.pi, "np").text, constant(-sympy.oo, "np").text
     ('-1 / 3', 'np.pi', '-np.inf')
     """
     match value:
@@ -98,6 +99,17 @@ def constant(value: Atom | float, module: str) -> Piece:
             return Piece(f"{module}.e")
     text = decimal(plain(value) if isinstance(value, sympy.Basic) else value, f"{module}.inf", f"{module}.nan")
     return Piece(text, SIGN if text.startswith("-") else ATOM)
+
+
+def key(index: Hashable) -> str:
+    """An index between its brackets.
+
+    >>> from gradcli.language.indexing import Slice
+    >>> key((0, Slice(1, None), NEW))
+    '0, 1:, None'
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    return ", ".join("None" if item == NEW else str(item) for item in items) or "()"
 
 
 @dataclass
@@ -150,16 +162,13 @@ class Statements:
             self._write(symbol)
 
     def _write(self, symbol: Atom) -> None:
-        name = self.named.get(symbol) or self.names.take(*_TEMPORARY)
+        name = self.named.get(symbol) or self.names.temporary()
         self.assign(name, self.pieces[symbol].text)
         self.pieces[symbol] = Piece(name)
 
     def assign(self, name: str, text: str) -> None:
         """A statement."""
         self.written.append(laid_out(f"{name} = {text}"))
-
-
-_TEMPORARY = [f"t{n}" for n in range(1, 1_000)]
 
 
 def uses_of(lines: Iterable[Line]) -> dict[Atom, int]:

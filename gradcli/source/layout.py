@@ -1,4 +1,4 @@
-"""Statements broken over lines where they are too long, at their brackets, as a formatter would."""
+"""Statements broken over lines where they are too long, as a formatter would: at brackets, commas, and operators."""
 
 from __future__ import annotations
 
@@ -8,28 +8,57 @@ from collections.abc import Iterator
 WIDTH = 88
 """Characters of a line of a script."""
 
-_INDENT = 4
-_OPENING, _CLOSING = "([{", ")]}"
-_NUMBERS = re.compile(r"[-+.\deE, ]+")
-
 MOST_ALONE = 8
 """Numbers of a list that get a line each where they do not fit on one; more are filled into lines."""
 
+_INDENT = 4
+_OPENING, _CLOSING = "([{", ")]}"
+_NUMBERS = re.compile(r"[-+.\deE, ]+")
+_BREAKS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r" (?=for )",
+        r" (?=(?:if|else) )",
+        r" (?=(?:and|or) )",
+        r" (?=(?:==|!=|<=?|>=?) )",
+        r" (?=\| )",
+        r" (?=& )",
+        r" (?=[-+] )",
+        r" (?=(?:\*|/|//|@) )",
+    )
+)
+"""Where a line inside of brackets is broken, what binds least first."""
+
 
 def laid_out(statement: str) -> str:
-    """A statement on as many lines as it needs.
+    """A statement `name = expression` on as many lines as it needs.
 
-    >>> print(laid_out("y = torch.stack([" + ", ".join(["x**2"] * 14) + "])").partition("x**2")[0])
+    >>> print(laid_out("y = torch.stack([torch.sin(first_angle), torch.sin(second_angle), torch.sin(third_angle)])"))
     y = torch.stack(
-        [
-    <BLANKLINE>
+        [torch.sin(first_angle), torch.sin(second_angle), torch.sin(third_angle)]
+    )
     """
-    return "\n".join(_lines(statement, 0))
+    if len(statement) <= WIDTH:
+        return statement
+    name, _, expression = statement.partition(" = ")
+    if any(_broken(expression, pattern) for pattern in _BREAKS):
+        return "\n".join([f"{name} = (", *_lines(expression, _INDENT), ")"])
+    return "\n".join(_at_brackets(statement, 0))
 
 
 def _lines(text: str, indent: int) -> Iterator[str]:
+    """An expression inside of brackets."""
+    parts = [] if indent + len(text) <= WIDTH else next(filter(None, (_broken(text, p) for p in _BREAKS)), [])
+    if parts:
+        for part in parts:
+            yield from _at_brackets(part, indent)
+    else:
+        yield from _at_brackets(text, indent)
+
+
+def _at_brackets(text: str, indent: int) -> Iterator[str]:
     blank = " " * indent
-    split = None if len(blank + text) <= WIDTH else _last_bracket(text)
+    split = None if indent + len(text) <= WIDTH else _last_bracket(text)
     if split is None:
         yield blank + text
         return
@@ -37,14 +66,10 @@ def _lines(text: str, indent: int) -> Iterator[str]:
     inside = indent + _INDENT
     yield blank + head
     parts = _parts(body)
-    if body.startswith("*") or (len(parts) == 1 and " for " not in body) or inside + len(body) <= WIDTH:
+    if len(parts) == 1 or inside + len(body) <= WIDTH:
         yield from _lines(body, inside)
     elif len(parts) > MOST_ALONE and _NUMBERS.fullmatch(body):
         yield from _filled(parts, inside)
-    elif len(parts) == 1:
-        first, loops = _loop(body)
-        yield from _lines(first, inside)
-        yield from (" " * inside + loop for loop in loops)
     else:
         for part in parts:
             *before, last = _lines(part, inside)
@@ -54,16 +79,18 @@ def _lines(text: str, indent: int) -> Iterator[str]:
 
 
 def _last_bracket(text: str) -> tuple[str, str, str] | None:
-    """Before, inside and from the end of the bracket that closes last; None if nothing can be broken there."""
-    ends = [position for position, depth, _ in _walk(text) if depth == 0 and text[position] in _CLOSING]
-    if not ends:
-        return None
-    starts = [p for p, depth, _ in _walk(text) if depth == 1 and text[p] in _OPENING and p < ends[-1]]
-    start, end = starts[-1], ends[-1]
-    return (text[: start + 1], text[start + 1 : end], text[end:]) if end > start + 1 else None
+    """Before, inside and from the end of the last bracket that is no index; None if there is none."""
+    start, found = 0, None
+    for position, depth in _walk(text):
+        if depth == 1 and text[position] in _OPENING:
+            start = position
+        if depth == 0 and text[position] in _CLOSING and position > start + 1:
+            is_index = text[start] == "[" and start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_)]")
+            found = found if is_index else (start, position)
+    return found and (text[: found[0] + 1], text[found[0] + 1 : found[1]], text[found[1] :])
 
 
-def _walk(text: str) -> Iterator[tuple[int, int, bool]]:
+def _walk(text: str) -> Iterator[tuple[int, int]]:
     """Every character outside of strings: where it is, and the depth of brackets behind it."""
     depth, quote = 0, ""
     for position, character in enumerate(text):
@@ -73,22 +100,22 @@ def _walk(text: str) -> Iterator[tuple[int, int, bool]]:
         if character in "\"'":
             quote = character
         depth += (character in _OPENING) - (character in _CLOSING)
-        yield position, depth, character in _OPENING
+        yield position, depth
 
 
 def _parts(body: str) -> list[str]:
     """What commas outside of brackets separate."""
-    commas = [position for position, depth, _ in _walk(body) if depth == 0 and body[position] == ","]
+    commas = [position for position, depth in _walk(body) if depth == 0 and body[position] == ","]
     starts = [0, *(comma + 1 for comma in commas)]
     return [body[a:b].strip() for a, b in zip(starts, [*commas, len(body)], strict=True)]
 
 
-def _loop(body: str) -> tuple[str, list[str]]:
-    """The term of a comprehension, and its loops."""
-    places = [p for p, depth, _ in _walk(body) if depth == 0 and body.startswith(" for ", p)]
-    if not places:
-        return body, []
-    return body[: places[0]], [body[a:b].strip() for a, b in zip(places, [*places[1:], len(body)], strict=True)]
+def _broken(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """The parts of a text before each place of a pattern outside of brackets; empty if there is none."""
+    outside = {position for position, depth in _walk(text) if depth == 0}
+    places = [match.start() for match in pattern.finditer(text) if match.start() in outside]
+    starts = [0, *(place + 1 for place in places)]
+    return [text[a:b] for a, b in zip(starts, [*places, len(text)], strict=True)] if places else []
 
 
 def _filled(parts: list[str], indent: int) -> Iterator[str]:

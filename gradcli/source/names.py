@@ -17,20 +17,29 @@ class Names:
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self._taken = set(reserved)
+        self._temporaries = 0
 
     def take(self, *wanted: str) -> str:
         """The first of these names that is free, or else the first with a number behind it."""
         words = [_identifier(word) for word in wanted]
-        free = next((word for word in words if self._is_free(word)), None)
+        free = next((word for word in words if self.is_free(word)), None)
         number = 2
         while free is None:
             word = f"{words[0]}_{number}"
-            free = word if self._is_free(word) else None
+            free = word if self.is_free(word) else None
             number += 1
         self._taken.add(free)
         return free
 
-    def _is_free(self, word: str) -> bool:
+    def temporary(self) -> str:
+        """The next free name of t1, t2, ..."""
+        while True:
+            self._temporaries += 1
+            if self.is_free(f"t{self._temporaries}"):
+                return self.take(f"t{self._temporaries}")
+
+    def is_free(self, word: str) -> bool:
+        """Whether nothing is called so yet."""
         return word not in self._taken and not keyword.iskeyword(word)
 
 

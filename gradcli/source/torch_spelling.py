@@ -9,15 +9,15 @@ import numpy as np
 import sympy
 
 from gradcli.language import sources
-from gradcli.language.indexing import NEW, Shape
+from gradcli.language.indexing import Shape
 from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program import Atom, Line
 from gradcli.language.shapes import count_of
 from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, keywords_over
 from gradcli.results import Array
-from gradcli.source.expressions import ATOM, SIGN, Piece, called, constant, joined, negated, sign_of
-from gradcli.source.values import rule_of, whole
+from gradcli.source.expressions import ATOM, SIGN, Piece, called, constant, joined, key, negated, sign_of
+from gradcli.source.values import rule_of, shortest, whole
 
 FUNCTIONAL, NUMPY = "import torch.nn.functional as F", "import numpy as np"
 """Imports that only some scripts need."""
@@ -67,7 +67,7 @@ class TorchSpelling:
                 return f"torch.eye({size}, {options})"
         numbers = ", ".join(map(whole, rule.numbers))
         if rule.kind == "arange":
-            numbers = ", ".join(map(whole, _shortest(rule.numbers)))
+            numbers = ", ".join(map(whole, shortest(rule.numbers)))
         if len(rule.shape) == 1 and rule.is_exact:
             return f"torch.{rule.kind}({numbers}, {options})"
         text = f"torch.{rule.kind}({numbers}, dtype=torch.{self.dtype})"
@@ -81,7 +81,7 @@ class TorchSpelling:
         """A value as it stands in an expression: a tensor's name, a number, or the size of a tensor."""
         return self.pieces[atom] if atom in self.pieces else constant(atom, "torch")
 
-    def as_tensor(self, atom: Atom, piece: Piece) -> Piece:
+    def complete(self, atom: Atom, piece: Piece) -> Piece:
         """The same as a tensor."""
         if atom in self.pieces and atom not in self.counts:
             return piece
@@ -99,7 +99,7 @@ class TorchSpelling:
     def _spelled(self, line: Line, pieces: Sequence[Piece]) -> Piece:
         call = line.call
         op, atoms = call.op, call.operands
-        tensors = [self.as_tensor(a, p) for a, p in zip(atoms, pieces, strict=True)]
+        tensors = [self.complete(a, p) for a, p in zip(atoms, pieces, strict=True)]
         match op.kind:
             case Kind.ELEMENTWISE | Kind.CONTRACTION if op.name in OPERATORS:
                 return self._operator(line, pieces, tensors)
@@ -242,14 +242,6 @@ class TorchSpelling:
         return Piece(text)
 
 
-def _shortest(numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """Start, stop and step without those that are as by default."""
-    start, stop, step = numbers
-    if step != 1:
-        return numbers
-    return (stop,) if start == 0 else (start, stop)
-
-
 def _sizes(sizes: Hashable) -> str:
     """Sizes or dimensions as arguments."""
     return ", ".join(map(str, sizes)) or "()" if isinstance(sizes, tuple) else str(sizes)
@@ -269,13 +261,3 @@ def _word(value: Any) -> str:
         case tuple():
             return f"({', '.join(map(_word, value))}{',' * (len(value) == 1)})"
     return constant(value, "torch").text
-
-
-def key(index: Hashable) -> str:
-    """An index between its brackets.
-
-    >>> key((0, Slice(1, None), NEW))
-    '0, 1:, None'
-    """
-    items = index if isinstance(index, tuple) else (index,)
-    return ", ".join("None" if item == NEW else str(item) for item in items) or "()"

@@ -143,3 +143,15 @@ def whole(value: float) -> str:
     ('3', '0.5')
     """
     return repr(float(value)).removesuffix(".0")
+
+
+def shortest(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    """Start, stop and step of an `arange` without those that are as by default.
+
+    >>> shortest((0.0, 4.0, 1.0)), shortest((1.0, 4.0, 1.0)), shortest((0.0, 4.0, 2.0))
+    ((4.0,), (1.0, 4.0), (0.0, 4.0, 2.0))
+    """
+    start, stop, step = numbers
+    if step != 1:
+        return numbers
+    return (stop,) if start == 0 else (start, stop)

@@ -297,7 +297,7 @@ def _cell(
     parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
     limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
-    shown = _without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
+    shown = without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
     def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:
         inside = ",".join(str(chosen.get(s, names.get(s))) for s in symbols)
@@ -309,7 +309,7 @@ def _cell(
     return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
 
 
-def _without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
+def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
     """Conditions that hold for all values of their indices, or for none, are not worth reading.
 
     They are affine in the indices, so the corners of the box tell.

@@ -1,0 +1,1 @@
+"""Tests of scripts: they run, and give the numbers of gradcli."""

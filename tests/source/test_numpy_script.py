@@ -1,0 +1,157 @@
+"""NumPy scripts: the numbers of `vjp`, from the formula."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import ops
+from gradcli.language.values import Value
+from tests.programs import Random, programs
+from tests.source.running import run_script
+from tests.test_seeds import VJPS
+
+INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
+"""Operations that torch itself gives so exactly only."""
+
+
+@pytest.fixture(autouse=True)
+def scipy() -> Iterator[None]:
+    """What the scripts ask of SciPy, by mpmath, so that the tests need none."""
+    special = types.ModuleType("scipy.special")
+    functions = {
+        "digamma": mpmath.digamma,
+        "polygamma": lambda n, x: mpmath.polygamma(int(n), x),
+        "erfinv": mpmath.erfinv,
+        "i0": lambda x: mpmath.besseli(0, x),
+        "i1": lambda x: mpmath.besseli(1, x),
+        "iv": mpmath.besseli,
+    }
+    for name, function in functions.items():
+        setattr(special, name, np.vectorize(lambda *a, f=function: float(f(*map(float, a))), otypes=[float]))
+    package = types.ModuleType("scipy")
+    package.special = special  # type: ignore[attr-defined]
+    sys.modules |= {"scipy": package, "scipy.special": special}
+    yield
+    del sys.modules["scipy"], sys.modules["scipy.special"]
+
+
+def same_numbers(
+    text: str,
+    at: Mapping[str, Value] | None = None,
+    v: Value | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    tolerance: float = 1e-12,
+) -> str:
+    """The script, which was run and gave the numbers of `vjp`."""
+    function = Function(text)
+    source = function.code(at, v, wrt=wrt, to="numpy").source
+    answer = function.vjp(at, v, wrt=wrt, check=False)
+    with np.errstate(all="ignore"):
+        names, _ = run_script(source)
+    for name, found in zip(answer.wrt, names["printed"], strict=bool(answer.wrt)):
+        expected = answer.vjp[name]
+        assert np.shape(found) == expected.shape, source
+        scale = np.abs(expected[np.isfinite(expected)]).max(initial=1e-300)
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale, err_msg=source)
+    if answer.wrt:
+        y = next(names[word] for word in (answer.output, f"{answer.output}_2") if word in names)
+        np.testing.assert_allclose(y, answer.value, rtol=tolerance, atol=1e-300, err_msg=source)
+    return source
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
+    """The worked example of its row."""
+    text, at = op.worked_example
+    y = Function(text).eval(at, check=False).value
+    v = np.arange(1.0, y.size + 1).reshape(y.shape)
+    same_numbers(text, at, v, tolerance=INACCURATE.get(op.name, 1e-12))
+
+
+@pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
+def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
+    """Each as a script."""
+    options = list(zip(words[1::2], words[2::2], strict=True))
+    first = Function(words[0]).variables[0]
+    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
+    at = dict(word.split("=", 1) for word in given)
+    v = next((word for key, word in options if key == "--v"), None)
+    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
+    same_numbers(words[0], at, v, wrt=wrt)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(program=programs(most=4))
+def test_random_programs(program: Random) -> None:
+    """Where there is a formula and no kink."""
+    function = Function(program.text)
+    at = {name: program.leaves[name].detach().numpy() for name in function.variables}
+    answer = function.vjp(at, "ones")
+    assert answer.check is not None
+    if answer.check.verdict == "agree" and not answer.symbolic_omitted:
+        same_numbers(program.text, at, "ones", tolerance=1e-9)
+
+
+EDGES = [
+    ("-x**2 + (-x)**2 - (x - (1 - x)) / (x / (2 / x))", {"x": "1.1,2.3"}, "ones"),
+    ("(x**2)**x + x**2**x + 2**-x - -x", {"x": "1.1,2.3"}, "ones"),
+    ("where(((x > 0) | (x < -1)) & ~(x > 2), x**2, -x)", {"x": "-2,-0.5,1,3"}, "ones"),
+    ("where((x > 0) == (y > 0), x, y) if x > -9 else y", {"x": "-2,1", "y": "1,2"}, "ones"),
+    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x", {"x": "1.1,2.3"}, "ones"),
+    ("clamp(x, y, 1) + x.clamp(min=-5)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
+    ("n = x.numel(); x/n + x**n + (n - 1)*x + n/2 + sqrt(n)*x", {"x": "1.1,2.3,3.1"}, "ones"),
+    ("x.numel()", {"x": "1,2"}, None),
+    ("[x, 1, [1, 2, 3]*y, x*y]", {"x": "1.1,2.3,3.7", "y": "0.3"}, "ones"),
+    ("stack([x, y], dim=1) + cat([x, y]).view(2, 3).T", {"x": "1.1,2.3,3.7", "y": "1,2,3"}, "ones"),
+    ("x.sum(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("std(x, dim=1, correction=0) + var(x, 0, keepdim=True)", {"x": "[[1.1,2.3],[3,4.5]]"}, "ones"),
+    ("x[0, ..., None] + x[-1, :1, None] + x.T[1:, :1].sum()", {"x": "[[1.1,2.3,3],[3,4,5]]"}, "ones"),
+    ("x.permute(2, 0, 1).flatten(1) + transpose(x, 0, 2).reshape(2, -1)", {"x": "arange(8).view(2,2,2)"}, "ones"),
+    ("pad(x, (1, -1), value=0.5) + x.roll(1) + x.flip(0) + x.expand(3, -1)[2]", {"x": "1.1,2.3,3.7"}, "ones"),
+    ("det(A) + trace(inv(A @ A))", {"A": "[[2,1],[1,3]]"}, None),
+    ("x.detach()*y + zeros_like(z)", {"x": "1.5", "y": "2", "z": "3"}, None),
+    ("x", {"x": "1,2"}, "3,4"),
+    ("y = x; y", {"x": "1,2"}, "y*x"),
+    ("3", {}, None),
+    ("y = x**2; z = y**3", {"x": "1,2"}, "z*x - softmax(z, 0) + [1, 1/3]"),
+    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2"),
+    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
+    ("x**2", {"x": "[[2]]"}, None),
+    ("x**2", {"x": "zeros(0)"}, "ones"),
+    ("cumsum(x, 0) + x[::2].sum()", {"x": "arange(20)"}, "ones"),
+    ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
+    ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "at", "v"), EDGES, ids=[edge[0] + str(edge[2]) for edge in EDGES])
+def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
+    """Precedence, constants, sizes, lists, dimensions, v, values and names."""
+    same_numbers(text, at, v)
+
+
+def test_what_has_no_formula_says_why() -> None:
+    """And what to use instead."""
+    text = "[" + ", ".join(f"x**{n}" for n in range(50)) + "]"
+    with pytest.raises(GradcliError, match="no formula of the derivative by 'x' for a NumPy script: a list") as caught:
+        Function(text).code({"x": "1"}, "ones", to="numpy")
+    assert "--to torch" in str(caught.value.hint)
+
+
+def test_a_large_jacobian_is_refused() -> None:
+    """Loops over a formula would crawl."""
+    with pytest.raises(GradcliError, match="40,000 entries"):
+        Function("x**2").code({"x": "arange(200)"}, "ones", to="numpy")

@@ -1,0 +1,176 @@
+"""PyTorch scripts: the numbers of `vjp` bit for bit, in the words of somebody who writes PyTorch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import ops
+from gradcli.language.values import Value
+from tests.language.test_snippets import GRADIENTS
+from tests.programs import Random, programs
+from tests.source.running import run_script
+from tests.test_seeds import VJPS
+
+
+def same_numbers(
+    text: str,
+    at: Mapping[str, Value] | None = None,
+    v: Value | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    dtype: str = "float64",
+) -> str:
+    """The script, which was run and gave the very bits of `vjp`."""
+    function = Function(text)
+    source = function.code(at, v, wrt=wrt, dtype=dtype).source  # type: ignore[arg-type]
+    answer = function.vjp(at, v, wrt=wrt, dtype=dtype, check=False)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        names, _ = run_script(source)
+    assert all(len(line) <= 100 for line in source.splitlines()), source
+    for name, found in zip(answer.wrt, names["printed"], strict=bool(answer.wrt)):
+        expected = answer.vjp[name]
+        array = found.numpy()
+        assert array.dtype == expected.dtype, source
+        assert np.array_equal(array, expected, equal_nan=True), (source, array, expected)
+        assert array.shape == expected.shape
+        assert np.array_equal(np.signbit(array), np.signbit(expected)) or np.isnan(array).any(), source
+    return source
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: str) -> None:
+    """The worked example of its row."""
+    text, at = op.worked_example
+    y = Function(text).eval(at, check=False).value
+    v = np.arange(1.0, y.size + 1).reshape(y.shape)
+    same_numbers(text, at, v, dtype=dtype)
+
+
+@pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
+def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
+    """Each as a script."""
+    options = list(zip(words[1::2], words[2::2], strict=True))
+    first = Function(words[0]).variables[0]
+    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
+    at = dict(word.split("=", 1) for word in given)
+    v = next((word for key, word in options if key == "--v"), None)
+    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
+    same_numbers(words[0], at, v, wrt=wrt)
+
+
+@pytest.mark.parametrize("text", [text for text, _ in GRADIENTS], ids=range(len(GRADIENTS)))
+def test_a_snippet_comes_back_as_a_script(text: str) -> None:
+    """With the values, the gradient vector and the variables that it says."""
+    same_numbers(text)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(program=programs())
+def test_random_programs(program: Random) -> None:
+    """Sums of many contributions add up in the same order, so that the last bit is the same."""
+    used = Function(program.text).variables
+    same_numbers(program.text, {name: program.leaves[name].detach().numpy() for name in used}, "ones")
+
+
+EDGES = [
+    # the order of contributions to x.grad is that of the Program, though u is needed first
+    ("sin(x)*(x+1) + exp(x)*(x+1)**2 + cos(x)/(x+1)", {"x": "0.1,0.7,1.3"}, "ones"),
+    ("u = x*x; a = sin(u)*x + cos(x)*u; b = exp(a)*u; a*b + x/u", {"x": "0.3,0.7"}, "0.1,0.3"),
+    # precedence
+    ("-x**2 + (-x)**2 - (x - (1 - x)) / (x / (2 / x))", {"x": "1.1,2.3"}, "ones"),
+    ("(x**2)**x + x**2**x + 2**-x - -x + -(-x)", {"x": "1.1,2.3"}, "ones"),
+    ("(x - y) - (y - x) - (x*(y/x)) * (y/(x*y))", {"x": "1.1,2.3", "y": "0.3"}, "ones"),
+    ("where(((x > 0) | (x < -1)) & ~(x > 2), x**2, -x)", {"x": "-2,-0.5,1,3"}, "ones"),
+    ("where((x > 0) == (y > 0), x, y) if x > -9 else y", {"x": "-2,1", "y": "1,2"}, "ones"),
+    # constants
+    ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 1e-300*x", {"x": "1.1,2.3"}, "ones"),
+    ("x*inf - x*nan", {"x": "1.1,2.3"}, "ones"),
+    ("maximum(x, 0) + minimum(x, inf) + hypot(x, -2)", {"x": "0,2.3"}, "ones"),
+    ("x + 2**60 + x*123456789012345678901234567890", {"x": "1.5"}, None),
+    ("x*sqrt(2) + exp(1)*x + (1 > 2)*x", {"x": "1.5"}, None),
+    ("clamp(x, y, 1) + clamp(x, 0, 1) + x.clamp(min=0)", {"x": "-1,0,0.5", "y": "0.1"}, "ones"),
+    ("masked_fill(x, x > 1, 5) + masked_fill(x, x > 1, y) + leaky_relu(x, y)", {"x": "-1,2", "y": "0.1"}, "ones"),
+    # sizes
+    ("n = x.numel(); x/n + x**n + (n - 1)*x + n/2 + sqrt(n)*x", {"x": "1.1,2.3,3.1"}, "ones"),
+    ("x.sum()/x.shape[0] + x.size(1) + len(x)*x.mean()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("x.numel()", {"x": "1,2"}, None),
+    # lists
+    ("[x, 1, [1, 2, 3]*y, x*y]", {"x": "1.1,2.3,3.7", "y": "0.3"}, "ones"),
+    ("[[x, 1], [2, y]] @ [x, y] + [1, 1/3]", {"x": "1.1", "y": "0.3"}, "0.1,0.3"),
+    ("stack([x, y], dim=1) + cat([x, y]).view(2, 3).T", {"x": "1.1,2.3,3.7", "y": "1,2,3"}, "ones"),
+    # reductions
+    ("sum(x) + x", {"x": "-0.0"}, None),
+    ("x.sum(dim=(0, 1)) + x.prod(dim=(0, 1)) + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
+    ("x.max(dim=0)[0] + x.max() + max(x, dim=1, keepdim=True)[0]", {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
+    ("sum(sum(x, dim=0), dim=()) + logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()",
+     {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
+    ("std(x, dim=1, correction=0) + var(x, 0, keepdim=True)", {"x": "[[1.1,2.3],[3,4.5]]"}, "ones"),
+    # movements
+    ("x[0, ..., None] + x[-1, :1, None] + x.T[1:, :1].sum()", {"x": "[[1.1,2.3,3],[3,4,5]]"}, "ones"),
+    ("x.permute(2, 0, 1).flatten(1) + transpose(x, 0, 2).reshape(2, -1)", {"x": "arange(8).view(2,2,2)"}, "ones"),
+    ("pad(x, (1, -1), value=0.5) + x.roll(1) + x.flip(0) + x.expand(3, -1)[2]", {"x": "1.1,2.3,3.7"}, "ones"),
+    # what y does not depend on
+    ("x.detach()*y + zeros_like(z)", {"x": "1.5", "y": "2", "z": "3"}, None),
+    ("(x > 1) + 0", {"x": "1,2"}, "ones"),
+    ("x", {"x": "1,2"}, "3,4"),
+    ("y = x; y", {"x": "1,2"}, "y*x"),
+    ("3", {}, None),
+    # gradient vectors
+    ("x**2", {"x": "1,2"}, "x"),
+    ("x**2", {"x": "1,2"}, "2*y"),
+    ("y = x**2; z = y**3", {"x": "1,2"}, "z*x - softmax(z, 0) + [1, 1/3]"),
+    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2"),
+    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
+    ("x**2", {"x": "linspace(0,1,20)"}, "ones"),
+    ("x**2", {"x": "[[2]]"}, None),
+    ("x**2", {"x": "inf,-inf,nan,-0.0"}, "ones"),
+    ("x**2", {"x": "zeros(0)"}, "ones"),
+    # values
+    ("x**2", {"x": "linspace(-1,1,2000)"}, "ones"),
+    ("x**2", {"x": "linspace(-1,1,65)"}, "ones"),
+    ("x**2", {"x": "arange(5000)"}, "ones"),
+    ("x**2", {"x": "arange(10, 0, -1)"}, "ones"),
+    ("x**2", {"x": "arange(0, 3, 0.3)"}, "ones"),
+    ("x**2", {"x": "full((20,30), 0.1)"}, "ones"),
+    ("x**2", {"x": "eye(4)"}, "ones"),
+    ("x*zeros(3, 3) + randn(3, seed=1) + eye(3) + linspace(0, 1, 3) + full((3, 3), 1/3)", {"x": "2"}, "ones"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "at", "v"), EDGES, ids=[edge[0] + str(edge[2]) for edge in EDGES])
+def test_edges(text: str, at: dict[str, str], v: str | None, dtype: str) -> None:
+    """Order, precedence, constants, sizes, lists, dimensions, v and values."""
+    same_numbers(text, at, v, dtype=dtype)
+
+
+def test_a_long_sum_is_statements_of_bounded_length() -> None:
+    """Not one expression that Python's own parser refuses."""
+    text = "+".join(f"sin({n}*x)" for n in range(1, 900))
+    source = same_numbers(text, {"x": "0.1,0.2"}, "ones")
+    assert len(source.splitlines()) > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "message"),
+    [
+        ("x**2", {"x": "randn(1001)"}, "follow no simple rule"),
+        ("+".join(["sin(x)"] + [f"x*{n}" for n in range(2, 6000)]), {"x": "1"}, "operations"),
+        ("x**2", {"x": "1,2"}, "needs a vector v"),
+        ("x**2", {}, "no value for the variable"),
+    ],
+)
+def test_what_is_refused(text: str, at: dict[str, str], message: str) -> None:
+    """As everywhere: one message with a hint."""
+    with pytest.raises(GradcliError, match=message) as caught:
+        Function(text).code(at, "ones" if "randn" in str(at) else None)
+    assert caught.value.hint
