@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy
 
+from gradcli.check.compare import FIRST_BITS
 from gradcli.check.formulas import confirm, refutation
 from gradcli.check.judge import Evidence
 from gradcli.check.point import Point
 from gradcli.language.program import Program
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.movement import NoFormulaError
@@ -19,6 +22,9 @@ from gradcli.symbolic.structure import structure_of
 
 MAX_FORMULAS = 30
 """Variables for which a formula is derived; each takes a walk over the whole Program."""
+
+MOST_DIRECTIONS = 64
+"""Columns of a Jacobian that the reference is asked for to confirm formulas."""
 
 Derived = Mapping[str, Derivative | str]
 """The formula by variable, or why there is none; it depends on the shapes of a point and not on its values."""
@@ -52,6 +58,22 @@ def derive(point: Point, names: Sequence[str]) -> Derived:
     for name in names[MAX_FORMULAS:]:
         derived[name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(names)}"
     return derived
+
+
+def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
+    """What the reference finds of these variables' columns at a point, without torch; None where that is too much."""
+    directions = [
+        (symbol, j)
+        for symbol in point.program.variables
+        if str(symbol) in names
+        for j in range(math.prod(point.shapes[symbol]))
+    ]
+    chosen = directions[:: 1 + len(directions) // MOST_DIRECTIONS]
+    try:
+        plan = Reference(point.program, point.shapes, point.inputs).plan(chosen, None)
+    except OverBudgetError:
+        return None
+    return Evidence(chosen, plan.run(FIRST_BITS).columns, None, FIRST_BITS)
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[str, str]:

@@ -82,7 +82,7 @@ def _numpy(question: Question, task: Task) -> str:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.check.confirmed import confirmed, derive
+    from gradcli.check.confirmed import confirmed, derive, evidence_at
     from gradcli.source.numpy_script import numpy_script
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
@@ -91,7 +91,8 @@ def _numpy(question: Question, task: Task) -> str:
             f"a NumPy script fills up to {JACOBIAN_ENTRIES:,} from the formula",
             hint="--to torch has no such limit",
         )
-    found = confirmed(question.point, question.program, derive(question.point, question.wrt), None)
+    point, names = question.point, question.wrt
+    found = confirmed(point, question.program, derive(point, names), evidence_at(point, names))
     for name, reason in found.omitted.items():
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
