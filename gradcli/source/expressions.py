@@ -63,7 +63,7 @@ def joined(sign: str, a: Piece, b: Piece) -> Piece:
     """
     if sign in POWERS:
         left, right = a.at(ATOM), b.at(SIGN)
-        is_simple = _SIMPLE.fullmatch(left) and _SIMPLE.fullmatch(right)
+        is_simple = _SIMPLE.fullmatch(left) and (_SIMPLE.fullmatch(right) or (b.level == POWER and " " not in right))
         return Piece(f"{left}**{right}" if is_simple else f"{left} ** {right}", POWER)
     level = _LEVELS[sign]
     is_comparison = level == _LEVELS["<"]  # which Python would chain

@@ -24,7 +24,7 @@ from gradcli.language.aggregates import (
 )
 from gradcli.language.meaning import Comparison, where
 from gradcli.language.operators import BINARY, COMPARISON
-from gradcli.source.expressions import SIGN, Piece, called, constant, joined, negated
+from gradcli.source.expressions import Piece, called, constant, joined, negated
 from gradcli.source.names import Names
 from gradcli.source.numpy_spelling import MATH, SPECIAL
 from gradcli.symbolic.derivative import Derivative
@@ -216,8 +216,8 @@ class _Printer:
     def _product(self, e: Expr) -> Piece:
         """Deltas come last; what has a negative power goes below the line."""
         coefficient, rest = e.as_coeff_Mul()
-        if coefficient.is_Rational and coefficient < 0:
-            return negated_product(self.piece(-e))
+        is_negative = coefficient.is_Rational and coefficient < 0
+        coefficient = -coefficient if is_negative else coefficient
         factors = rest.as_ordered_factors() if rest.is_Mul else [rest]
         above = [Piece(str(coefficient.p))] if coefficient.is_Rational and coefficient.p != 1 else []
         above += [] if coefficient.is_Rational else [self.piece(coefficient)]
@@ -228,6 +228,7 @@ class _Printer:
             is_below = exponent.is_Rational and exponent < 0
             (below if is_below else above).append(self.piece(1 / factor if is_below else factor))
         text = above[0] if above else Piece("1")
+        text = negated(text) if is_negative else text
         for piece in above[1:]:
             text = joined("*", text, piece)
         if not below:
@@ -343,11 +344,6 @@ class _Printer:
         whole = InverseElement(e.body, e.limits, ())
         inverse = self._once(whole, "inverse", f"np.linalg.inv({matrix})")
         return Piece(f"{inverse.text}[{', '.join(self.piece(i).text for i in e.free)}]")
-
-
-def negated_product(piece: Piece) -> Piece:
-    """Minus a product, which needs no parentheses around it."""
-    return Piece(f"-{piece.text}", min(piece.level, SIGN)) if piece.level >= _TIMES else negated(piece)
 
 
 def _if(condition: str, a: Piece, b: Piece) -> Piece:

@@ -51,7 +51,7 @@ def _lines(text: str, indent: int) -> Iterator[str]:
     parts = [] if indent + len(text) <= WIDTH else next(filter(None, (_broken(text, p) for p in _BREAKS)), [])
     if parts:
         for part in parts:
-            yield from _at_brackets(part, indent)
+            yield from _lines(part, indent)
     else:
         yield from _at_brackets(text, indent)
 

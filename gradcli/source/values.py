@@ -133,7 +133,7 @@ def decimal(value: Any, inf: str, nan: str) -> str:
         return nan if math.isnan(value) else inf if value > 0 else f"-{inf}"
     short = str(float(str(value)))  # of a float32, its own shortest digits
     is_same = not isinstance(value, np.float32) or np.float32(float(short)) == value
-    return short if is_same else repr(float(value))
+    return (short if is_same else repr(float(value))).replace("e+", "e")
 
 
 def whole(value: float) -> str:
