@@ -61,7 +61,7 @@ def derive(point: Point, names: Sequence[str]) -> Derived:
 
 
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
-    """What the reference finds of these variables' columns at a point, without torch; None where that is too much."""
+    """What the reference finds of these variables' columns at a point; None where that is over its budget."""
     directions = [
         (symbol, j)
         for symbol in point.program.variables

@@ -1,0 +1,177 @@
+"""The command `code`: scripts on stdout that run as they stand, from text that nobody trusts."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from tests.cli.test_answers import GOLDENS
+from tests.cli.test_hostile import HOSTILE
+from tests.conftest import Command
+from tests.source.running import run_script
+
+SCRIPTS = [golden for golden in sorted(GOLDENS.glob("code*.txt")) if "json" not in golden.stem]
+
+
+@pytest.mark.parametrize("to", ["torch", "numpy"])
+def test_a_script_that_is_piped_into_a_file_runs(to: str, installed: Command, tmp_path: Path) -> None:
+    """As a process, and prints what `vjp` prints."""
+    words = ["y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"]
+    run = installed("code", *words, "--to", to)
+    assert (run.code, run.err) == (0, "")
+    script = tmp_path / "script.py"
+    script.write_text(run.out, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = done.stdout.replace("tensor(", "").replace(", dtype=torch.float64)", "")
+    numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
+    assert numbers == [float(word) for word in installed("vjp", *words, "--format", "plain").out.split()]
+
+
+def test_a_torch_script_is_written_without_torch() -> None:
+    """It would take two seconds."""
+    code = (
+        "import sys; from gradcli.cli import main; main(['code', 'x**2', '--at', '1,2', '--v', '2*y']);"
+        "assert 'torch' not in sys.modules and 'flint' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_format_but_json_is_the_script_itself(gradcli: Command) -> None:
+    """Without a frame; JSON has it under `source`."""
+    words = ["code", "x**2", "--at", "1,2", "--v", "1,1"]
+    plain = gradcli(*words, "--format", "plain").out
+    assert plain == gradcli(*words).out == Function("x**2").code({"x": "1,2"}, "1,1").source
+    fields = json.loads(gradcli(*words, "--json").out)
+    assert fields["source"] == plain
+    assert list(fields) == ["schema", "command", "expression", "dtype", "inputs", "wrt", "language", "source"]
+
+
+def test_warnings_go_to_stderr(gradcli: Command) -> None:
+    """Not into the script."""
+    run = gradcli("code", "a = sin(x); x**2", "--at", "3")
+    assert run.err == "warning: the name 'a' is assigned but never used\n"
+    assert "sin" not in run.out.partition("\n")[2]
+
+
+@pytest.mark.parametrize("golden", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_are_formatted(golden: Path) -> None:
+    """As `ruff format` would."""
+    source = golden.read_text(encoding="utf-8").partition("\n")[2]
+    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "-"]
+    done = subprocess.run(ruff, input=source, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout == source
+
+
+# -- hostile text
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_text_is_refused(number: int, gradcli: Command, tmp_path: Path) -> None:
+    """As elsewhere, and no part of it is written."""
+    mark = tmp_path / "mark"
+    text = HOSTILE[number].replace("{mark}", str(mark)).replace("{{", "{").replace("}}", "}")
+    run = gradcli("code", text, "--at", "x=1")
+    assert (run.code, run.out) == (2, "")
+    assert len(run.err) < 2_000
+    assert not mark.exists()
+
+
+def the_code_of(source: str) -> str:
+    """A script without its comment, which must be its first line and no other."""
+    comment, _, rest = source.partition("\n")
+    assert comment.startswith("# gradcli code ")
+    assert len(comment) <= 88
+    assert comment.isprintable()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id=name):
+                assert not name.startswith("__")
+            case ast.Attribute(attr=name):
+                assert not name.startswith("_")
+    return rest
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(remark=st.text(max_size=30), at=st.sampled_from(["1,2", " 1 , 2 ", "[1,\n2]", '[1, 2]  # "`$(x)`\r']))
+def test_comments_of_the_user_never_become_code(remark: str, at: str) -> None:
+    """Line ends of any kind, quotes and backslashes in them."""
+    plain = the_code_of(Function("x**2").code({"x": "1,2"}, "ones").source)
+    try:
+        source = Function(f"x**2  # {remark}").code({"x": at}, "ones").source
+    except GradcliError:
+        return  # what follows a line end is read as a statement
+    if len(Function(f"x**2  # {remark}")._snippet.program.lines) == 1:
+        assert the_code_of(source) == plain
+
+
+@pytest.mark.parametrize("end", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\\\r"])
+@pytest.mark.parametrize("quote", ["# ", '"""', "'''"])
+def test_other_line_ends_stay_in_the_comment(end: str, quote: str) -> None:
+    """Python's tokenizer and its `splitlines` know several."""
+    remark = f"{quote}{end}import os; os.system('x'){end}{quote.strip('# ')}"
+    source = Function(f"x**2 {remark}").code({"x": f"1,2 {remark}"}, "ones").source
+    assert the_code_of(source) == the_code_of(Function("x**2").code({"x": "1,2"}, "ones").source)
+    assert "import os" in source.splitlines()[0]
+
+
+NAMES = [
+    "torch", "F", "np", "print", "math", "special", "range", "float", "i", "j", "k", "t1", "v", "gradient", "cotangent",
+    "J_x", "vjp_x", "total", "inverse", "c", "y", "f", "_", "match", "case", "type", "self", "object", "é", "ﬁ",
+    "ｘ", "µ", "ℝ", "𝐱", "os", "exec", "open", "globals", "grad", "dtype", "ord", "int", "list", "bool",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("to", ["torch", "numpy"])
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_of_the_language_can_be_a_variable_or_a_statement(name: str, to: str) -> None:
+    """Even those that Python or the script reads as another name, and two that Python reads as one."""
+    for text, at in (
+        (f"{name}*sum(x)*{name} + exp({name})", {name: "2,3", "x": "3,4"}),
+        (f"{name} = x*sum(x); {name}**2 + {name}", {"x": "3,4"}),
+    ):
+        try:
+            function = Function(text)
+            answer = function.vjp(at, "ones", check=False)
+        except GradcliError:
+            continue  # a function cannot be a name
+        names, _ = run_script(function.code(at, "ones", to=to).source)  # type: ignore[arg-type]
+        for variable, found in zip(answer.wrt, names["printed"], strict=True):
+            np.testing.assert_allclose(np.asarray(found), answer.vjp[variable], rtol=1e-14)
+
+
+def test_names_that_python_reads_as_one_stay_two() -> None:
+    """NFKC makes x of a full-width x, and fi of a ligature."""
+    source = Function("ｘ*x**2 + ﬁ*fi").code({"ｘ": 2, "x": 3, "ﬁ": 5, "fi": 7}).source
+    names, _ = run_script(source)
+    assert [float(found) for found in names["printed"]] == [9, 12, 7, 5]
+
+
+def test_a_file_with_a_hostile_name_is_not_repeated(gradcli: Command, tmp_path: Path) -> None:
+    """Its numbers are."""
+    path = tmp_path / "a\nimport os\n.npy"
+    np.save(path, np.array([1.0, 2.0]))
+    run = gradcli("code", "x**2", "--at", f"x=@{path}", "--v", "ones")
+    assert run.code == 0
+    assert "import os" not in run.out
+    assert the_code_of(run.out) == the_code_of(Function("x**2").code({"x": "1,2"}, "ones").source)
+
+
+@pytest.mark.parametrize("word", ["'ij,j->i'", '"ij , j -> i"', "'ij,j'"])
+def test_words_are_written_as_literals(word: str) -> None:
+    """The only texts of the user that reach code: equations of letters."""
+    source = Function(f"einsum({word}, A, x)").code({"A": [[1, 2], [3, 4]], "x": [5, 6]}, "ones").source
+    texts = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    assert [text for text in texts if isinstance(text, str)]
+    assert run_script(source)[0]["printed"][1].tolist() == [4, 6]
