@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Products,
         Rewrite,
         Sampling,
+        Source,
     )
 
 __version__ = "0.1.0"
@@ -61,6 +62,7 @@ __all__ = [
     "Products",
     "Rewrite",
     "Sampling",
+    "Source",
     "__version__",
 ]
 
