@@ -35,7 +35,7 @@ ALLOWED = {
         "source",
         "questions",
     },
-    "function": {"errors", "results", "language", "questions"},
+    "function": {"errors", "results", "language", "questions", "function"},
     "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report"},
     "files": {"errors", "language", "files"},

@@ -1,0 +1,32 @@
+"""A function of tensors from text: the one place that asks all three readings for an answer.
+
+Everything that can be wrong with the input is found before torch is imported.
+"""
+
+from __future__ import annotations
+
+from gradcli.function.derivatives import Derivatives
+from gradcli.function.views import Views
+
+__all__ = ["Function"]
+
+
+class Function(Derivatives, Views):
+    """A function of tensors, parsed from text and never evaluated as Python.
+
+    Args:
+        expression: The text, such as `"x**2"` or `"y = A@x; sum(y**2)"`.
+
+    Attributes:
+        expression: The text as given.
+        variables: The free names in order of appearance.
+
+    Raises:
+        GradcliError: The text is not in the language (see `gradcli.errors`).
+
+    >>> f = Function("x**2")
+    >>> f.variables
+    ('x',)
+    >>> f.vjp({"x": [1, 2]}, v=[1, 1]).vjp["x"]
+    array([2., 4.])
+    """

@@ -1,0 +1,48 @@
+"""What every question about a function begins with: its text, read once, and a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gradcli.language.names import SHADOWABLE
+from gradcli.language.snippets import read
+from gradcli.questions.preparing import Inputs, prepare
+from gradcli.questions.question import Dtype, Question
+from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.questions.points import Points
+
+
+class Text:
+    """A function as text, parsed and never evaluated as Python."""
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        self._snippet = read(expression)
+
+    def __repr__(self) -> str:
+        return f"Function({self.expression!r})"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The free names in order of appearance."""
+        return self._snippet.program.names
+
+    def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True) -> Question:
+        """Everything that can be known without torch."""
+        return prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=shares)
+
+    def _split(self, at: Inputs | None, loss: str | None) -> tuple[Inputs, Mapping[str, Array]]:
+        """The values of the function's own names, and those of names that the loss alone has."""
+        from gradcli.questions.loss import split
+
+        snippet = read(self.expression, given=frozenset(at or {}) & SHADOWABLE)
+        return split(loss, at or {}, (*snippet.program.names, *snippet.values))
+
+    def _points(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, points_of: Sequence[str]) -> Points:
+        """The same, at many points."""
+        from gradcli.questions.points import points_of as read_points
+
+        return read_points(self.expression, self._snippet, at or {}, wrt, dtype, points_of)
