@@ -189,6 +189,8 @@ class TorchSpelling:
         match name:
             case "index":
                 return Piece(f"{head}[{key(statics[0])}]")
+            case "transpose" if statics != (None, None):
+                return called(f"{head}.transpose", *map(_word, statics))
             case "transpose" | "permute":
                 order = permutation(shape, call)
                 return Piece(f"{head}.T" if order == (1, 0) else f"{head}.permute({_sizes(order)})")
@@ -212,6 +214,8 @@ class TorchSpelling:
         op, shape = call.op, self.shapes.get(call.operands[0], ())
         named = keywords_over(call, shape)
         head = tensors[0].at(ATOM)
+        if op.name in ("sum", "mean") and call.statics == (None, False):
+            return called(f"{head}.{op.name}")
         if op.name == "sum" and named["dim"] == ():
             return joined("*", tensors[0], Piece("1"))
         if op.name in EXTREMES:
