@@ -1,0 +1,5 @@
+"""Formulas as text: SymPy's notation for machines, readable Unicode mathematics for people."""
+
+from gradcli.symbolic.printing.naming import as_factor, formula, without_sure_conditions
+
+__all__ = ["as_factor", "formula", "without_sure_conditions"]

@@ -1,0 +1,132 @@
+"""Formulas of a derivative as text, entry by entry, its indices with the letters i, j, k, ... that no variable has.
+
+Indices are Dummies until here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import sympy
+from sympy import Expr
+
+from gradcli.language.aggregates import Aggregate, quotient
+from gradcli.language.program import Program
+from gradcli.results import Cell, Formula, Notation
+from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.labels import label
+from gradcli.symbolic.printing.plain import PlainPrinter
+from gradcli.symbolic.printing.pretty import PrettyPrinter
+from gradcli.symbolic.structure import Structure
+
+MOST_CORNERS = 4
+"""Indices of a condition up to which it is looked at whether it always holds."""
+
+_LETTERS = "ijklmnpqrstuvw"
+
+Names = Mapping[sympy.Symbol, sympy.Symbol]
+
+
+_PLAIN, _PRETTY = PlainPrinter(), PrettyPrinter()
+
+
+def as_factor(expression: Expr) -> Notation:
+    """An expression as it stands in a product: a sum, a fraction or a negative one in parentheses.
+
+    >>> x = sympy.Symbol("x")
+    >>> as_factor(1 - x**2), as_factor(2*x).pretty
+    (Notation(text='(1 - x**2)', pretty='(1 - x²)'), '2·x')
+    """
+    texts = []
+    for printer in (_PLAIN, _PRETTY):
+        text = printer.doprint(expression)
+        texts.append(f"({text})" if expression.is_Add or text.startswith("-") else text)
+    return Notation(*texts)
+
+
+def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
+    """The formula of one Jacobian block, or of another derivative, as text.
+
+    Args:
+        derivative: The closed form.
+        program: What the names of the output and of the variables are taken from; no index gets one of them.
+        note: Where it was confirmed.
+        structure: What it shows of the whole block.
+    """
+    written = {symbol for symbol, _ in derivative.written}
+    taken = {*program.names, *program.assigned, *("u" if derivative.of in ("jvp", "hvp") else "")}
+    letters = (letter for letter in _letters() if letter not in taken)
+    names = _name([s for s in derivative.rows if s not in written], letters)
+    if not names:
+        next(letters)  # i stands for y's index even where y has none
+    names |= _name([s for s in derivative.columns if s not in written], letters)
+    if derivative.of == "jvp":
+        next(letters)  # as j stands for x's
+    bound = tuple(itertools.islice(letters, len(_LETTERS)))
+    labels = program, names, bound
+    cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
+    text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
+    return Formula(text, cells, note, structure)
+
+
+def _letters() -> Iterator[str]:
+    yield from _LETTERS
+    yield from (f"i{n}" for n in itertools.count(1))
+
+
+def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
+    return {symbol: _index(letter) for symbol, letter in zip(symbols, letters, strict=False)}
+
+
+def _index(letter: str) -> sympy.Symbol:
+    return sympy.Symbol(letter, integer=True, nonnegative=True)
+
+
+def _cell(
+    derivative: Derivative,
+    chosen: Mapping[sympy.Symbol, Expr],
+    expression: Expr,
+    program: Program,
+    names: Names,
+    bound: tuple[str, ...],
+) -> Cell:
+    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
+    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
+    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
+    renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
+    shown = without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
+
+    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:
+        inside = ",".join(str(chosen.get(s, names.get(s))) for s in symbols)
+        return f"{name}[{inside}]" if inside else name
+
+    row = element(derivative.first or program.output_name, derivative.rows)
+    column = element(derivative.variable, derivative.columns)
+    of = label(derivative.of, program.output_name, row, column)
+    return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
+
+
+def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
+    """Conditions that hold for all values of their indices, or for none, are not worth reading.
+
+    They are affine in the indices, so the corners of the box tell.
+    """
+    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
+    sure: dict[Expr, Expr] = {}
+    for condition in expression.atoms(sympy.Ge, sympy.Le):
+        indices = sorted(condition.free_symbols, key=str)
+        if len(indices) > MOST_CORNERS or any(i not in derivative.ranges for i in indices) or condition.has(quotient):
+            continue
+        ends = [(sympy.S.Zero, derivative.ranges[i].xreplace(sizes) - 1) for i in indices]
+        corners = {condition.xreplace(dict(zip(indices, at, strict=True))) for at in itertools.product(*ends)}
+        if corners in ({sympy.true}, {sympy.false}):
+            sure[condition] = corners.pop()
+    return expression.xreplace(sure)
+
+
+def _nested(texts: list[str], sizes: list[int]) -> str:
+    """Formulas in row-major order as a nested list with these sizes."""
+    for size in reversed(sizes):
+        texts = [f"[{', '.join(texts[n : n + size])}]" for n in range(0, len(texts), size)]
+    return texts[0]
