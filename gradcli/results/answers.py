@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One formula: ∂`row`/∂`column` = `text`; `pretty` is the same in Unicode mathematics.
+    """One formula: ∂`row`/∂`column` = `text`, in SymPy's notation.
 
-    What is no such derivative has a `label` that says what it is.
+    Attributes:
+        row: The element of y.
+        column: The element of x.
+        text: The formula.
+        pretty: The same in Unicode mathematics.
+        label: What it is the formula of, where that is no such derivative.
+        latex: The same as `text` in LaTeX, with amsmath.
+        label_latex: What it is the formula of, in LaTeX.
     """
 
     row: str
@@ -28,6 +35,8 @@ class Cell:
     text: str
     pretty: str
     label: str = ""
+    latex: str = ""
+    label_latex: str = ""
 
 
 @dataclass(frozen=True, slots=True)

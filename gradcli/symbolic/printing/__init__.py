@@ -1,4 +1,4 @@
-"""Formulas as text: SymPy's notation for machines, readable Unicode mathematics for people."""
+"""Formulas as text: SymPy's notation for machines, readable Unicode mathematics and LaTeX for people."""
 
 from gradcli.symbolic.printing.naming import as_factor, formula, without_sure_conditions
 

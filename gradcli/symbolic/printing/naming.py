@@ -14,8 +14,9 @@ from sympy import Expr
 from gradcli.language.aggregates import Aggregate, quotient
 from gradcli.language.program import Program
 from gradcli.results import Cell, Formula, Notation
-from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.derivative import Derivative, Of
 from gradcli.symbolic.labels import label
+from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.plain import PlainPrinter
 from gradcli.symbolic.printing.pretty import PrettyPrinter
 from gradcli.symbolic.structure import Structure
@@ -28,7 +29,7 @@ _LETTERS = "ijklmnpqrstuvw"
 Names = Mapping[sympy.Symbol, sympy.Symbol]
 
 
-_PLAIN, _PRETTY = PlainPrinter(), PrettyPrinter()
+_PLAIN, _PRETTY, _LATEX = PlainPrinter(), PrettyPrinter(), LatexPrinter()
 
 
 def as_factor(expression: Expr) -> Notation:
@@ -97,14 +98,37 @@ def _cell(
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
     shown = without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
-    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> str:
-        inside = ",".join(str(chosen.get(s, names.get(s))) for s in symbols)
-        return f"{name}[{inside}]" if inside else name
+    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Expr:
+        at = [chosen.get(s, names.get(s)) for s in symbols]
+        return sympy.Indexed(sympy.IndexedBase(name), *at) if at else sympy.Symbol(name)
 
     row = element(derivative.first or program.output_name, derivative.rows)
     column = element(derivative.variable, derivative.columns)
-    of = label(derivative.of, program.output_name, row, column)
-    return Cell(row, column, _PLAIN.doprint(shown), _PRETTY.doprint(shown), label=of)
+    shown_row, shown_column = _PRETTY.doprint(row), _PRETTY.doprint(column)
+    return Cell(
+        shown_row,
+        shown_column,
+        _PLAIN.doprint(shown),
+        _PRETTY.doprint(shown),
+        label(derivative.of, program.output_name, shown_row, shown_column),
+        _LATEX.doprint(shown),
+        _label(derivative.of, program.output_name, row, column),
+    )
+
+
+def _label(of: Of, output: str, row: Expr, column: Expr) -> str:
+    """What a formula is of, in LaTeX."""
+    y, above, below = (str(_LATEX.doprint(part)) for part in (sympy.Symbol(output), row, column))
+    match of:
+        case "jvp":
+            return "(J u)" + above.removeprefix(y)
+        case "hvp":
+            return f"(H u)_{{{below}}}"
+        case "hessian" if row == column:
+            return rf"\frac{{\partial^{{2}} {y}}}{{\partial {above}^{{2}}}}"
+        case "hessian":
+            return rf"\frac{{\partial^{{2}} {y}}}{{\partial {above} \, \partial {below}}}"
+    return rf"\frac{{\partial {above}}}{{\partial {below}}}"
 
 
 def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:

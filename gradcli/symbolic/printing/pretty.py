@@ -1,38 +1,145 @@
-"""Readable Unicode mathematics: `2*x[i]**2*KroneckerDelta(i, j)` as `2·x[i]²·δ[i,j]`."""
+"""Readable Unicode mathematics in one line: `2*x[i]**2*KroneckerDelta(i, j)` as `2·x[i]²·δ[i,j]`."""
 
 from __future__ import annotations
 
 import sympy
 from sympy import Expr
-from sympy.printing.precedence import PRECEDENCE
 
-from gradcli.language.aggregates import Aggregate, Chosen
+from gradcli.language.aggregates import Aggregate
+from gradcli.symbolic.printing.arranging import is_negative, is_open, joined, product, terms
 from gradcli.symbolic.printing.plain import PlainPrinter
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+_SIGNS = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
+
+_NAMES = {"maximum": "max", "minimum": "min", "Max": "max", "Min": "min", "ceiling": "ceil"}
+
 
 class PrettyPrinter(PlainPrinter):
-    """`2*x[i]**2*KroneckerDelta(i, j)` as `2·x[i]²·δ[i,j]`."""
+    """`x[i]/√(Σ[k=0..2] x[k]²)`."""
 
     printmethod = "_gradcli_pretty"  # none has it: the methods here come before those that classes bring along
 
-    def doprint(self, expr: Expr) -> str:
-        """An expression in one line."""
-        return str(super().doprint(expr)).replace("**", "^").replace("*", "·")
+    # -- sums, products, powers
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
+
+    def _term(self, term: Expr) -> str:
+        shown = str(self._print(term))
+        return f"({shown})" if isinstance(term, sympy.Add) else shown
+
+    def _print_Mul(self, expr: Expr) -> str:
+        parts = product(expr)
+        deltas = [self._print(delta) for delta in parts.deltas]
+        is_last = not (parts.below or deltas)
+        above = [self._factor(f, is_last=is_last and f is parts.above[-1]) for f in parts.above]
+        if not parts.below:
+            shown = "·".join(above + deltas)
+        else:
+            shown = "·".join([f"{'·'.join(above) or '1'}/{self._denominator(parts.below, bool(deltas))}", *deltas])
+        return f"-{shown}" if parts.is_negative else shown
+
+    def _denominator(self, factors: tuple[Expr, ...], has_more: bool) -> str:
+        if len(factors) == 1:
+            return self._factor(factors[0], is_last=not has_more)
+        return f"({'·'.join(self._factor(f, is_last=f is factors[-1]) for f in factors)})"
+
+    def _factor(self, expr: Expr, *, is_last: bool) -> str:
+        """In parentheses where it would fall apart, or take hold of what comes behind it."""
+        shown = str(self._print(expr))
+        is_loose = isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr) or (is_open(expr) and not is_last)
+        return f"({shown})" if is_loose else shown
+
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        base, exponent = expr.args
+        if exponent.is_number and exponent.is_negative:
+            return self._print_Mul(expr)
+        if exponent == sympy.S.Half:
+            is_short = isinstance(base, sympy.Symbol | sympy.Indexed | sympy.NumberSymbol) or (
+                base.is_Integer and base >= 0
+            )
+            return f"√{self._print(base)}" if is_short else f"√({self._print(base)})"
+        below = self._tight(base)
+        if exponent.is_Integer:
+            return below + str(exponent).translate(_SUPERSCRIPTS)
+        return f"{below}^{self._tight(exponent)}"
+
+    def _tight(self, expr: Expr) -> str:
+        """What a power is made of: in parentheses unless it is one thing."""
+        shown = str(self._print(expr))
+        is_one = not isinstance(expr, sympy.Add | sympy.Mul | sympy.Pow) and not is_open(expr)
+        is_one &= not expr.is_Number or not (is_negative(expr) or (expr.is_Rational and not expr.is_Integer))
+        return shown if is_one else f"({shown})"
+
+    # -- names, indices, numbers
+
+    def _at(self, indices: tuple[Expr, ...]) -> str:
+        return f"[{','.join(str(self._print(a)).replace(' ', '') for a in indices)}]"
+
+    def _print_KroneckerDelta(self, expr: Expr) -> str:
+        return f"δ{self._at(expr.args)}"
+
+    def _print_Indexed(self, expr: Expr) -> str:
+        return f"{expr.base.label}{self._at(expr.indices)}"
+
+    def _print_Pi(self, expr: Expr) -> str:
+        return "π"
+
+    def _print_Exp1(self, expr: Expr) -> str:
+        return "e"
+
+    def _print_Infinity(self, expr: Expr) -> str:
+        return "∞"
+
+    def _print_NegativeInfinity(self, expr: Expr) -> str:
+        return "-∞"
+
+    # -- functions
 
     def _print_Function(self, expr: Expr) -> str:
-        return f"{expr.func.__name__}({self.stringify(expr.args, ', ')})"
+        name = expr.func.__name__
+        return f"{_NAMES.get(name, name)}({self.stringify(expr.args, ', ')})"
 
-    _print_lgamma = _print_sinc = _print_Function
+    def _print_lgamma(self, expr: Expr) -> str:
+        return self._print_Function(expr)
+
+    def _print_sinc(self, expr: Expr) -> str:
+        return self._print_Function(expr)
+
+    def _print_LatticeOp(self, expr: Expr) -> str:
+        return self._print_Function(expr)
 
     def _print_polygamma(self, expr: Expr) -> str:
         n, x = expr.args
-        return f"digamma({self._print(x)})" if n == 0 else str(self._print_Function(expr))
+        return f"digamma({self._print(x)})" if n == 0 else self._print_Function(expr)
 
     def _print_besseli(self, expr: Expr) -> str:
         n, x = expr.args
-        return f"i{n}({self._print(x)})" if n in (0, 1) else str(self._print_Function(expr))
+        return f"i{n}({self._print(x)})" if n in (0, 1) else self._print_Function(expr)
+
+    def _print_abs(self, expr: Expr) -> str:
+        inside = self._print(expr.args[0])
+        return f"abs({inside})" if "|" in inside else f"|{inside}|"
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return self._print_abs(expr)
+
+    def _print_floor(self, expr: Expr) -> str:
+        return f"⌊{self._print(expr.args[0])}⌋"
+
+    def _print_ceil(self, expr: Expr) -> str:
+        return f"⌈{self._print(expr.args[0])}⌉"
+
+    def _print_ceiling(self, expr: Expr) -> str:
+        return self._print_ceil(expr)
+
+    def _print_quotient(self, expr: Expr) -> str:
+        p, n = expr.args
+        return f"⌊{self._factor(p, is_last=False)}/{self._tight(n)}⌋"
+
+    # -- conditions
 
     def _print_where(self, expr: Expr) -> str:
         shown = [
@@ -44,6 +151,9 @@ class PrettyPrinter(PlainPrinter):
     def _print_Piecewise(self, expr: Expr) -> str:
         return self._print_where(expr)
 
+    def _relation(self, sign: str, left: str, right: str) -> str:
+        return f"{left} {_SIGNS.get(sign, sign)} {right}"
+
     def _both(self, *conditions: str) -> str:
         return " and ".join(conditions)
 
@@ -53,51 +163,40 @@ class PrettyPrinter(PlainPrinter):
     def _denied(self, condition: str) -> str:
         return f"not ({condition})"
 
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        return f"{left} { {'>=': '≥', '<=': '≤', '==': '=', '!=': '≠'}.get(sign, sign) } {right}"
-
-    def _print_Chosen(self, expr: Chosen) -> str:
-        return f"[{self._print(expr.value)} = {self._print(expr.extreme)}]"
-
-    def _print_Multiplied(self, expr: Aggregate) -> str:
-        return f"Π{self._over(expr)}"
-
-    def _print_Largest(self, expr: Aggregate) -> str:
-        return f"amax{self._over(expr)}"
-
-    def _print_Smallest(self, expr: Aggregate) -> str:
-        return f"amin{self._over(expr)}"
-
-    def _over(self, expr: Aggregate) -> str:
-        ranges = ", ".join(f"{self._print(k)}={self._print(a)}..{self._print(b)}" for k, a, b in expr.limits)
-        return f"[{ranges}]({self._print(expr.body)})"
-
-    def _print_KroneckerDelta(self, expr: Expr) -> str:
-        return f"δ[{','.join(self._print(a) for a in expr.args)}]"
-
-    def _print_Indexed(self, expr: Expr) -> str:
-        return f"{expr.base.label}[{','.join(self._print(a) for a in expr.indices)}]"
-
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
-        base, exponent = expr.args
-        if exponent.is_Integer and exponent > 1:
-            return str(self.parenthesize(base, PRECEDENCE["Pow"], strict=False)) + str(exponent).translate(
-                _SUPERSCRIPTS
-            )
-        return str(super()._print_Pow(expr, rational))
-
-    def _print_Sum(self, expr: Expr) -> str:
-        ranges = ", ".join(f"{self._print(k)}={self._print(a)}..{self._print(b)}" for k, a, b in expr.limits)
-        return f"Σ[{ranges}]({self._print(expr.function)})"
-
-    def _print_Pi(self, expr: Expr) -> str:
-        return "π"
-
     def _print_Relational(self, expr: Expr) -> str:
         return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
 
     def _print_And(self, expr: Expr) -> str:
-        return " and ".join(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key))
+        return self._both(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
 
     def _print_Or(self, expr: Expr) -> str:
-        return " or ".join(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key))
+        return self._either(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+
+    # -- over bound indices
+
+    def _print_Sum(self, expr: Expr) -> str:
+        return self._ranging("Σ", expr.function, expr.limits)
+
+    def _print_Multiplied(self, expr: Aggregate) -> str:
+        return self._ranging("Π", expr.body, expr.limits)
+
+    def _print_Largest(self, expr: Aggregate) -> str:
+        return self._ranging("max", expr.body, expr.limits)
+
+    def _print_Smallest(self, expr: Aggregate) -> str:
+        return self._ranging("min", expr.body, expr.limits)
+
+    def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...]) -> str:
+        ends = ((str(self._print(part)).replace(" ", "") for part in limit) for limit in limits)
+        ranges = ", ".join(f"{k}={first}..{last}" for k, first, last in ends)
+        return f"{sign}[{ranges}] {self._factor(body, is_last=True) if not self._is_bare(body) else self._print(body)}"
+
+    def _is_bare(self, body: Expr) -> bool:
+        return not isinstance(body, sympy.Add) and not is_negative(body)
+
+    def _over(self, expr: Aggregate) -> str:
+        """The element of a matrix that has no name."""
+        return self._ranging("", expr.body, expr.limits).strip()
+
+    def _print_InverseElement(self, expr: Aggregate) -> str:
+        return f"inv({self._matrix(expr)}){self._at(expr.free)}"

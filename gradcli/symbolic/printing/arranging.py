@@ -1,0 +1,138 @@
+"""Factors and terms in the order in which a person writes them, for notations that people read.
+
+A product is a sign, what is above the fraction bar, what is below it, and the deltas that select; numbers come first,
+then variables, brackets, functions, sums and choices.  Sums begin with a term that has no minus.  Nothing is built that
+SymPy would evaluate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, KroneckerDelta
+
+from gradcli.language.aggregates import Chosen, Largest, Multiplied, Smallest
+from gradcli.language.meaning import where
+
+
+@dataclass(frozen=True)
+class Product:
+    """`sign above/below * deltas`."""
+
+    is_negative: bool
+    above: tuple[Expr, ...]
+    below: tuple[Expr, ...]
+    deltas: tuple[Expr, ...]
+
+
+def product(expr: Expr) -> Product:
+    """A product, or a power with a negative exponent, as a fraction.
+
+    >>> x = sympy.Symbol("x")
+    >>> product(-x / (2 * sympy.sqrt(x + 1)))
+    Product(is_negative=True, above=(x,), below=(2, sqrt(x + 1)), deltas=())
+    >>> product(sympy.sqrt(2) * x / 2)
+    Product(is_negative=False, above=(x,), below=(sqrt(2),), deltas=())
+    """
+    sign, p, q = 1, 1, 1
+    above: list[Expr] = []
+    below: list[Expr] = []
+    deltas: list[Expr] = []
+    for factor in expr.as_ordered_factors():
+        if factor.is_Rational:
+            sign, p, q = (-sign if factor < 0 else sign), p * abs(int(factor.p)), q * int(factor.q)
+        elif factor.is_Float and factor < 0:
+            sign = -sign
+            above.append(-factor)
+        elif isinstance(factor, KroneckerDelta):
+            deltas.append(factor)
+        elif isinstance(factor, sympy.Pow) and factor.exp.is_number and factor.exp.is_negative:
+            below.append(_power(factor.base, -factor.exp))
+        elif isinstance(factor, sympy.Add) and (content := int(factor.primitive()[0].p)) > 1:
+            p *= content
+            above.append(sympy.Add(*(term / content for term in factor.args)))
+        else:
+            above.append(factor)
+    p, q = p // math.gcd(p, q), q // math.gcd(p, q)
+    above, below, q = _roots(above, below, q)
+    numerator = ([sympy.Integer(p)] if p != 1 else []) + sorted(above, key=_rank)
+    denominator = ([sympy.Integer(q)] if q != 1 else []) + sorted(below, key=_rank)
+    return Product(sign < 0, tuple(numerator), tuple(denominator), tuple(deltas))
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    return base if exponent == 1 else sympy.Pow(base, exponent, evaluate=False)
+
+
+def _is_root_of_number(factor: Expr) -> bool:
+    return isinstance(factor, sympy.Pow) and factor.exp == sympy.S.Half and bool(factor.base.is_number)
+
+
+def _roots(above: list[Expr], below: list[Expr], q: int) -> tuple[list[Expr], list[Expr], int]:
+    """SymPy writes 1/sqrt(2) as sqrt(2)/2, and 1/sqrt(2*pi) as sqrt(2)/(2*sqrt(pi)): back again."""
+    for root in [factor for factor in above if _is_root_of_number(factor) and factor.base.is_Integer]:
+        if q % int(root.base) == 0:
+            above, below, q = [f for f in above if f is not root], [*below, root], q // int(root.base)
+    roots = [factor for factor in below if _is_root_of_number(factor)]
+    if len(roots) > 1:
+        bases = sorted((root.base for root in roots), key=lambda base: not base.is_Rational)
+        joined = _power(sympy.Mul(*bases, evaluate=False), sympy.S.Half)
+        below = [joined, *(factor for factor in below if factor not in roots)]
+    return above, below, q
+
+
+def is_open(expr: Expr) -> bool:
+    """Whether it reaches as far to the right as it can, so that a factor behind it would seem to belong to it."""
+    return isinstance(expr, sympy.Sum | Multiplied | Largest | Smallest)
+
+
+def is_choice(expr: Expr) -> bool:
+    """Whether it is written by cases."""
+    return isinstance(expr, where | sympy.Piecewise | Chosen)
+
+
+def _rank(factor: Expr) -> int:
+    """Numbers, variables and their powers, brackets, functions, sums, choices."""
+    base = factor.base if isinstance(factor, sympy.Pow) else factor
+    is_variable = isinstance(base, sympy.Symbol | sympy.Indexed)
+    kinds = (
+        bool(factor.is_Number),
+        bool(factor.is_number),
+        is_variable and (base is factor or bool(factor.exp.is_number)),
+        is_variable,
+        isinstance(base, sympy.Add),
+        not (is_open(factor) or is_choice(factor)),
+        is_open(factor),
+    )
+    return next((rank for rank, holds in enumerate(kinds) if holds), len(kinds))
+
+
+def terms(ordered: Sequence[Expr]) -> list[Expr]:
+    """The terms of a sum, the first without a minus if any has none.
+
+    >>> x, y = sympy.symbols("x y")
+    >>> terms([-x, y])
+    [y, -x]
+    """
+    first = next((n for n, term in enumerate(ordered) if not is_negative(term)), 0)
+    return [ordered[first], *ordered[:first], *ordered[first + 1 :]]
+
+
+def is_negative(term: Expr) -> bool:
+    """Whether it is written with a minus."""
+    if term.is_Number:
+        return bool(term.is_negative)
+    return isinstance(term, sympy.Mul | sympy.Pow) and product(term).is_negative
+
+
+def joined(shown: Iterable[str]) -> str:
+    """Terms as text, a minus in the place of a plus.
+
+    >>> joined(["a", "-b", "c"])
+    'a - b + c'
+    """
+    first, *rest = shown
+    return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)

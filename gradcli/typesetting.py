@@ -1,0 +1,146 @@
+r"""Names, numbers and text of the user's in LaTeX that compiles whatever they hold, with amsmath alone.
+
+Nothing arrives raw: every character that is special to TeX is escaped, and what is not ASCII becomes a command or its
+code point.  Knows no formulas.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon vartheta varphi varrho varsigma"
+).split()
+"""Names that are commands; `lambda` is a keyword of Python's and comes as the letter alone."""
+
+_LETTERS = dict(
+    zip(
+        "αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς",
+        GREEK,
+        strict=True,
+    )
+) | {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
+
+_ACCENTS = {
+    "\N{COMBINING GRAVE ACCENT}": "grave",
+    "\N{COMBINING ACUTE ACCENT}": "acute",
+    "\N{COMBINING CIRCUMFLEX ACCENT}": "hat",
+    "\N{COMBINING TILDE}": "tilde",
+    "\N{COMBINING MACRON}": "bar",
+    "\N{COMBINING BREVE}": "breve",
+    "\N{COMBINING DOT ABOVE}": "dot",
+    "\N{COMBINING DIAERESIS}": "ddot",
+    "\N{COMBINING CARON}": "check",
+}
+
+_SPECIAL = {character: rf"\{character}" for character in "#$%&_{}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"{}`",
+    "[": r"{[}",
+    "]": r"{]}",
+}
+"""`[` would begin the argument of a `\\\\` before it; ?` is a ligature.  All are in every encoding of LaTeX's."""
+
+_MATHEMATICS = {"ᵀ": r"\({}^{T}\)", "⋅": r"\(\cdot\)", "·": r"\(\cdot\)", "±": r"\(\pm\)", "…": r"\dots{}"} | {
+    "√": r"\(\surd\)",
+    "Σ": r"\(\Sigma\)",
+    "≥": r"\(\ge\)",
+    "≤": r"\(\le\)",
+    "≠": r"\(\neq\)",
+    "×": r"\(\times\)",
+    "→": r"\(\to\)",
+    "’": "'",
+}
+
+
+def name(word: str) -> str:
+    r"""What a user calls something, in mathematics: one letter, a Greek letter, or italics.
+
+    >>> name("x"), name("alpha"), name("my_weight"), name("λ"), name("é")
+    ('x', '\\alpha', '\\mathit{my\\_weight}', '\\lambda', '\\acute{e}')
+
+    A name that is no identifier (a constant tensor's) is set as it is typed.
+
+    >>> name("randn(3, 1)")
+    '\\texttt{randn(3, 1)}'
+    """
+    if word in GREEK:
+        return rf"\{word}"
+    if not word.isidentifier():
+        return typed(word)
+    letters = [_letter(character) for character in word]
+    if len(letters) == 1:
+        return letters[0]
+    return rf"\mathit{{{''.join(f'{x}{{}}' if x[0] == chr(92) and x[-1].isalpha() else x for x in letters)}}}"
+
+
+def _letter(character: str) -> str:
+    if character == "_":
+        return r"\_"
+    if character.isascii():
+        return character
+    if character in _LETTERS:
+        return rf"\{_LETTERS[character]}"
+    base, *marks = list(unicodedata.normalize("NFD", character))
+    if len(marks) == 1 and base.isascii() and marks[0] in _ACCENTS:
+        return rf"\{_ACCENTS[marks[0]]}{{{base}}}"
+    return rf"\mathrm{{U{{+}}{ord(character):04X}}}"
+
+
+def text(words: str) -> str:
+    r"""Words in a paragraph.
+
+    >>> text("50% of x_1 & ∂y")
+    '50\\% of x\\_1 \\& \\(\\partial\\)y'
+    >>> text("x[0]")
+    'x{[}0{]}'
+    """
+    return "".join(map(_character, words)).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def _character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii():
+        return character if character.isprintable() else " "
+    if character in _MATHEMATICS:
+        return _MATHEMATICS[character]
+    if character in _LETTERS:
+        return rf"\(\{_LETTERS[character]}\)"
+    base, *marks = list(unicodedata.normalize("NFD", character))
+    if len(marks) == 1 and base.isascii() and base.isalpha() and marks[0] in _ACCENTS:
+        return rf"\(\{_ACCENTS[marks[0]]}{{{base}}}\)"
+    return rf"U+{ord(character):04X}"
+
+
+def typed(words: str) -> str:
+    r"""A line of the language as it was typed, in typewriter type; its spaces stay.
+
+    >>> typed("x**2 + y_1")
+    '\\texttt{x**2 + y\\_1}'
+    """
+    return rf"\texttt{{{text(words).replace('  ', '~~')}}}"
+
+
+def number(digits: str) -> str:
+    r"""A float from its shortest digits, in mathematics.
+
+    >>> number("1.25e-05"), number("1e+16"), number("-1e-08"), number("-inf"), number("nan"), number("0.5")
+    ('1.25 \\cdot 10^{-5}', '10^{16}', '-10^{-8}', '-\\infty', '\\mathrm{nan}', '0.5')
+    """
+    if digits == "nan":
+        return r"\mathrm{nan}"
+    if digits.endswith("inf"):
+        return r"-\infty" if digits[0] == "-" else r"\infty"
+    mantissa, _, exponent = digits.partition("e")
+    if not exponent:
+        return digits
+    mantissa = mantissa.removesuffix(".0")
+    factor = {"1": "", "-1": "-"}.get(mantissa, rf"{mantissa} \cdot ")
+    return rf"{factor}10^{{{int(exponent)}}}"
