@@ -12,6 +12,7 @@ from rich.text import Text
 
 from gradcli.report.drawing import STYLES, Screen, add_row, elements, new_table, text, title
 from gradcli.report.table.parts import formulas
+from gradcli.report.wording import facts
 from gradcli.results import VJP, Array, FunctionPage, Functions, Listing
 
 Parts = Iterator[Table | Text | Padding]
@@ -74,34 +75,18 @@ def _paragraphs(listing: Listing, screen: Screen) -> Parts:
 
 def _page(page: FunctionPage, screen: Screen) -> Parts:
     yield title(page.entry.usage, screen)
-    facts = [(label, words) for label, words in _facts(page) if words]
+    known = [(label, words) for label, words in facts(page) if words]
     if _is_narrow(screen):
-        for label, words in facts:
+        for label, words in known:
             yield text(f"{label}:", screen)
             yield Padding(text(words, screen), (0, 0, 0, 2))
     else:
         table = new_table(["", ""], screen)
-        for label, words in facts:
+        for label, words in known:
             add_row(table, screen, label, words)
         yield table
     yield from _derivative(page, screen)
     yield from _example(page, screen)
-
-
-def _facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
-    entry = page.entry
-    yield "computes", entry.doc
-    yield "group", entry.group
-    yield "other names", ", ".join(entry.aliases)
-    yield "also written", "\n".join(entry.spellings)
-    cases = [f"{m.case}: {m.short}" if m.case else m.short for m in page.meanings]
-    yield "meaning", "\n".join([*cases, page.meaning_note] if page.meaning_note else cases)
-    yield "domain", entry.domain
-    what = "the value jumps" if entry.is_step else "a kink: the derivative jumps"
-    yield "kinks", "\n".join(f"{what} where {kink} = 0" for kink in entry.kinks)
-    if not entry.kinks:
-        yield "kinks", "\n".join(f"the derivative may jump where {kink} = 0" for kink in page.inner_kinks)
-    yield "note", entry.caveat
 
 
 def _derivative(page: FunctionPage, screen: Screen) -> Parts:

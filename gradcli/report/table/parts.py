@@ -15,7 +15,8 @@ from rich.text import Text
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite, Verdict
+from gradcli.report.wording import covered, judged, sides
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above the tables."""
@@ -132,23 +133,12 @@ def coverage(check: Check, screen: Screen, readings: str = "torch, formula and e
     """The verdict and what it covers."""
     yield title(f"the cross-check of {readings}", screen)
     table = new_table(["verdict", "entries checked", "largest relative error"], screen)
-    entries = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
-    error = "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
+    entries, error = covered(check)
     verdict = Text(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict])
     add_row(table, screen, verdict, entries, error)
     yield table
     for note in check.notes:
         yield text(note, screen)
-
-
-def judged(verdict: Verdict, *, proven: bool) -> str:
-    """A verdict, and whether the enclosure proves it."""
-    return f"{verdict} (proven)" if proven else verdict
-
-
-def sides(one_sided: tuple[float, float]) -> str:
-    """The derivatives from the left and from the right."""
-    return f"[{', '.join(map(digits, one_sided))}]"
 
 
 def safe_form(rewrite: Rewrite | None, screen: Screen) -> Iterator[Text]:

@@ -1,0 +1,148 @@
+"""What answers say in words, the same in tables and in LaTeX: opinions, claims, verdicts, the facts of a function."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gradcli.report.labels import entry, index, status
+from gradcli.report.numbers import digits
+from gradcli.results import SEVERITY, Check, Checking, Claim, FunctionPage, Opinion, Sampling, Verdict
+
+SHOWN = 20
+"""Opinions that are shown; JSON and plain have all."""
+
+MOST_NAMED = 3
+"""Entries that are named beside a reason that they share."""
+
+
+def judged(verdict: Verdict, *, proven: bool) -> str:
+    """A verdict, and whether the enclosure proves it."""
+    return f"{verdict} (proven)" if proven else verdict
+
+
+def sides(one_sided: tuple[float, float]) -> str:
+    """The derivatives from the left and from the right."""
+    return f"[{', '.join(map(digits, one_sided))}]"
+
+
+def covered(check: Check) -> tuple[str, str]:
+    """How many entries were compared, and the largest error among them."""
+    entries = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
+    return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
+
+
+def opinion_row(opinion: Opinion, answer: Checking, y: str) -> dict[str, str]:
+    """A cell for each reading, empty where it says nothing; the verdict comes last."""
+    return {
+        "entry": entry(opinion, y),
+        "torch": digits(np.dtype(answer.dtype).type(opinion.torch)),
+        "formula": "" if opinion.formula is None else digits(opinion.formula),
+        "enclosure": _enclosure(opinion),
+        "finite difference": _difference(opinion),
+        "relative error": "" if opinion.relative_error is None else f"{opinion.relative_error:.2g}",
+        "ulps": "" if opinion.ulps is None else f"{opinion.ulps:.2g}",
+        "verdict": judged(opinion.verdict, proven=opinion.proven),
+    }
+
+
+def _enclosure(opinion: Opinion) -> str:
+    """The digits that are proven: those of a float, or the middle and the radius where they are fewer."""
+    if opinion.one_sided is not None:
+        return sides(opinion.one_sided)
+    if opinion.reference is None:
+        return "none"
+    radius = opinion.radius or 0.0
+    is_wide = radius > np.spacing(abs(opinion.reference))
+    return digits(opinion.reference) + (f" ± {radius:.2g}" if is_wide else "")
+
+
+def _difference(opinion: Opinion) -> str:
+    """The quotient to the digit where its error begins, and the error.
+
+    >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
+    >>> _difference(made)
+    '3.142 ± 0.002'
+    """
+    if opinion.difference is None:
+        return ""
+    quotient, error = opinion.difference, opinion.difference_error or 0.0
+    if 0 < error < math.inf:
+        quotient = round(quotient, -math.floor(math.log10(error)))
+    return f"{digits(quotient)} ± {error:.1g}"
+
+
+def _reasons(opinions: Sequence[Opinion], y: str) -> dict[str, list[str]]:
+    """Why entries do not agree: each reason once, with its entries."""
+    found: dict[str, list[str]] = {}
+    for opinion in opinions:
+        if opinion.verdict != "agree" and opinion.note:
+            found.setdefault(opinion.note, []).append(entry(opinion, y))
+    return found
+
+
+def reasons(opinions: Sequence[Opinion], y: str) -> Iterator[str]:
+    """Why entries do not agree: each reason once, behind its entries."""
+    for reason, entries in _reasons(opinions, y).items():
+        named = ", ".join(entries[:MOST_NAMED])
+        more = f" and {len(entries) - MOST_NAMED:,} more" if len(entries) > MOST_NAMED else ""
+        yield f"{named}{more}: {reason}"
+
+
+def claimed(claim: Claim) -> str:
+    """What became of a claim, with the number of points where that matters."""
+    match claim:
+        case Claim(status="no counterexample", points=1):
+            return "agrees at this point"
+        case Claim(status="no counterexample"):
+            return f"no counterexample in {claim.points:,} points" if claim.points else status(claim)
+    return claim.status
+
+
+def counterexample(claim: Claim) -> str:
+    """Where a claim is wrong, and by what; empty if that is not known."""
+    if claim.claimed is None or claim.truth is None:
+        return ""
+    place = f"entry {index(claim.entry)} is" if claim.entry else "it is"
+    return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
+
+
+def sampled(sampling: Sampling) -> str:
+    """Which random points were looked at."""
+    boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
+    return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
+
+
+def conclusion(answer: Checking) -> str:
+    """The last line, as the exit code has it."""
+    if answer.passed:
+        allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
+        return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "")
+    verdicts = [opinion.verdict for opinion in answer.opinions]
+    verdicts += [] if answer.check is None else [answer.check.verdict]
+    verdicts += [] if answer.sampling is None else list(answer.sampling.verdicts)
+    causes = [v for v in SEVERITY if v in verdicts and v not in ("agree", *answer.allowed)]
+    claims = Counter(map(status, answer.claims))
+    failed = ((claims[word], word) for word in ("refuted", "not compared") if claims[word])
+    words = [*reversed(causes), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    return f"did not pass: {', '.join(words)}"
+
+
+def facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
+    """What there is to say of a function, by what it is."""
+    about = page.entry
+    yield "computes", about.doc
+    yield "group", about.group
+    yield "other names", ", ".join(about.aliases)
+    yield "also written", "\n".join(about.spellings)
+    cases = [f"{m.case}: {m.short}" if m.case else m.short for m in page.meanings]
+    yield "meaning", "\n".join([*cases, page.meaning_note] if page.meaning_note else cases)
+    yield "domain", about.domain
+    what = "the value jumps" if about.is_step else "a kink: the derivative jumps"
+    yield "kinks", "\n".join(f"{what} where {kink} = 0" for kink in about.kinks)
+    if not about.kinks:
+        yield "kinks", "\n".join(f"the derivative may jump where {kink} = 0" for kink in page.inner_kinks)
+    yield "note", about.caveat
