@@ -6,6 +6,7 @@ code point.  Knows no formulas.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 GREEK = (
@@ -33,6 +34,10 @@ _ACCENTS = {
     "\N{COMBINING DIAERESIS}": "ddot",
     "\N{COMBINING CARON}": "check",
 }
+
+_SPACES = re.compile(" {2,}")
+
+CONTROL_SPACE = "\\ "
 
 _SPECIAL = {character: rf"\{character}" for character in "#$%&_{}"} | {
     "\\": r"\textbackslash{}",
@@ -101,7 +106,8 @@ def text(words: str) -> str:
     >>> text("x[0]")
     'x{[}0{]}'
     """
-    return "".join(map(_character, words)).replace("--", "-{}-").replace("--", "-{}-")
+    shown = "".join(map(_character, words)).replace("--", "-{}-").replace("--", "-{}-")
+    return "{*}" + shown[1:] if shown.startswith("*") else shown  # behind a `\\\\` it would be an argument
 
 
 def _character(character: str) -> str:
@@ -125,7 +131,7 @@ def typed(words: str) -> str:
     >>> typed("x**2 + y_1")
     '\\texttt{x**2 + y\\_1}'
     """
-    return rf"\texttt{{{text(words).replace('  ', '~~')}}}"
+    return rf"\texttt{{{_SPACES.sub(lambda found: ' ' + CONTROL_SPACE * (len(found[0]) - 1), text(words))}}}"
 
 
 def number(digits: str) -> str:

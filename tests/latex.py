@@ -196,7 +196,9 @@ class _Reader:
                 self.close("left")
                 self.delimiter()
                 self.atom()
-            case "," | ";" | "!" | " ":
+            case " ":
+                pass
+            case "," | ";" | "!":
                 if not is_math:
                     self.fail(f"\\{name} in text")
             case "_" | "{" | "}" | "%" | "&" | "#" | "$":

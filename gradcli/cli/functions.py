@@ -18,7 +18,7 @@ Names = Annotated[
     ),
 ]
 FunctionFormat = Annotated[
-    Format, typer.Option("--format", help="Tables, a line of JSON each, or the names, one a line.")
+    Format, typer.Option("--format", help="Tables, a line of JSON each, the names, one a line, or LaTeX.")
 ]
 Groups = Annotated[bool, typer.Option("--groups", help="Only the names, group by group.")]
 

@@ -23,6 +23,7 @@ class Format(StrEnum):
     table = "table"
     json = "json"
     plain = "plain"
+    latex = "latex"
 
 
 class Dtype(StrEnum):
@@ -121,7 +122,9 @@ PointsOf = Annotated[
     ),
 ]
 DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="The floating-point type of the computation.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="Tables, one line of JSON, or the bare numbers.")]
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="Tables, one line of JSON, the bare numbers, or LaTeX for amsmath.")
+]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not compare the numbers with the reference.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless the verdict of the check is agree.")]

@@ -50,8 +50,8 @@ def output(answer: Answer | Functions | Source, chosen: Format, *, json: bool, s
     Raises:
         UsageError: `--json` beside another format.
     """
-    if json and chosen is Format.plain:
-        raise UsageError("--json and --format plain exclude each other")
+    if json and chosen not in (Format.json, Format.table):
+        raise UsageError(f"--json and --format {chosen} exclude each other")
     return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict))
 
 

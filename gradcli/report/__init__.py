@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.report import dot, json, mermaid, plain, table
+from gradcli.report import dot, json, latex, mermaid, plain, table
 from gradcli.report.drawing import Screen
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
@@ -14,12 +14,14 @@ def render(answer: Answer | Functions | Source, form: str, screen: Screen) -> st
 
     Args:
         answer: The object.
-        form: `table`, `json` or `plain`.
+        form: `table`, `json`, `plain` or `latex`.
         screen: Where a table goes.
     """
     match form:
         case "json":
             return json.render(answer)
+        case "latex":
+            return latex.render(answer)
         case "plain":
             return plain.render(answer)
         case _ if isinstance(answer, BackwardGraph) and answer.drawing == "dot":

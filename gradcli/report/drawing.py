@@ -40,7 +40,13 @@ STYLES: Mapping[Verdict, str] = {
     "disagree": "bold red",
 }
 
-_ASCII = str.maketrans({"∂": "d", "²": "2", "×": "x", "ᵀ": "T", "…": "...", "±": "+-"})
+_ASCII = str.maketrans(
+    {"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-", "∇": "grad ", "ℓ": "l", "δ": "delta", "Σ": "sum", "√": "sqrt"}
+    | {"≥": ">=", "≤": "<=", "≠": "!=", "·": "*", "×": "x", "→": "->", "←": "<-", "∞": "inf", "∘": " o ", "–": "-"}
+    | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
+    | {"—": "-"}
+)
+"""What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,30 @@ import numpy as np
 
 from gradcli.report.labels import entry, index, status
 from gradcli.report.numbers import digits
-from gradcli.results import SEVERITY, Check, Checking, Claim, FunctionPage, Opinion, Sampling, Verdict
+from gradcli.results import SEVERITY, Answer, Check, Checking, Claim, Finding, FunctionPage, Opinion, Sampling, Verdict
 
 SHOWN = 20
 """Opinions that are shown; JSON and plain have all."""
 
 MOST_NAMED = 3
 """Entries that are named beside a reason that they share."""
+
+
+LONG_EXPRESSION = 400
+"""Characters of an expression that are repeated above an answer."""
+
+
+def statement(answer: Answer) -> str:
+    """The function as it was typed, with a name for its value; the beginning of a long one."""
+    expression = answer.expression.strip()
+    if len(expression) > LONG_EXPRESSION:
+        expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
+    return expression if _has_names(expression) else f"{answer.output} = {expression}"
+
+
+def _has_names(expression: str) -> bool:
+    """Whether a statement names its value, so that `y = ` before it would mislead."""
+    return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
 
 
 def judged(verdict: Verdict, *, proven: bool) -> str:
@@ -75,7 +92,7 @@ def _difference(opinion: Opinion) -> str:
     return f"{digits(quotient)} ± {error:.1g}"
 
 
-def _reasons(opinions: Sequence[Opinion], y: str) -> dict[str, list[str]]:
+def _reasons(opinions: Sequence[Opinion | Finding], y: str) -> dict[str, list[str]]:
     """Why entries do not agree: each reason once, with its entries."""
     found: dict[str, list[str]] = {}
     for opinion in opinions:
@@ -84,7 +101,7 @@ def _reasons(opinions: Sequence[Opinion], y: str) -> dict[str, list[str]]:
     return found
 
 
-def reasons(opinions: Sequence[Opinion], y: str) -> Iterator[str]:
+def reasons(opinions: Sequence[Opinion | Finding], y: str) -> Iterator[str]:
     """Why entries do not agree: each reason once, behind its entries."""
     for reason, entries in _reasons(opinions, y).items():
         named = ", ".join(entries[:MOST_NAMED])

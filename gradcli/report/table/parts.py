@@ -15,11 +15,8 @@ from rich.text import Text
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.report.wording import covered, judged, sides
+from gradcli.report.wording import covered, judged, sides, statement
 from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite
-
-LONG_EXPRESSION = 400
-"""Characters of an expression that are repeated above the tables."""
 
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
@@ -36,19 +33,6 @@ def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
             label = "u" if list(answer.inputs) == [name] != ["u"] else f"u for {name}"
             add_row(table, screen, label, shape_of(array), elements(array))
     yield table
-
-
-def statement(answer: Answer) -> str:
-    """The function with a name for its value."""
-    expression = answer.expression.strip()
-    if len(expression) > LONG_EXPRESSION:
-        expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
-    return expression if _has_names(expression) else f"{answer.output} = {expression}"
-
-
-def _has_names(expression: str) -> bool:
-    """Whether a statement names its value, so that `y = ` before it would mislead."""
-    return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
 
 
 def quantities(header: str, arrays: Mapping[str, Array], wrt: Sequence[str], screen: Screen) -> Table:

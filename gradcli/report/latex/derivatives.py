@@ -1,0 +1,105 @@
+"""Answers of vjp, jacobian, grad and eval in LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradcli.report.drawing import LONG
+from gradcli.report.latex.parts import (
+    Equation,
+    closed_form,
+    code,
+    coverage,
+    equations,
+    findings,
+    heading,
+    matrix,
+    partial,
+    row_vector,
+    sentence,
+    tensor,
+)
+from gradcli.report.wording import statement
+from gradcli.results import VJP, Answer, Array, Checking, Differentiation, Evaluation, Gradient
+from gradcli.typesetting import name, text
+
+MOST_IN_A_LINE = 240
+"""Characters of LaTeX up to which vᵀJ is written as the product that it is; more would not fit the page."""
+
+
+def parts(answer: Answer) -> Iterator[str]:
+    """Paragraphs and equations, from top to bottom."""
+    y = answer.output
+    yield from beginning(answer)
+    if isinstance(answer, Differentiation) and not answer.wrt:
+        yield sentence("there is no variable to differentiate by")
+        return
+    match answer:
+        case VJP():
+            yield from _jacobian(answer)
+            yield heading("the vector-Jacobian product")
+            yield equations(line for variable in answer.wrt for line in _product(answer, variable))
+        case Gradient():
+            yield heading("the gradient")
+            yield equations(
+                line
+                for variable in answer.wrt
+                for line in tensor(rf"\nabla_{{{name(variable)}}} {name(y)}", answer.grad[variable])
+            )
+        case Differentiation():
+            yield from _jacobian(answer)
+    if isinstance(answer, Differentiation):
+        yield from closed_form(answer)
+    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
+        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
+        yield from coverage(answer.check, readings)
+        yield from findings(answer.check, y)
+
+
+def beginning(answer: Answer) -> Iterator[str]:
+    """The function as typed, its inputs and its value, and v."""
+    yield rf"{code(statement(answer))}, in {text(answer.dtype)}:"
+    arrays = [*answer.inputs.items(), (answer.output, answer.value)]
+    lines = [line for word, array in arrays for line in tensor(name(word), array)]
+    if isinstance(answer, VJP | Checking) and answer.v is not None:
+        lines += tensor("v", answer.v)
+    yield equations(lines)
+
+
+def _flat(answer: Differentiation, block: Array) -> Array:
+    rows = answer.value.size
+    return block.reshape(rows, block.size // max(1, rows))
+
+
+def _jacobian(answer: Differentiation) -> Iterator[str]:
+    yield heading("the Jacobian")
+    if answer.jacobian is None:
+        yield sentence(f"left out: {answer.jacobian_omitted}")
+    elif answer.value.size == 0:
+        yield sentence("empty, as the output has no elements")
+    else:
+        y = name(answer.output)
+        yield equations((partial(y, name(word)), _block(answer, answer.jacobian[word])) for word in answer.wrt)
+        shapes = {word: block.shape for word, block in answer.jacobian.items()}
+        if any(len(shape) > 2 or max(shape, default=0) > LONG for shape in shapes.values()):
+            listed = "; ".join(f"{word}: {shape}" for word, shape in shapes.items())
+            yield sentence(
+                f"of shape {listed}; rows are the elements of {answer.output}, columns those of the variable"
+            )
+
+
+def _block(answer: Differentiation, block: Array) -> str:
+    return matrix(_flat(answer, block) if block.ndim else block)
+
+
+def _product(answer: VJP, variable: str) -> Iterator[Equation]:
+    """VᵀJ; where it is small and a row, as the product of v and J."""
+    block = (answer.jacobian or {}).get(variable)
+    label = rf"v^{{T}} {partial(name(answer.output), name(variable))}"
+    result = answer.vjp[variable]
+    if result.ndim != 1:
+        yield from tensor(label, result)
+        return
+    product = "" if block is None or block.ndim != 2 else f"{row_vector(answer.v)} {matrix(block)} = "
+    shown = row_vector(result)
+    yield label, product + shown if len(product) + len(shown) <= MOST_IN_A_LINE else shown

@@ -1,0 +1,50 @@
+"""Screens without Unicode: every character that an answer may have stands for others there."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradcli as package
+from gradcli.cli import output
+from gradcli.report.drawing import Screen, text
+from tests.conftest import Command
+
+GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
+COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
+TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
+SOURCES = [
+    source
+    for source in sorted(Path(package.__file__).parent.rglob("*.py"))
+    if "printing" not in source.parts and source.name != "typesetting.py"
+]
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_every_recorded_answer_has_an_ascii_form(
+    command: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left to be written as an escape."""
+    monkeypatch.setattr(output, "screen", lambda: Screen(ascii=True))
+    run = gradcli(*shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:])
+    assert run.out.isascii()
+
+
+def _words(source: Path) -> Iterator[str]:
+    """The texts of a module that are no docstrings."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(Path(package.__file__).parent)))
+def test_every_sign_in_our_own_words_has_an_ascii_form(source: Path) -> None:
+    """The words of answers, wherever they are written."""
+    for words in _words(source):
+        assert text(words, Screen(ascii=True)).plain.isascii(), words

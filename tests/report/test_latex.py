@@ -1,0 +1,127 @@
+"""Answers in LaTeX: every one compiles, whatever was typed, and keeps its digits."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from gradcli import Function, catalog
+from gradcli.language import ops
+from gradcli.report.latex import parts, render
+from gradcli.results import Functions
+from gradcli.typesetting import name, number, text, typed
+from tests import latex
+from tests.conftest import Command
+
+GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
+COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
+    """All commands, all that can be in their answers; the format is the only thing that changes."""
+    words = shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
+    if "--format" in words:
+        at = words.index("--format")
+        del words[at : at + 2]
+    words = [word for word in words if word != "--json"]
+    run = gradcli(*words, "--format", "latex")
+    assert run.out.startswith("% needs \\usepackage{amsmath}\n")
+    assert run.out.isascii()
+    latex.check(run.out)
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_every_page_of_the_catalog_compiles(op: ops.Op) -> None:
+    """With its definition, derivative and example."""
+    latex.check(render(Functions((catalog.page(op.name),))))
+
+
+def test_the_list_of_functions_compiles() -> None:
+    """All of it."""
+    latex.check(render(catalog.functions()))
+
+
+@given(st.text(max_size=40))
+def test_any_text_compiles(words: str) -> None:
+    """In a paragraph and in typewriter type."""
+    latex.check(text(words))
+    latex.check(typed(words))
+    latex.check(rf"\texttt{{{text(words)}}}", is_math=True)
+
+
+@given(st.text(min_size=1, max_size=8))
+def test_any_name_compiles(word: str) -> None:
+    """Identifiers of every script, and what is none."""
+    latex.check(f"{name(word)}_{{i}}^{{2}}", is_math=True)
+
+
+@pytest.mark.parametrize("character", list("\\{}#%&$~^_`'\"<>|[]-*/ "))
+def test_what_is_special_to_tex_never_arrives_raw(character: str) -> None:
+    """One, two, and at either end."""
+    for words in (character, character * 2, f"a{character}", f"{character}b"):
+        latex.check(text(words))
+        latex.check(typed(words))
+    latex.check(r"\begin{tabular}{l} a \\ " + text(character) + r" \end{tabular}")
+
+
+def test_hostile_expressions_are_text() -> None:
+    """They cannot end the document, read a file, or begin a comment."""
+    expression = r"x**2 # \end{document}\input{/etc/passwd} 100% & $1"
+    shown = render(replace(Function("x**2").eval({"x": 1.0}), expression=expression))
+    latex.check(shown)
+    assert r"\input" not in shown
+    assert r"\textbackslash{}end\{document\}" in shown
+
+
+def test_greek_and_foreign_names() -> None:
+    """Of variables, in vectors, labels and formulas."""
+    shown = render(Function("größe*λ + sum(alpha)").vjp({"größe": [1.0, 2.0], "λ": 2.0, "alpha": [1.0]}, "ones"))
+    latex.check(shown)
+    assert r"\lambda &= 2 \\" in shown
+    assert r"\frac{\partial y_{i}}{\partial \alpha_{" in shown
+
+
+@given(st.floats(width=64))
+def test_numbers_keep_their_digits(value: float) -> None:
+    """They read back."""
+    shown = number(repr(value))
+    latex.check(shown, is_math=True)
+    back = shown.replace(r" \cdot 10^{", "e").replace("-10^{", "-1e").replace("10^{", "1e").replace("}", "")
+    back = back.replace(r"\infty", "inf").replace(r"\mathrm{nan", "nan")
+    assert repr(float(back)) == repr(value)
+
+
+def test_matrices_show_their_corners() -> None:
+    """Of rows and columns, with the count; one that is too wide for an environment of amsmath's is an array."""
+    shown = parts.matrix(np.arange(400.0).reshape(20, 20))
+    assert shown.count(r"\cdots") == 6
+    assert shown.count(r"\vdots") == 6
+    assert shown.count(r"\ddots") == 1
+    assert shown.endswith(r"\text{(400 elements)}")
+    wide = parts.matrix(np.arange(24.0).reshape(2, 12))
+    assert wide.startswith(r"\left[\begin{array}{cccccccccccc} 0 & 1")
+    for matrix in (shown, wide, parts.matrix(np.zeros((0, 3))), parts.matrix(np.array(np.nan))):
+        latex.check(matrix, is_math=True)
+
+
+def test_the_product_is_written_out_where_it_fits() -> None:
+    """Row vector, Jacobian, row vector."""
+    shown = render(Function("x**2").vjp({"x": [1.0, 2.0]}, [3.0, 4.0]))
+    v, block, product = (rf"\begin{{bmatrix}} {m} \end{{bmatrix}}" for m in ("3 & 4", r"2 & 0 \\ 0 & 4", "6 & 16"))
+    assert rf"v^{{T}} \frac{{\partial y}}{{\partial x}} &= {v} {block} = {product}" in shown
+    long = render(Function("exp(x)").vjp({"x": np.linspace(0, 1, 5)}, "ones"))
+    assert r"v^{T} \frac{\partial y}{\partial x} &= \begin{bmatrix} 1 & 1.28" in long
+
+
+def test_json_excludes_latex(gradcli: Command) -> None:
+    """As it excludes plain."""
+    run = gradcli("eval", "x", "--at", "1", "--json", "--format", "latex")
+    assert (run.code, run.out) == (2, "")
+    assert "--format latex exclude each other" in run.err
