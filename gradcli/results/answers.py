@@ -48,12 +48,14 @@ class Formula:
         cells: Row by row.
         note: Where it was confirmed, if not at the entries of this answer.
         structure: What it shows of the whole block, whatever the values and the sizes.
+        function_latex: The equation of the element of y that it is the derivative of, in LaTeX, if that is short.
     """
 
     text: str
     cells: tuple[Cell, ...]
     note: str = ""
     structure: Literal["", "diagonal", "zero"] = ""
+    function_latex: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,7 @@ class Derivative:
         sizes: The large sizes that are symbols, with their values.
         of: What it is.
         first: The first variable of a Hessian block.
+        element: y[rows], where that was differentiated once.
     """
 
     variable: str
@@ -57,6 +58,7 @@ class Derivative:
     sizes: Mapping[sympy.Symbol, int]
     of: Of = "jacobian"
     first: str = ""
+    element: Expr | None = None
 
     def at(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
@@ -87,7 +89,8 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     cases, written = in_parts(
         element, list(zip(rows, y, strict=True)), lambda part: tidy(assemble(linear(part.diff(target), entries.ranges)))
     )
-    return finished(Derivative(str(variable), rows, columns, cases, written, entries.ranges, {}), x, entries)
+    found = Derivative(str(variable), rows, columns, cases, written, entries.ranges, {}, element=element)
+    return finished(found, x, entries)
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:

@@ -171,10 +171,12 @@ def closed_form(answer: Differentiation) -> Iterator[str]:
 
 
 def formulas(answer: Differentiation) -> Iterator[str]:
-    """The formulas, as a matrix where they are written out, and why there are none."""
+    """The function and its formulas, a matrix where they are written out, and why there are none."""
+    functions = [found.function_latex for found in answer.symbolic.values() if found.function_latex]
+    lines = [(left, right) for left, _, right in [found.partition(" = ") for found in functions[:1]]]
     cells = [cell for name in answer.wrt if name in answer.symbolic for cell in answer.symbolic[name].cells]
     if cells:
-        yield equations((cell.label_latex, cell.latex) for cell in cells)
+        yield equations([*lines, *((cell.label_latex, cell.latex) for cell in cells)])
         if len(cells) > 1 and (written := _written_out(cells)):
             yield equations([("J", written)])
     for variable, reason in answer.symbolic_omitted.items():

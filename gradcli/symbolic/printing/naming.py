@@ -6,7 +6,7 @@ Indices are Dummies until here.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy
 from sympy import Expr
@@ -23,6 +23,9 @@ from gradcli.symbolic.structure import Structure
 
 MOST_CORNERS = 4
 """Indices of a condition up to which it is looked at whether it always holds."""
+
+MOST_PARTS = 150
+"""Parts of an element of y up to which it is shown beside its derivative."""
 
 _LETTERS = "ijklmnpqrstuvw"
 
@@ -56,8 +59,7 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
         structure: What it shows of the whole block.
     """
     written = {symbol for symbol, _ in derivative.written}
-    taken = {*program.names, *program.assigned, *("u" if derivative.of in ("jvp", "hvp") else "")}
-    letters = (letter for letter in _letters() if letter not in taken)
+    letters = _letters(program, "u" if derivative.of in ("jvp", "hvp") else "")
     names = _name([s for s in derivative.rows if s not in written], letters)
     if not names:
         next(letters)  # i stands for y's index even where y has none
@@ -68,12 +70,27 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
     labels = program, names, bound
     cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
     text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
-    return Formula(text, cells, note, structure)
+    return Formula(text, cells, note, structure, _function(derivative, program))
 
 
-def _letters() -> Iterator[str]:
-    yield from _LETTERS
-    yield from (f"i{n}" for n in itertools.count(1))
+def _function(derivative: Derivative, program: Program) -> str:
+    """The equation of y[i] in LaTeX, if it is short."""
+    if derivative.element is None:
+        return ""
+    parts = sympy.preorder_traversal(derivative.element)
+    if len(list(itertools.islice(parts, MOST_PARTS + 1))) > MOST_PARTS:
+        return ""
+    letters = _letters(program)
+    names = _name(list(derivative.rows), letters)
+    shown = _named(derivative, derivative.element, names, tuple(itertools.islice(letters, len(_LETTERS))))
+    y = _element(program.output_name, [names[s] for s in derivative.rows])
+    return f"{_LATEX.doprint(y)} = {_LATEX.doprint(shown)}"
+
+
+def _letters(program: Program, direction: str = "") -> Iterator[str]:
+    taken = {*program.names, *program.assigned, direction}
+    names = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
+    return (letter for letter in names if letter not in taken)
 
 
 def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
@@ -92,15 +109,10 @@ def _cell(
     names: Names,
     bound: tuple[str, ...],
 ) -> Cell:
-    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
-    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
-    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
-    renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
-    shown = without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
+    shown = _named(derivative, expression, names, bound)
 
     def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Expr:
-        at = [chosen.get(s, names.get(s)) for s in symbols]
-        return sympy.Indexed(sympy.IndexedBase(name), *at) if at else sympy.Symbol(name)
+        return _element(name, [chosen.get(s, names.get(s)) for s in symbols])
 
     row = element(derivative.first or program.output_name, derivative.rows)
     column = element(derivative.variable, derivative.columns)
@@ -129,6 +141,19 @@ def _label(of: Of, output: str, row: Expr, column: Expr) -> str:
         case "hessian":
             return rf"\frac{{\partial^{{2}} {y}}}{{\partial {above} \, \partial {below}}}"
     return rf"\frac{{\partial {above}}}{{\partial {below}}}"
+
+
+def _element(name: str, at: Sequence[Expr]) -> Expr:
+    return sympy.Indexed(sympy.IndexedBase(name), *at) if at else sympy.Symbol(name)
+
+
+def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
+    """With sizes as numbers, and names for all indices."""
+    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
+    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
+    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
+    renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
+    return without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
 
 
 def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
