@@ -10,7 +10,21 @@ import numpy as np
 
 from gradcli.report.labels import entry, index, status
 from gradcli.report.numbers import digits
-from gradcli.results import SEVERITY, Answer, Check, Checking, Claim, Finding, FunctionPage, Opinion, Sampling, Verdict
+from gradcli.results import (
+    SEVERITY,
+    VJP,
+    Answer,
+    Check,
+    Checking,
+    Claim,
+    Differentiation,
+    Finding,
+    FunctionPage,
+    Jacobian,
+    Opinion,
+    Sampling,
+    Verdict,
+)
 
 SHOWN = 20
 """Opinions that are shown; JSON and plain have all."""
@@ -34,6 +48,21 @@ def statement(answer: Answer) -> str:
 def _has_names(expression: str) -> bool:
     """Whether a statement names its value, so that `y = ` before it would mislead."""
     return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
+
+
+def diagonal(answer: Differentiation) -> str:
+    """That Jacobians are diagonal, and what v = ones then gives: where v is that, and of the Jacobian itself."""
+    found = [name for name in answer.wrt if name in answer.symbolic and answer.symbolic[name].structure == "diagonal"]
+    is_ones = isinstance(answer, VJP) and bool((answer.v == 1).all())
+    if not found or not (is_ones or isinstance(answer, Jacobian)) or answer.value.size <= (answer.points or 1):
+        return ""
+    row = answer.symbolic[found[0]].cells[0].row
+    own = ", ".join(name + row.removeprefix(answer.output) for name in found)
+    blocks = ", ".join(f"∂{answer.output}/∂{name}" for name in found)
+    is_one = len(found) == 1
+    what = f"of {', '.join(found)}, only {own} move{'s' * is_one} {row}"
+    gives = "so v = ones gives the derivative at every point" if is_ones else "vjp with v = ones gives the diagonal"
+    return f"{blocks} {'is' if is_one else 'are'} diagonal: {what}{', ' if is_ones else '; '}{gives}"
 
 
 def judged(verdict: Verdict, *, proven: bool) -> str:

@@ -5,7 +5,7 @@ Numbers keep their digits; long axes show their corners; whatever the user typed
 
 from __future__ import annotations
 
-from gradcli.report.latex import checking, derivatives, functions
+from gradcli.report.latex import checking, derivatives, functions, points
 from gradcli.report.latex.parts import document
 from gradcli.results import Answer, Checking, Functions
 
@@ -19,5 +19,7 @@ def render(answer: Answer | Functions) -> str:
             return document(functions.parts(answer))
         case Checking():
             return document(checking.parts(answer))
+        case Answer(points=int()):
+            return document(points.parts(answer))
         case _:
             return document(derivatives.parts(answer))

@@ -19,7 +19,7 @@ from gradcli.report.latex.parts import (
     sentence,
     tensor,
 )
-from gradcli.report.wording import statement
+from gradcli.report.wording import diagonal, statement
 from gradcli.results import VJP, Answer, Array, Checking, Differentiation, Evaluation, Gradient
 from gradcli.typesetting import name, text
 
@@ -48,12 +48,21 @@ def parts(answer: Answer) -> Iterator[str]:
             )
         case Differentiation():
             yield from _jacobian(answer)
+    yield from endings(answer)
+
+
+def endings(answer: Answer) -> Iterator[str]:
+    """What to know of an answer, its formulas, and the verdict."""
+    for remark in answer.remarks:
+        yield sentence(remark)
     if isinstance(answer, Differentiation):
         yield from closed_form(answer)
+        if words := diagonal(answer):
+            yield rf"\noindent {text(words)}"
     if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
         readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
         yield from coverage(answer.check, readings)
-        yield from findings(answer.check, y)
+        yield from findings(answer.check, answer.output)
 
 
 def beginning(answer: Answer) -> Iterator[str]:
@@ -95,11 +104,18 @@ def _block(answer: Differentiation, block: Array) -> str:
 def _product(answer: VJP, variable: str) -> Iterator[Equation]:
     """VᵀJ; where it is small and a row, as the product of v and J."""
     block = (answer.jacobian or {}).get(variable)
+    if block is not None and block.ndim == 2 and answer.vjp[variable].ndim == 1:
+        yield from product(answer, variable, answer.vjp[variable], f"{row_vector(answer.v)} {matrix(block)}")
+    else:
+        yield from product(answer, variable, answer.vjp[variable])
+
+
+def product(answer: Answer, variable: str, result: Array, factors: str = "") -> Iterator[Equation]:
+    """VᵀJ, a vector lying down, behind its factors where they fit the line."""
     label = rf"v^{{T}} {partial(name(answer.output), name(variable))}"
-    result = answer.vjp[variable]
     if result.ndim != 1:
         yield from tensor(label, result)
         return
-    product = "" if block is None or block.ndim != 2 else f"{row_vector(answer.v)} {matrix(block)} = "
     shown = row_vector(result)
-    yield label, product + shown if len(product) + len(shown) <= MOST_IN_A_LINE else shown
+    fits = factors and len(factors) + len(shown) <= MOST_IN_A_LINE
+    yield label, f"{factors} = {shown}" if fits else shown

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from gradcli.report.drawing import LONG, ends
 from gradcli.report.numbers import digits
@@ -151,6 +152,8 @@ def cell(words: str) -> str:
 
 def of(finding: Finding | Opinion, y: str) -> str:
     """What an entry is called."""
+    if isinstance(finding, Finding) and finding.point is not None:
+        return f"{of(replace(finding, point=None), y)} at point {finding.point}"
     if finding.variable is None:
         return rf"\({element(y, finding.row)}\)"
     column = element(finding.variable, finding.column)

@@ -11,7 +11,8 @@ from gradcli.report.drawing import LONG, Screen, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.extras import intermediates, loss, product
 from gradcli.report.table.parts import closed_form, coverage, findings, heading, labels, matrix, quantities
-from gradcli.results import VJP, Answer, Differentiation, Evaluation, Gradient, Jacobian
+from gradcli.report.wording import diagonal
+from gradcli.results import VJP, Answer, Differentiation, Evaluation, Gradient
 
 
 def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
@@ -56,18 +57,10 @@ def remarks(answer: Answer, screen: Screen) -> Iterator[Text]:
 
 
 def structures(answer: Differentiation, screen: Screen) -> Iterator[Text]:
-    """That Jacobians are diagonal, and what v = ones then gives: where v is that, and of the Jacobian itself."""
-    found = [name for name in answer.wrt if name in answer.symbolic and answer.symbolic[name].structure == "diagonal"]
-    is_ones = isinstance(answer, VJP) and bool((answer.v == 1).all())
-    if not found or not (is_ones or isinstance(answer, Jacobian)) or answer.value.size <= (answer.points or 1):
-        return
-    row = answer.symbolic[found[0]].cells[0].row
-    own = ", ".join(name + row.removeprefix(answer.output) for name in found)
-    blocks = ", ".join(f"∂{answer.output}/∂{name}" for name in found)
-    is_one = len(found) == 1
-    what = f"of {', '.join(found)}, only {own} move{'s' * is_one} {row}"
-    gives = "so v = ones gives the derivative at every point" if is_ones else "vjp with v = ones gives the diagonal"
-    yield text(f"{blocks} {'is' if is_one else 'are'} diagonal: {what}{', ' if is_ones else '; '}{gives}", screen)
+    """That Jacobians are diagonal, where that matters."""
+    words = diagonal(answer)
+    if words:
+        yield text(words, screen)
 
 
 def _jacobian(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table | Text]:

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from gradcli.report.drawing import WIDEST, Screen, add_row, elements, ends, new_table, text, title
 from gradcli.report.table.derivatives import remarks, structures
-from gradcli.report.table.parts import closed_form, coverage, findings, shape_of, statement
+from gradcli.report.table.parts import closed_form, coverage, findings, shape_of
+from gradcli.report.wording import statement
 from gradcli.results import VJP, Answer, Array, Differentiation, Evaluation, Gradient, Jacobian
 
 
