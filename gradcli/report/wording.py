@@ -22,6 +22,7 @@ from gradcli.results import (
     FunctionPage,
     Jacobian,
     Opinion,
+    Products,
     Sampling,
     Verdict,
 )
@@ -32,6 +33,15 @@ SHOWN = 20
 MOST_NAMED = 3
 """Entries that are named beside a reason that they share."""
 
+
+AGAIN = (
+    "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
+    "time'; x.grad = None or zero_grad() between passes starts anew"
+)
+"""What to know of passes that add up."""
+
+ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this one; x.grad = None starts anew"
+"""What to know of one pass."""
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
@@ -63,6 +73,11 @@ def diagonal(answer: Differentiation) -> str:
     what = f"of {', '.join(found)}, only {own} move{'s' * is_one} {row}"
     gives = "so v = ones gives the derivative at every point" if is_ones else "vjp with v = ones gives the diagonal"
     return f"{blocks} {'is' if is_one else 'are'} diagonal: {what}{', ' if is_ones else '; '}{gives}"
+
+
+def accumulating(answer: Products) -> str:
+    """What to know of passes that add up, or of one that others would add to."""
+    return (AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad")
 
 
 def judged(verdict: Verdict, *, proven: bool) -> str:

@@ -5,9 +5,9 @@ Numbers keep their digits; long axes show their corners; whatever the user typed
 
 from __future__ import annotations
 
-from gradcli.report.latex import checking, derivatives, functions, points
+from gradcli.report.latex import checking, derivatives, functions, points, products
 from gradcli.report.latex.parts import document
-from gradcli.results import Answer, Checking, Functions
+from gradcli.results import Answer, Checking, Functions, Products
 
 __all__ = ["render"]
 
@@ -21,5 +21,7 @@ def render(answer: Answer | Functions) -> str:
             return document(checking.parts(answer))
         case Answer(points=int()):
             return document(points.parts(answer))
+        case Products():
+            return document(products.parts(answer))
         case _:
             return document(derivatives.parts(answer))

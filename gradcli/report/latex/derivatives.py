@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.report.drawing import LONG
+from gradcli.report.latex.extras import in_one_go, intermediates, loss
 from gradcli.report.latex.parts import (
     Equation,
     closed_form,
@@ -36,9 +37,11 @@ def parts(answer: Answer) -> Iterator[str]:
         return
     match answer:
         case VJP():
-            yield from _jacobian(answer)
+            yield from loss(answer)
+            yield from jacobian(answer)
             yield heading("the vector-Jacobian product")
             yield equations(line for variable in answer.wrt for line in _product(answer, variable))
+            yield from in_one_go(answer)
         case Gradient():
             yield heading("the gradient")
             yield equations(
@@ -47,7 +50,9 @@ def parts(answer: Answer) -> Iterator[str]:
                 for line in tensor(rf"\nabla_{{{name(variable)}}} {name(y)}", answer.grad[variable])
             )
         case Differentiation():
-            yield from _jacobian(answer)
+            yield from jacobian(answer)
+    if isinstance(answer, Differentiation):
+        yield from intermediates([answer])
     yield from endings(answer)
 
 
@@ -80,7 +85,8 @@ def _flat(answer: Differentiation, block: Array) -> Array:
     return block.reshape(rows, block.size // max(1, rows))
 
 
-def _jacobian(answer: Differentiation) -> Iterator[str]:
+def jacobian(answer: Differentiation) -> Iterator[str]:
+    """The blocks as matrices, or why they are left out."""
     yield heading("the Jacobian")
     if answer.jacobian is None:
         yield sentence(f"left out: {answer.jacobian_omitted}")
@@ -110,9 +116,9 @@ def _product(answer: VJP, variable: str) -> Iterator[Equation]:
         yield from product(answer, variable, answer.vjp[variable])
 
 
-def product(answer: Answer, variable: str, result: Array, factors: str = "") -> Iterator[Equation]:
+def product(answer: Answer, variable: str, result: Array, factors: str = "", v: str = "v^{T}") -> Iterator[Equation]:
     """VᵀJ, a vector lying down, behind its factors where they fit the line."""
-    label = rf"v^{{T}} {partial(name(answer.output), name(variable))}"
+    label = rf"{v} {partial(name(answer.output), name(variable))}"
     if result.ndim != 1:
         yield from tensor(label, result)
         return

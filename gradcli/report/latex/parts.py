@@ -117,12 +117,19 @@ def equations(lines: Iterable[Equation]) -> str:
 
 def sentence(words: str) -> str:
     """A paragraph of words that are not LaTeX."""
-    return rf"\noindent {text(words[:1].upper() + words[1:])}" if words else ""
+    return rf"\noindent {text(_capital(words))}" if words else ""
 
 
 def heading(words: str) -> str:
     """A line above a part."""
-    return rf"\noindent\textbf{{{text(words[:1].upper() + words[1:])}}}"
+    return rf"\noindent\textbf{{{text(_capital(words))}}}"
+
+
+def _capital(words: str) -> str:
+    """With a capital at the beginning, unless a formula stands there."""
+    first = words.partition(" ")[0]
+    is_word = first.isascii() and first.strip(",:;").isalpha() and (len(first) > 1 or first == "a")
+    return words[:1].upper() + words[1:] if is_word else words
 
 
 def code(words: str) -> str:
@@ -154,12 +161,27 @@ def of(finding: Finding | Opinion, y: str) -> str:
     """What an entry is called."""
     if isinstance(finding, Finding) and finding.point is not None:
         return f"{of(replace(finding, point=None), y)} at point {finding.point}"
+    if isinstance(finding, Finding) and finding.of:
+        return rf"\({_of_curvature(finding, y)}\)"
     if finding.variable is None:
         return rf"\({element(y, finding.row)}\)"
     column = element(finding.variable, finding.column)
     if finding.row is None and finding.column is not None:
         return rf"\((v^{{T}} J)_{{{column}}}\)"
     return rf"\(\partial {element(y, finding.row)} / \partial {column}\)"
+
+
+def _of_curvature(finding: Finding, y: str) -> str:
+    column = element(finding.variable or "", finding.column) if finding.variable else ""
+    match finding.of:
+        case "jvp":
+            return "(J u)" + (f"_{{{','.join(map(str, finding.row))}}}" if finding.row else "")
+        case "hvp":
+            return f"(H u)_{{{column}}}"
+        case "hessian":
+            return rf"\partial^{{2}} {name(y)} / \partial {element(finding.by or '', finding.row)} \, \partial {column}"
+        case _:
+            return rf"\partial {name(y)} / \partial {column}"
 
 
 # -- parts of most answers

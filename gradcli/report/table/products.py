@@ -11,16 +11,8 @@ from gradcli.report.drawing import Screen, add_row, elements, new_table, text, t
 from gradcli.report.table.derivatives import shared
 from gradcli.report.table.extras import intermediates, loss
 from gradcli.report.table.parts import heading
+from gradcli.report.wording import accumulating
 from gradcli.results import Products
-
-AGAIN = (
-    "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
-    "time'; x.grad = None or zero_grad() between passes starts anew"
-)
-"""What to know of passes that add up."""
-
-ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this one; x.grad = None starts anew"
-"""What to know of one pass."""
 
 _TITLE = "vᵀJ, the vector-Jacobian product for each v"
 
@@ -37,7 +29,7 @@ def parts(answer: Products, screen: Screen) -> Iterator[Table | Text]:
     yield title("vᵀJ, the vector-Jacobian product, and .grad after each pass" if accumulates else _TITLE, screen)
     yield _products(answer, screen)
     if accumulates:
-        yield text((AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad"), screen)
+        yield text(accumulating(answer), screen)
     yield from intermediates(answer.answers, screen)
     yield from shared(answer, screen)
 
