@@ -13,7 +13,8 @@ from rich.text import Text
 from gradcli.report.board import Block, beside, chain, matrix, numbers, words
 from gradcli.report.drawing import STYLES, Screen, add_row, elements, formula, new_table, text, title
 from gradcli.report.numbers import digits
-from gradcli.report.table.parts import findings, heading, judged, quantities
+from gradcli.report.table.parts import findings, heading, quantities
+from gradcli.report.wording import judged
 from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Notation, Step, Term
 
 SHOWN = 40

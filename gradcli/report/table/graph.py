@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gradcli.report.drawing import WIDEST, Screen, add_row, elements, new_table, text, title
 from gradcli.report.nodes import clipped, node_text
-from gradcli.report.table.parts import statement
+from gradcli.report.wording import statement
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 
 MAX_LINES = 400
