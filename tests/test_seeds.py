@@ -1,17 +1,18 @@
 """The questions that started gradcli, as they were asked: each is one command with its numbers.
 
 From a question-and-answer thread on the gradient argument (A), a post by examples (B), a notebook on backward() (C) and
-an article on derivatives in PyTorch (D).  What needs commands of its own (explain, graph, accumulation) is not here.
+an article on derivatives in PyTorch (D).
 """
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Run
 
 ABC = ["--at", "a=1,2,3", "--at", "b=3,4,5", "--at", "c=6,7,8"]
 ONES = ["--at", "a=1", "--at", "b=1", "--at", "c=1"]
@@ -131,6 +132,128 @@ def test_all_readings_stand_side_by_side(gradcli: Command) -> None:
         assert abs(opinion["difference"] - expected) <= opinion["difference_error"] + 1e-15 < 1e-8
         assert opinion["verdict"] == "agree"
     assert answer["passed"]
+
+
+def _lines(run: Run) -> list[dict[str, Any]]:
+    assert run.code == 0, run.err
+    return [json.loads(line) for line in run.out.splitlines()]
+
+
+PASSES: list[tuple[str, list[str], list[dict[str, object]], list[dict[str, object]]]] = [
+    (
+        "A5",
+        ["3*a + 2*b*b + log(c)", *ONES, "--v", "1", "--v", "1"],
+        [{"a": 3, "b": 4, "c": 1}] * 2,
+        [{"a": 3, "b": 4, "c": 1}, {"a": 6, "b": 8, "c": 2}],
+    ),
+    (
+        "C5",
+        ["y = x**2; z = y**3", "--at", "1,2", "--v", "1,1", "--v", "1,1"],
+        [{"x": [6, 192]}] * 2,
+        [{"x": [6, 192]}, {"x": [12, 384]}],
+    ),
+    (
+        "C6",
+        ["x**2 + z**3", "--at", "x=2,2", "--at", "z=4,4", *["--v", "1,1"] * 3],
+        [{"x": [4, 4], "z": [48, 48]}] * 3,
+        [{"x": [4 * n, 4 * n], "z": [48 * n, 48 * n]} for n in (1, 2, 3)],
+    ),
+    (
+        "D6",
+        ["[-x**3, 5*x]", "--at", "1", "--v", "1,0", "--v", "0,1"],
+        [{"x": -3}, {"x": 5}],
+        [{"x": -3}, {"x": 2}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "products", "held"), [p[1:] for p in PASSES], ids=[p[0] for p in PASSES])
+def test_several_passes_add_up(
+    words: list[str], products: list[dict[str, object]], held: list[dict[str, object]], gradcli: Command
+) -> None:
+    """Each v has its vᵀJ, and .grad holds the sum so far."""
+    answers = _lines(gradcli("vjp", *words, "--accumulate", "--json"))
+    assert [answer["vjp"] for answer in answers] == products
+    assert [answer["accumulated"] for answer in answers] == held
+    assert {answer["check"]["verdict"] for answer in answers} == {"agree"}
+
+
+def test_the_chain_rule_step_by_step(gradcli: Command) -> None:
+    """A9 and A11: the sum sends ones back to z, and dz/dx is the sum over the ways from x to z."""
+    (answer,) = _lines(gradcli("explain", "z = 2*x; loss = z.sum(dim=1)", "--at", "[[1,2,3,4]]", "--json"))
+    adjoints = {adjoint["name"]: adjoint for adjoint in answer["adjoints"]}
+    assert adjoints["z"]["value"] == [[1, 1, 1, 1]]
+    assert answer["vjp"] == {"x": [[2, 2, 2, 2]]}
+    (answer,) = _lines(gradcli("explain", "y = [x**2, 3*x]; z = y[0]*y[1]", "--at", "2", "--json"))
+    adjoints = {adjoint["name"]: adjoint for adjoint in answer["adjoints"]}
+    assert adjoints["y"]["value"] == [6, 4]
+    terms = [term["value"] for term in adjoints["x"]["terms"]]
+    assert sorted(terms) == [12, 24]
+    assert adjoints["x"]["value"] == 36
+
+
+def test_the_trap_of_passing_x_as_v(gradcli: Command) -> None:
+    """C4: 2, 8 where 2, 4 was meant; it is answered, and said."""
+    for v in ("x", "1,2"):
+        run = gradcli("vjp", "x**2", "--at", "1,2", "--v", v, "--format", "plain")
+        assert (run.code, run.out) == (0, "2 8\n")
+        assert "--v ones" in run.err
+    assert not gradcli("vjp", "x**2", "--at", "1,2", "--v", "1,1", "--format", "plain").err
+
+
+def test_what_a_tensor_knows_of_where_it_came_from(gradcli: Command) -> None:
+    """C1: of x, of the constant y, and of their product."""
+    (answer,) = _lines(gradcli("graph", "z = x*y", "--at", "x=1", "--at", "y=2", "--wrt", "x", "--json"))
+    x, y, z = answer["tensors"]
+    assert (x["data"], x["requires_grad"], x["grad"], x["grad_fn"], x["is_leaf"]) == (1, True, 2, None, True)
+    assert (y["data"], y["requires_grad"], y["grad"], y["grad_fn"], y["is_leaf"]) == (2, False, None, None, True)
+    assert (z["data"], z["requires_grad"], z["grad"], z["is_leaf"]) == (2, True, None, False)
+    assert z["grad_fn"] == "MulBackward0"
+
+
+def test_the_gradient_of_an_intermediate(gradcli: Command) -> None:
+    """C5: torch leaves y.grad empty, as y is no leaf; retained, it is dz/dy."""
+    words = ["y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"]
+    (answer,) = _lines(gradcli("vjp", *words, "--show", "y", "--json"))
+    assert answer["intermediates"] == {"y": {"value": [1, 4], "grad": [3, 48]}}
+    grads = [
+        {tensor["name"]: tensor["grad"] for tensor in _lines(gradcli("graph", *words, *more, "--json"))[0]["tensors"]}
+        for more in ([], ["--show", "y"])
+    ]
+    assert [grad["y"] for grad in grads] == [None, [3, 48]]
+    assert [grad["x"] for grad in grads] == [[6, 192]] * 2
+
+
+def test_a_second_pass_through_a_freed_graph_is_explained(gradcli: Command) -> None:
+    """C7: torch refuses it; where the graph is kept, or nothing was saved in it, there is nothing to say."""
+    text = (
+        "x = torch.tensor([1., 2.], requires_grad=True); y = {}; y.backward(torch.ones(2){}); y.backward(torch.ones(2))"
+    )
+    run = gradcli("vjp", text.format("x**2", ""), "--format", "plain")
+    assert (run.code, run.out) == (0, "4 8\n")
+    assert "retain_graph=True" in run.err
+    assert "second time" in run.err
+    for function, kept in (("x**2", ", retain_graph=True"), ("x + 1", "")):
+        assert "retain_graph" not in gradcli("vjp", text.format(function, kept), "--format", "plain").err
+
+
+def test_many_points_have_a_jacobian_each(gradcli: Command) -> None:
+    """D2 and D13: a column of five slopes, where the Jacobian of all points at once is diagonal, which is said."""
+    at = ["x**2", "--at", "linspace(-2,2,5)"]
+    (answer,) = _lines(gradcli("jacobian", *at, "--points-of", "x", "--json"))
+    assert answer["jacobian"] == {"x": [-4, -2, 0, 2, 4]}
+    (answer,) = _lines(gradcli("jacobian", *at, "--json"))
+    assert answer["structure"] == {"x": "diagonal"}
+    np.testing.assert_array_equal(answer["jacobian"]["x"], np.diag([-4, -2, 0, 2, 4]))
+
+
+def test_the_gradient_of_a_loss_is_where_v_comes_from(gradcli: Command) -> None:
+    """D14: v = dl/dy, and vᵀJ is the gradient of the loss of f, computed both ways."""
+    for command in ("vjp", "explain"):
+        words = ["[x[0]*x[1], x[0] + x[1]]", "--at", "1,2", "--loss", "sum(y**2)", "--json"]
+        (answer,) = _lines(gradcli(command, *words))
+        assert answer["v"] == [4, 6]
+        assert answer["loss"]["gradient"] == answer["vjp"] == {"x": [14, 10]}
 
 
 SNIPPETS = [

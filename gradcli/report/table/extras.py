@@ -49,8 +49,8 @@ def intermediates(answers: Sequence[Differentiation], screen: Screen) -> Iterato
     if not first:
         return
     is_one = len(answers) == 1
-    yield title("intermediates, as retain_grad() keeps them", screen)
-    table = new_table(["", "shape", "value", *([] if is_one else ["v"]), "adjoint, its .grad"], screen)
+    yield title("intermediates, whose adjoints retain_grad() adds to .grad", screen)
+    table = new_table(["", "shape", "value", *([] if is_one else ["v"]), "adjoint"], screen)
     for name, kept in first.items():
         for number, answer in enumerate(answers):
             grad = answer.intermediates[name].grad
