@@ -18,7 +18,7 @@ _GREEK = (
 MATH = {
     *_GREEK,
     *"exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(),
-    *"partial nabla infty ell cdot cdots vdots ddots times pm surd to sum prod le ge neq".split(),
+    *"partial nabla infty ell cdot dots cdots vdots ddots times pm surd to sum prod le ge neq".split(),
     *"lfloor rfloor lceil rceil".split(),
     *"quad qquad".split(),
 }
@@ -26,7 +26,7 @@ MATH = {
 
 MATH_ARGUMENTS = {
     **{"frac": 2, "sqrt": 1, "mathit": 1, "mathrm": 1, "operatorname": 1, "text": 1, "texttt": 1},
-    **dict.fromkeys("grave acute hat tilde bar breve dot ddot check".split(), 1),
+    **dict.fromkeys("grave acute hat tilde bar breve dot ddot check overline".split(), 1),
 }
 TEXT = set(
     "textbackslash textasciicircum textasciitilde textless textgreater textbar dots noindent hline ldots".split()

@@ -5,18 +5,37 @@ Numbers keep their digits; long axes show their corners; whatever the user typed
 
 from __future__ import annotations
 
-from gradcli.report.latex import checking, derivatives, functions, points, products
-from gradcli.report.latex.parts import document
-from gradcli.results import Answer, Checking, Functions, Products
+from gradcli.report.latex import checking, curvature, derivatives, explanation, functions, graph, points, products
+from gradcli.report.latex.parts import code, document
+from gradcli.results import (
+    HVP,
+    JVP,
+    Answer,
+    BackwardGraph,
+    Checking,
+    Explanation,
+    Functions,
+    Hessian,
+    Products,
+    Source,
+)
 
 __all__ = ["render"]
 
 
-def render(answer: Answer | Functions) -> str:
+def render(answer: Answer | Functions | Source) -> str:
     """The whole answer as text."""
     match answer:
         case Functions():
             return document(functions.parts(answer))
+        case Source():
+            return document([code(answer.source)])
+        case Explanation():
+            return document(explanation.parts(answer))
+        case BackwardGraph():
+            return document(graph.parts(answer))
+        case JVP() | Hessian() | HVP():
+            return document(curvature.parts(answer))
         case Checking():
             return document(checking.parts(answer))
         case Answer(points=int()):

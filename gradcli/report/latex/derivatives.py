@@ -21,7 +21,7 @@ from gradcli.report.latex.parts import (
     tensor,
 )
 from gradcli.report.wording import diagonal, statement
-from gradcli.results import VJP, Answer, Array, Checking, Differentiation, Evaluation, Gradient
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Checking, Differentiation, Evaluation, Gradient
 from gradcli.typesetting import name, text
 
 MOST_IN_A_LINE = 240
@@ -37,7 +37,7 @@ def parts(answer: Answer) -> Iterator[str]:
         return
     match answer:
         case VJP():
-            yield from loss(answer)
+            yield from loss(answer.loss, answer)
             yield from jacobian(answer)
             yield heading("the vector-Jacobian product")
             yield equations(line for variable in answer.wrt for line in _product(answer, variable))
@@ -77,6 +77,9 @@ def beginning(answer: Answer) -> Iterator[str]:
     lines = [line for word, array in arrays for line in tensor(name(word), array)]
     if isinstance(answer, VJP | Checking) and answer.v is not None:
         lines += tensor("v", answer.v)
+    if isinstance(answer, JVP | HVP):
+        for word, array in answer.u.items():
+            lines += tensor("u" if list(answer.inputs) == [word] else f"u_{{{name(word)}}}", array)
     yield equations(lines)
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradcli.report.latex.parts import Equation, code, equations, heading, matrix, partial, sentence, tensor
-from gradcli.results import VJP, Differentiation
+from gradcli.results import VJP, Answer, Differentiation, Loss
 from gradcli.typesetting import name, text
 
 LOSS = r"\mathit{loss}"
 
 
-def loss(answer: VJP) -> Iterator[str]:
+def loss(found: Loss | None, answer: Answer) -> Iterator[str]:
     """The loss, its value, and that v is its derivative by y."""
-    found = answer.loss
     if found is None:
         return
     yield heading("the loss that v comes from")

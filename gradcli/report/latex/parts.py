@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from gradcli.report.drawing import LONG, ends
 from gradcli.report.numbers import digits
@@ -55,7 +58,7 @@ def matrix(array: Array) -> str:
     '\\begin{bmatrix} 1 \\\\ 10^{-5} \\end{bmatrix}'
     """
     if array.ndim == 0:
-        return number(digits(array[()]))
+        return _number(array[()])
     if array.size == 0:
         return rf"\text{{empty, of shape {text(str(array.shape))}}}"
     table = array.reshape(len(array), -1)
@@ -71,7 +74,11 @@ def _cell(table: Array, i: int, j: int) -> str:
             return r"\vdots"
         case False, True:
             return r"\cdots"
-    return number(digits(table[i, j]))
+    return _number(table[i, j])
+
+
+def _number(value: Any) -> str:
+    return rf"\text{{{value}}}" if isinstance(value, np.bool_) else number(digits(value))
 
 
 def row_vector(array: Array) -> str:

@@ -19,7 +19,7 @@ def parts(answer: Products) -> Iterator[str]:
         yield sentence("there is no variable to differentiate by")
         return
     first = answer.answers[0]
-    yield from loss(first)
+    yield from loss(first.loss, first)
     yield from jacobian(answer)
     accumulates = first.accumulated is not None
     yield heading("the vector-Jacobian products" + (", and what .grad holds after each pass" if accumulates else ""))
