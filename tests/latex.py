@@ -261,3 +261,13 @@ def check(fragment: str, *, is_math: bool = False) -> None:
         is_math: Which.
     """
     _Reader(rf"\({fragment}\)" if is_math else fragment).read()
+
+
+def check_document(text: str) -> None:
+    """Fail with `LatexError` if a whole document would not compile."""
+    head, begins, rest = text.partition("\\begin{document}\n")
+    body, ends, after = rest.partition("\\end{document}\n")
+    lines = [line for line in head.splitlines() if not line.startswith("%")]
+    if lines != ["\\documentclass{article}", "\\usepackage{amsmath}"] or not (begins and ends) or after:
+        raise LatexError("no document")
+    check(body)

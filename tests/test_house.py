@@ -24,7 +24,7 @@ ALLOWED = {
     "reference": {"errors", "results", "language", "reference"},
     "rewriting": {"collector", "errors", "language", "rewriting"},
     "check": {"errors", "results", "language", "autodiff", "symbolic", "reference", "rewriting", "check"},
-    "source": {"errors", "results", "language", "symbolic", "source"},
+    "source": {"errors", "results", "language", "symbolic", "report", "source"},
     "questions": {
         "errors",
         "results",

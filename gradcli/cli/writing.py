@@ -17,12 +17,15 @@ class Target(StrEnum):
 
     torch = "torch"
     numpy = "numpy"
+    latex = "latex"
 
 
 To = Annotated[
     Target,
     typer.Option(
-        "--to", help="A script of PyTorch with backward(gradient=v), or of NumPy with the formula of the derivative."
+        "--to",
+        help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, or a "
+        "LaTeX document with all of it.",
     ),
 ]
 
@@ -33,14 +36,16 @@ def register(app: typer.Typer) -> None:
 
 
 def code(asked: Asked, v: Vector = None, to: To = Target.torch) -> "Source":
-    """The same computation as a runnable script on stdout.
+    """The same computation as a runnable script, or as a document, on stdout.
 
-    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula.
+    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
+    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp.
 
     \b
     Examples:
       gradcli code "x**2" --at 1,2 --v 1,1
       gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
+      gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """
     return asked.function.code(asked.at, asked.value(v, "--v"), wrt=asked.wrt, dtype=asked.dtype, to=to.value)

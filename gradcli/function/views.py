@@ -151,7 +151,8 @@ class Views(Text):
             v: As in `vjp`.
             wrt: The variables to differentiate by; all by default.
             dtype: Of the computation.
-            to: `torch` for the numbers of `vjp` bit for bit, `numpy` for the Jacobian by its formula.
+            to: `torch` for the numbers of `vjp` bit for bit, `numpy` for the Jacobian by its formula, `latex` for a
+                document.
 
         Raises:
             GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.program import Program
-from gradcli.language.values import Value
+from gradcli.language.values import Array, Value
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.results import Language, Source
 from gradcli.source.layout import WIDTH
@@ -63,6 +63,8 @@ def writing(
             text = torch_script(task)
         case "numpy":
             text = _numpy(question, task)
+        case "latex":
+            text = _latex(question, cotangent)
     return Source(
         command="code",
         expression=question.program.expression,
@@ -73,6 +75,14 @@ def writing(
         source=f"{_comment(question, v, language, at)}\n{text}",
         warnings=question.program.warnings,
     )
+
+
+def _latex(question: Question, cotangent: Array | Program) -> str:
+    """The answer of `vjp` as a document: its numbers are torch's."""
+    from gradcli.questions.products import Extras, products
+    from gradcli.source.latex_document import latex_document
+
+    return latex_document(products(question, [cotangent], Extras()).answers[0])
 
 
 def _numpy(question: Question, task: Task) -> str:
@@ -115,7 +125,9 @@ def _comment(question: Question, v: Value | None, language: Language, at: Mappin
         words += ["--wrt", _quoted(",".join(question.wrt))]
     if question.dtype != "float64":
         words += ["--dtype", question.dtype]
-    text = printable(f"# gradcli code {' '.join(words)} --to {language}")
+    text = printable(f"{'%' if language == 'latex' else '#'} gradcli code {' '.join(words)} --to {language}")
+    if language == "latex":  # whose engines need not know other characters
+        text = text.encode("ascii", "backslashreplace").decode("ascii")
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
 
 

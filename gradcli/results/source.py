@@ -8,7 +8,7 @@ from typing import Literal
 
 from gradcli.results.verdicts import Array
 
-Language = Literal["torch", "numpy"]
+Language = Literal["torch", "numpy", "latex"]
 """What a script can be written in."""
 
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from gradcli import Function, catalog
 from gradcli.language import ops
 from gradcli.report.latex import parts, render
+from gradcli.report.latex.mathematics import mathematics
 from gradcli.results import Functions
 from gradcli.typesetting import name, number, text, typed
 from tests import latex
@@ -21,6 +22,7 @@ from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
 COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
+COMMANDS = [c for c in COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c]  # which is no --format latex
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -32,6 +34,9 @@ def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
         del words[at : at + 2]
     words = [word for word in words if word != "--json"]
     run = gradcli(*words, "--format", "latex")
+    if run.out.startswith("% gradcli code"):
+        latex.check_document(run.out)
+        return
     assert run.out.startswith("% needs \\usepackage{amsmath}\n")
     assert run.out.isascii()
     latex.check(run.out)
@@ -125,3 +130,47 @@ def test_json_excludes_latex(gradcli: Command) -> None:
     run = gradcli("eval", "x", "--at", "1", "--json", "--format", "latex")
     assert (run.code, run.out) == (2, "")
     assert "--format latex exclude each other" in run.err
+
+
+@pytest.mark.parametrize(
+    ("board", "expected"),
+    [
+        ("x²", "x^{2}"),
+        ("-x", "-x"),
+        ("t1·t2", r"\mathit{t1} \cdot \mathit{t2}"),
+        ("Aᵀ ȳ Bᵀ", r"A^{T} \, \bar{y} \, B^{T}"),
+        ("where(t1, a, b)", r"\operatorname{where}(\mathit{t1}, a, b)"),
+        ("x[1:, ..., None]", r"x{[}1:, \text{.}\text{.}\text{.}, \mathit{None}{]}"),
+        ("einsum('ij->ji', A)", r"\operatorname{einsum}(\text{'ij-\textgreater{}ji'}, A)"),
+        ("1e-08·x", r"10^{-8} \cdot x"),
+        ("λ² + größe", r"\lambda^{2} + \mathit{gr\ddot{o}\mathrm{U{+}00DF}e}"),
+        ("x # {", r"x \text{\#} \text{\{}"),
+    ],
+)
+def test_the_mathematics_of_the_board(board: str, expected: str) -> None:
+    """Names, numbers, powers, calls; the rest is text."""
+    assert mathematics(board) == expected
+    latex.check(expected, is_math=True)
+
+
+@given(st.text(max_size=30))
+def test_any_mathematics_of_the_board_compiles(board: str) -> None:
+    """Whatever stands in it."""
+    latex.check(mathematics(board), is_math=True)
+
+
+def test_code_writes_a_document(gradcli: Command) -> None:
+    """It compiles, says how it was made, and has the numbers of vjp."""
+    run = gradcli("code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex")
+    assert run.out.startswith('% gradcli code "x**2" --at 1,2 --v 1,1 --to latex\n\\documentclass{article}\n')
+    latex.check_document(run.out)
+    assert r"= \begin{bmatrix} 2 & 4 \end{bmatrix}" in run.out
+
+
+@pytest.mark.parametrize("expression", ["λ**2 # ü%\\end{document}", "x**2  # \n; y = x", "größe_1*2"])
+def test_documents_of_hostile_texts_compile(expression: str, gradcli: Command) -> None:
+    """In the comment above as well as below."""
+    run = gradcli("code", expression, "--at", "2", "--to", "latex")
+    if run.code == 0:
+        latex.check_document(run.out)
+        assert run.out.splitlines()[1] == "\\documentclass{article}"

@@ -28,6 +28,8 @@ def render(answer: Answer | Functions | Source) -> str:
     match answer:
         case Functions():
             return document(functions.parts(answer))
+        case Source(language="latex"):
+            return answer.source
         case Source():
             return document([code(answer.source)])
         case Explanation():

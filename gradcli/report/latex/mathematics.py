@@ -11,8 +11,9 @@ import unicodedata
 from gradcli.typesetting import name, number, text
 
 _BARS = "\N{COMBINING MACRON}\N{COMBINING OVERLINE}"
+_MARKS = "\u0300-\u036f"
 _POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
-_NAME = rf"[^\W\d](?:[^\W{_POWERS}ᵀ]|[{_BARS}])*"
+_NAME = rf"[^\W\d{_POWERS}ᵀ](?:[^\W{_POWERS}ᵀ]|[{_MARKS}])*"
 _TOKEN = re.compile(
     rf"(?P<root>√{_NAME})|(?P<name>{_NAME})|(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<power>[{_POWERS}]+|ᵀ|\.T\b)"
     r"|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<sign>\*\*|>=|<=|==|!=|.)",
@@ -55,8 +56,8 @@ def _part(token: re.Match[str], after: str, before: str) -> str:
     match token.lastgroup:
         case "root":
             return rf"\sqrt{{{_name(word[1:])}}}"
-        case "name" if after == "(":
-            return rf"\operatorname{{{text(unicodedata.normalize('NFC', word))}}}"
+        case "name" if after == "(" and word.isascii():
+            return rf"\operatorname{{{text(word)}}}"
         case "name" if word in _WORDS:
             return rf"\text{{ {word} }}"
         case "name":
