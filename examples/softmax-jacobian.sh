@@ -11,4 +11,4 @@ echo "with cross entropy behind it, the gradient is softmax(x) - t:"
 gradcli check "-sum(t*log_softmax(x))" --at x=1,2,3 --at t=0,0,1 --wrt x --claim "sum(t)*softmax(x) - t" --format plain | tail -1
 
 echo "for a paper:"
-gradcli code "softmax(x)" --at 1,2,3 --v 1,0,0 --to latex | grep -A 3 'begin{align'
+gradcli code "softmax(x)" --at 1,2,3 --v 1,0,0 --to latex | grep '^.*y_{i}'
