@@ -1,4 +1,4 @@
-"""Benchmarks print ratios and hold them to their stated limits; `pytest -m benchmark -s` runs them by hand."""
+"""Benchmarks print ratios and hold them to their stated limits; `pytest -m benchmark -s -n 0` runs them by hand."""
 
 from __future__ import annotations
 
