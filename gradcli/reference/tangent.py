@@ -26,7 +26,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import MAX_LINES, Atom, Builder, Call, Line, Program
 from gradcli.language.shapes import infer, shape_of
 from gradcli.reference.rules import partial_of
-from gradcli.reference.unrolling import MOST_ORDER, unroll
+from gradcli.reference.unrolling import unroll
 from gradcli.reference.writing import NoTangentError, Writer
 
 _OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
@@ -93,7 +93,7 @@ def tangent(
     variables = {symbol: shapes[symbol] for symbol in program.variables}
     moved = [symbol for symbol in program.variables if moving is None or str(symbol) in moving]
     try:
-        unrolled = unroll(program, shapes, 0 if as_torch else MOST_ORDER)
+        unrolled = unroll(program, shapes, as_torch=as_torch)
         return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved, as_torch).found()
     except TooLargeError:
         raise NoTangentError(f"the derivative would take more than {MAX_LINES:,} operations") from None
@@ -176,8 +176,8 @@ class _Pass:
                 return emit(call.op.name, first)
             case Kind.REDUCTION if first is not None and call.op.name == "sum":
                 return emit("sum", first)
-            case Kind.REDUCTION if call.op.name == "prod":
-                return None  # of no elements: those of some are unrolled
+            case Kind.REDUCTION if first is not None and call.op.name == "prod":
+                return self._product(call, first, span)
             case Kind.MATRIX if first is not None:
                 return self._matrix(call, value, first, span)
         raise NoTangentError(f"{call.op.name} has no tangent")
@@ -249,6 +249,14 @@ class _Pass:
             return emit("neg", emit("matmul", emit("matmul", value, moved), value))
         transposed = emit("transpose", emit("inv", call.operands[0]), statics=(-2, -1))
         return emit("mul", value, emit("sum", emit("mul", transposed, moved), statics=((-2, -1), False)))
+
+    def _product(self, call: Call, moved: Atom, span: Span) -> Atom | None:
+        """As torch has it: the product over each element; without elements it does not move."""
+        if 0 in self._shape(call.operands[0]):
+            return None
+        whole = self.builder.emit("prod", call.operands, span, (call.statics[0], True))
+        others = self.builder.emit("div", (whole, call.operands[0]), span)
+        return self.builder.emit("sum", (self.builder.emit("mul", (others, moved), span),), span, call.statics)
 
     def _sum(self, terms: list[Atom], span: Span) -> Atom | None:
         return reduce(lambda a, b: self.builder.emit("add", (a, b), span), terms) if terms else None

@@ -2,6 +2,9 @@
 
 A product or an extreme folds its list in halves: 1,000 elements take ten lines.  A determinant up to `MOST_ORDER` rows
 is a polynomial, whose derivatives exist for a singular matrix too.
+
+Torch divides instead: the slope of a product by an element is the product over the element, unless one of them is 0,
+and that of a determinant is by the inverse.
 """
 
 from __future__ import annotations
@@ -25,8 +28,13 @@ FOLDED: Mapping[str, str] = {"prod": "mul", "amax": "maximum", "amin": "minimum"
 """Reductions, and the operation on two elements that each is made of."""
 
 
-def unroll(program: Program, shapes: Mapping[Atom, Shape], most_order: int = MOST_ORDER) -> Program:
-    """The same function without products, extremes, and determinants of up to `most_order` rows.
+def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = False) -> Program:
+    """The same function without products, extremes, and determinants of up to `MOST_ORDER` rows.
+
+    Args:
+        program: The function.
+        shapes: Of its symbols.
+        as_torch: Whether determinants, and products that are not 0, stay for torch's rules.
 
     >>> from gradcli.language.grammar import parse
     >>> program = parse("prod(x)")
@@ -38,8 +46,9 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], most_order: int = MOS
         call = line.call
         shape = shapes.get(call.operands[0], ()) if call.operands else ()
         if call.op.name in FOLDED and 0 not in shape:
-            return _folded(builder, line, operands[0], shape)
-        if call.op.name == "det" and 1 <= shape[-1] <= most_order:
+            folded = _folded(builder, line, operands[0], shape)
+            return _unless_zero(builder, line, operands[0], folded) if as_torch and call.op.name == "prod" else folded
+        if call.op.name == "det" and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
             return _determinant(builder, operands[0], shape[-1], line.span)
         return builder.emit(call.op.name, operands, line.span, call.statics)
 
@@ -67,6 +76,14 @@ def _folded(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
             folded = builder.emit("cat", (folded, _part(builder, value, 2 * half, size, span)), span, (-1,))
         value, size = folded, half + size % 2
     return builder.emit("reshape", (value,), span, (shape_of(call, [shape]),))
+
+
+def _unless_zero(builder: Builder, line: Line, value: Atom, folded: Atom) -> Atom:
+    """The product itself, but where an element is 0 the folded one; a choice that does not move."""
+    product = builder.emit("prod", (value,), line.span, line.call.statics)
+    held = builder.emit("detach", (product,), line.span)
+    is_zero = builder.emit("eq", (held, sympy.S.Zero), line.span)
+    return builder.emit("where", (is_zero, folded, product), line.span)
 
 
 def _part(builder: Builder, value: Atom, start: int, stop: int, span: Span) -> Atom:
