@@ -103,5 +103,5 @@ def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: boo
 
 
 def array_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor, without its graph."""
-    return np.array(tensor.detach().numpy())
+    """The numbers of a tensor, without its graph; those of one that torch knows to be 0, and holds nowhere, too."""
+    return np.array(tensor.numpy(force=True))

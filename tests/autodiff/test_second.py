@@ -13,6 +13,7 @@ from gradcli.autodiff.run import Forward, run
 from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
+from gradcli.language.values import read_value
 
 ROUNDED = {"binary_cross_entropy": 1e-10}
 """Relative errors of torch's own backward pass, which adds 1e-12 to a denominator."""
@@ -40,6 +41,31 @@ def test_a_hessian_is_the_jacobian_of_the_gradient() -> None:
     gradient, blocks = second.hessian(_forward("(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2", x=[1, 1]), ("x",))
     np.testing.assert_array_equal(blocks["x"]["x"], [[802, -400], [-400, 200]])
     np.testing.assert_array_equal(gradient["x"], [0, 0])
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
+    """For every operation of the table, under a square, at the point of its own example."""
+    text, at = op.worked_example
+    square = parse(f"sum(({text})**2)")
+    arrays = {name: read_value(value, "--at") for name, value in at.items() if name in square.names}
+    wrt = tuple(arrays)
+    forward = run(square, arrays, wrt, "float64", twice=True)
+    _, blocks = second.hessian(forward, wrt)
+    for name in wrt:
+        unit = np.zeros(arrays[name].shape)
+        unit.reshape(-1)[-1:] = 1
+        _, _, row = second.hvp(forward, {name: unit}, wrt)
+        for other in wrt:
+            found = blocks[name][other].reshape((-1, *arrays[other].shape))[-1]
+            np.testing.assert_allclose(row[other], found, rtol=1e-12, atol=1e-12)
+
+
+def test_what_torch_knows_to_be_zero_has_numbers() -> None:
+    """Torch gives the slope of a sign as a tensor that holds no numbers."""
+    forward = _forward("sum(abs(x))", x=[-2, 3])
+    np.testing.assert_array_equal(second.hessian(forward, ("x",))[1]["x"]["x"], np.zeros((2, 2)))
+    np.testing.assert_array_equal(second.hvp(forward, {"x": np.ones(2)}, ("x",))[2]["x"], [0, 0])
 
 
 def test_blocks_have_the_shapes_of_both_variables() -> None:
