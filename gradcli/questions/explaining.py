@@ -223,7 +223,8 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
         if _is_pointwise(question, walk):
             x = question.wrt[0]
             index = "[i]" if v.ndim == 1 else "[i,j]" if v.ndim == 2 else "[...]"
-            yield f"{y}{index} depends on {x}{index} alone, so that ones give the derivative at every point"
+            of = f"of {x}, " if len(walk.trace.program.variables) > 1 else ""
+            yield f"{of}{y}{index} depends on {x}{index} alone, so that ones give the derivative at every point"
     elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
         at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
         yield f"v picks one row of J, the one of {y}[{at}]"
@@ -246,7 +247,13 @@ def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
 
 
 def _is_pointwise(question: Question, walk: Walk) -> bool:
-    """Whether each element of y depends on the same element of one variable alone."""
+    """Whether each element of y depends on the same element of one variable alone, detached or not."""
     if len(question.wrt) != 1 or question.arrays[question.wrt[0]].shape != question.shape:
         return False
-    return all(line.call.op.kind is Kind.ELEMENTWISE for line in walk.lines if line.symbol in walk.trace.adjoints)
+    depending: set[Atom] = set(walk.variables)
+    for line in walk.lines:
+        if line.call.op.kind is not Kind.COUNT and not depending.isdisjoint(line.call.operands):
+            if line.call.op.kind is not Kind.ELEMENTWISE:
+                return False
+            depending.add(line.symbol)
+    return walk.output in depending

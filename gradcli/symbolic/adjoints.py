@@ -97,6 +97,8 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
         dim = f", dim={call.statics[0]}, keepdim=True" if is_along else ""
         named = dict(enumerate(labels))
         plain, pretty = _EQUATIONS[op.name][places[0]]
+        if op.name == "solve" and places[0] == 0 and len(shapes[1]) == 1:
+            plain = "-outer(inv({0}).T @ {z}, {y})"
         return Rule(Notation(_filled(plain, named, y, z.text, dim), _filled(pretty, named, y, z.pretty, dim)))
     if op.name == "mean" and call.statics[0] is None:
         count = math.prod(shapes[0])

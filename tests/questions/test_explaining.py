@@ -96,6 +96,17 @@ def test_a_matrix_product_has_its_rules() -> None:
         assert (term.factors[0] @ term.factors[1]).tolist() == term.value.tolist()
 
 
+def test_the_solution_of_a_vector_has_an_outer_product() -> None:
+    """In plain characters, where 1-D y.T is y itself: -outer(inv(A).T @ adj(y), y), at y = 3/5, -1/5."""
+    term = _only(_explain("solve(A, b)", "1,2", A="[[2,1],[1,3]]", b="1,0"), "A")
+    assert term.equation is not None
+    assert term.equation.text == "-outer(inv(A).T @ adj(y), y)"
+    np.testing.assert_allclose(term.value, -np.outer([0.2, 0.6], [0.6, -0.2]), rtol=1e-14)
+    term = _only(_explain("solve(A, B)", "[[1],[2]]", A="[[2,1],[1,3]]", B="[[1],[0]]"), "A")
+    assert term.equation is not None
+    assert term.equation.text == "-inv(A).T @ adj(y) @ y.T"
+
+
 @pytest.mark.parametrize("text", ["A@x", "x@A.T", "A@B", "x@B", "B.T@B", "x@x", "dot(x, x*2)", "outer(x, x + 1)"])
 def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
     """Whatever the dimensions."""
@@ -190,6 +201,9 @@ def test_gradients_that_differ_are_not_called_the_same(monkeypatch: pytest.Monke
         ("x**2", None, "3", ["y has one element, so v = 1 is understood"]),
         ("x**2", "ones", "1,2", ["ones add the rows of J up", "y[i] depends on x[i] alone"]),
         ("A@A", "ones", "[[1,2],[3,4]]", ["ones add the rows of J up"]),
+        ("x/x.numel()", "ones", "1,2", ["ones add the rows of J up", "y[i] depends on x[i] alone"]),
+        ("x*detach(sum(x))", "ones", "1,2", ["ones add the rows of J up"]),
+        ("where(sum(x) > 0, x, -x)", "ones", "1,2", ["ones add the rows of J up"]),
         ("x**2", "e1", "1,2", ["v picks one row of J, the one of y[1]"]),
         ("x**2", "x", "1,2", ["v equals x"]),
         ("sum(x**2)", None, "1,2", ["y has one element", "sum() passes 1 to each element of x**2"]),
@@ -208,6 +222,12 @@ def test_what_is_to_know_of_v(text: str, v: Any, at: str, words: list[str]) -> N
     assert len(answer.remarks) == len(words)
     for said, expected in zip(answer.remarks, words, strict=True):
         assert said.startswith(expected)
+
+
+def test_what_y_depends_on_beside_x_is_not_denied() -> None:
+    """Where there are other variables, they move y too."""
+    answer = Function("x*w").explain({"x": "1,2", "w": "3,4"}, "ones", wrt=["x"], check=False)
+    assert "of x, y[i] depends on x[i] alone, so that ones give the derivative at every point" in answer.remarks
 
 
 def test_several_backward_passes_are_one_with_the_sum_of_their_v() -> None:
