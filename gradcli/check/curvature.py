@@ -110,8 +110,7 @@ def judge_hvp(
     except NoTangentError as error:
         part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp")
         return _curvature(point, part)
-    is_smooth = all(e.verdict in EXISTING for e in slopes)
-    own = [replace(e, row=-1, of="hvp") for e in numbers.settled(found, is_smooth=is_smooth)]
+    own = [replace(e, row=-1, of="hvp") for e in numbers.settled(found, slopes)]
     return _curvature(point, _part(found, "hvp", [*own, *slopes]))
 
 

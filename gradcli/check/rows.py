@@ -92,12 +92,23 @@ class Numbers:
         blocks = {name: row[name].reshape(shape + row[name].shape) for name in wrt}
         return judge(there, replace(self.torch(blocks), value=np.zeros(shape)), wrt, self.tolerance)
 
-    def settled(self, found: Judgement, *, is_smooth: bool) -> Iterator[Entry]:
+    def settled(self, found: Judgement, slopes: Sequence[Entry]) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
 
-        The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.
+        The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the
+        slope of one side of relu at 0, and torch may have taken another: nobody is wrong.
+
+        Args:
+            found: The judgement of the row.
+            slopes: The entries of the gradient that the row is the derivative of.
         """
+        is_smooth = bool(slopes) and all(e.verdict in EXISTING for e in slopes)
+        kink = next((e for e in slopes if e.verdict == "kink"), None)
         for entry in found.parts[0].decided:
+            if entry.verdict == "disagree" and kink is not None:
+                note = f"the gradient has a kink here, and torch picked {repr(kink.torch).removesuffix('.0')} for it"
+                yield replace(entry, verdict="kink", ball=None, error=None, note=note, proven=kink.proven)
+                continue
             if entry.verdict != "removable" or not is_smooth or entry.ball is None:
                 yield entry
                 continue
@@ -133,7 +144,7 @@ class Rows:
             except NoTangentError as error:
                 notes[str(error)] = None
                 break
-            decided = self.numbers.settled(found, is_smooth=self._is_smooth(name, i))
+            decided = self.numbers.settled(found, self._gradient_at(name, i))
             entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
             notes |= dict.fromkeys(found.parts[0].notes)
             work += found.evidence.work if found.evidence else 0
@@ -177,9 +188,9 @@ class Rows:
         }
         return self.numbers.row(self.slopes[name], {name: unit}, row, self.wrt)
 
-    def _is_smooth(self, name: str, i: int) -> bool:
-        """Whether this element of the gradient was seen to exist."""
-        return any(e.variable == name and e.column == i and e.verdict in EXISTING for e in self.of_gradient)
+    def _gradient_at(self, name: str, i: int) -> list[Entry]:
+        """What was decided of this element of the gradient."""
+        return [e for e in self.of_gradient if e.variable == name and e.column == i]
 
 
 def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:

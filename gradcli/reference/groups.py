@@ -14,6 +14,7 @@ from gradcli.reference import aggregates
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import Extreme, Tangent, jump_of
 from gradcli.reference.footprint import Flat
+from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Groups:
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
         self.name, self.shown = line.call.op.name, run.reference.program.excerpt(line)
-        self.is_one_sided = run.side != 0
+        self.is_one_sided, self.rounding = run.side != 0, run.rounding
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)
         members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
@@ -62,7 +63,7 @@ class Groups:
         n = group.place[element]
         match self.name:
             case "prod":
-                return group.others[n]
+                return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
             case "det":
                 return group.cofactor(n)
             case "inv":
@@ -109,6 +110,12 @@ class _Group:
     def others(self) -> list[Ball]:
         """For each element the product of the others."""
         return aggregates.products_of_others(self.values)
+
+    def quotient(self, n: int, rounding: Rounding) -> Ball:
+        """The same as torch computes it: the product, which may underflow, over the element, if none of them is 0."""
+        if any(value.contains(0) for value in self.values):
+            return self.others[n]
+        return rounding.underflown(self.total) / self.values[n]
 
     @cached_property
     def inverse(self) -> list[Ball]:

@@ -80,10 +80,11 @@ def _folded(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
 
 def _unless_zero(builder: Builder, line: Line, value: Atom, folded: Atom) -> Atom:
     """The product itself, but where an element is 0 the folded one; a choice that does not move."""
-    product = builder.emit("prod", (value,), line.span, line.call.statics)
-    held = builder.emit("detach", (product,), line.span)
-    is_zero = builder.emit("eq", (held, sympy.S.Zero), line.span)
-    return builder.emit("where", (is_zero, folded, product), line.span)
+    span, statics = line.span, line.call.statics
+    product = builder.emit("prod", (value,), span, statics)
+    zeros = builder.emit("eq", (builder.emit("detach", (value,), span), sympy.S.Zero), span)
+    is_zero = builder.emit("gt", (builder.emit("sum", (zeros,), span, statics), sympy.S.Zero), span)
+    return builder.emit("where", (is_zero, folded, product), span)
 
 
 def _part(builder: Builder, value: Atom, start: int, stop: int, span: Span) -> Atom:

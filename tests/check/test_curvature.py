@@ -209,6 +209,31 @@ def test_what_is_smooth_twice_agrees(text: str, at: float) -> None:
     assert Second(text, {"x": at}).judged_hessian().check.verdict == "agree"
 
 
+def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None:
+    """Of relu(x)*y, the slope by x at 0 has the slope of either side by y; torch takes 0 for both."""
+    second = Second("relu(x)*y**2", {"x": 0.0, "y": 2.0})
+    for check in (second.judged_hessian().check, second.judged_hvp({"x": 1.0}).check):
+        assert check.verdict == "kink"
+        (mixed,) = [f for f in check.findings if f.variable == "y" and f.of in ("hessian", "hvp")]
+        assert (mixed.verdict, mixed.reference) == ("kink", None)
+        assert mixed.note == "the gradient has a kink here, and torch picked 0 for it"
+    smooth = Second("relu(x)*y**2", {"x": 1.0, "y": 2.0})
+    assert smooth.judged_hessian(lambda block: block + 1e-6).check.verdict == "disagree"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_product_that_underflows_loses_its_slopes_to_rounding(dtype: Any) -> None:
+    """Torch divides what is left of it, nothing, by each element."""
+    tiny = 1e-200 if dtype == "float64" else 1e-30
+    second = Second("prod(x)", {"x": [tiny, tiny]}, dtype)
+    check = second.judged_hessian().check
+    assert check.verdict == "inaccurate"
+    assert {f.note for f in check.findings} == {
+        f"0 of {16 if dtype == 'float64' else 7} digits survive the rounding of {dtype}"
+    }
+    assert {f.of for f in check.findings} == {"gradient", "hessian"}
+
+
 def test_a_limit_is_the_second_derivative_where_the_gradient_exists() -> None:
     """Of sqrt(x**4) = x**2, at 0."""
     _, finding = _first("sqrt(x**4)", {"x": 0.0})
