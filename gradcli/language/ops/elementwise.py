@@ -129,7 +129,14 @@ ACTIVATIONS = (
     _defined("sigmoid", "x", "1/(1 + exp(-x))", "the logistic function", "expit", torch="sigmoid"),
     _defined("relu", "x", "maximum(x, 0)", "max(x, 0)", torch="relu"),
     _defined("relu6", "x", "minimum(maximum(x, 0), 6)", "relu cut off at 6", torch="nn.functional.relu6"),
-    _defined("softplus", "x", "log(1 + exp(x))", "the smooth relu", torch="nn.functional.softplus"),
+    _defined(
+        "softplus",
+        "x",
+        "log(1 + exp(x))",
+        "the smooth relu",
+        torch="nn.functional.softplus",
+        caveat="torch takes x itself above 20, where its second derivative is 0, which is reported",
+    ),
     _defined("logsigmoid", "x", "-log(1 + exp(-x))", "log(sigmoid(x))", torch="nn.functional.logsigmoid"),
     _defined("silu", "x", "x/(1 + exp(-x))", "x*sigmoid(x)", "swish", torch="nn.functional.silu"),
     _defined(
