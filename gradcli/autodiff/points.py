@@ -9,7 +9,7 @@ cannot do is run point after point, which gives the same numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from gradcli.autodiff.derivatives import ROWS_ALWAYS, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
-from gradcli.language.program import Program
+from gradcli.language.program import Call, Program
 
 Array = npt.NDArray[Any]
 
@@ -142,7 +142,7 @@ def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iter
 
 def _mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     """One forward pass of all points; one of a single point, where nothing that is named differs between points."""
-    program = prepared(batch.program)
+    program = _sharing_ties(prepared(batch.program))
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
     dims = tuple(0 if name in batch.mapped or name in wrt else None for name in leaves)
 
@@ -152,6 +152,20 @@ def _mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     if all(dim is None for dim in dims):
         return Forward(leaves, one(*leaves.values()).expand(batch.points, *batch.shape))
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
+
+
+def _sharing_ties(program: Program) -> Program:
+    """Max and min over all elements as amax and amin, which give each of those that tie its share.
+
+    So do max and min at one point; vmap takes them along a dimension, where one gets all.
+    """
+    lines = [
+        replace(line, call=Call(f"a{line.call.op.name}", line.call.operands, line.call.statics))
+        if line.call.op.name in ("max", "min") and line.call.statics[0] is None
+        else line
+        for line in program.lines
+    ]
+    return replace(program, lines=tuple(lines))
 
 
 def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:

@@ -96,6 +96,13 @@ def test_all_points_at_once_are_as_one_after_the_other(text: str) -> None:
         assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
 
 
+@pytest.mark.parametrize("text", ["max(x)", "min(x)*sum(x)", "max(x, 0)[0]", "amax(x)", "min(x**2)"])
+def test_elements_that_tie_share_as_at_one_point(text: str) -> None:
+    """Vmap alone would give all of the slope to one of them."""
+    batch = batch_of(text, {"x": [[2, 2, 1], [0, 0, 0], [1, 2, 2], [1, 1, 3]]}, ("x",), ("x",))
+    assert_same(at_points(batch, jacobian=True), looped(batch))
+
+
 def test_a_variable_that_is_the_same_at_all_points_has_a_derivative_at_each() -> None:
     """Not the sum over the points: by hand, ∂(w·x)/∂w = x."""
     x = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
