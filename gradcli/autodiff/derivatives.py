@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, tensor_of
-from gradcli.errors import InputError
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, tensor_of
 
 Array = npt.NDArray[Any]
 
@@ -96,12 +95,5 @@ def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: boo
     try:
         found = torch.autograd.grad(y, leaves, v, retain_graph=True, create_graph=differentiable, allow_unused=True)
     except RuntimeError as error:
-        if "allocate memory" in str(error):
-            raise
-        raise InputError(f"torch's backward pass fails: {' '.join(str(error).split())}") from None
+        raise backward_error(error) from None
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
-
-
-def array_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor, without its graph; those of one that torch knows to be 0, and holds nowhere, too."""
-    return np.array(tensor.numpy(force=True))

@@ -15,11 +15,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gradcli import collector
-from gradcli.autodiff.run import Tensor, evaluate, leaves_of, output_of, tensor_of, unshared
-from gradcli.errors import InputError, printable
+from gradcli.autodiff.run import (
+    Tensor,
+    array_of,
+    backward_error,
+    evaluate,
+    leaves_of,
+    output_of,
+    tensor_of,
+    unshared,
+)
+from gradcli.errors import printable
 from gradcli.language.expansion import Expansion
 from gradcli.language.program import Atom, Program
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
@@ -163,9 +170,7 @@ def _backward(y: Tensor, v: Array) -> None:
     try:
         y.backward(tensor_of(v, y.dtype))
     except RuntimeError as error:
-        if "allocate memory" in str(error):
-            raise
-        raise InputError(f"torch's backward pass fails: {' '.join(str(error).split())}") from None
+        raise backward_error(error) from None
 
 
 def _tensor(name: str, tensor: Tensor) -> GraphTensor:
@@ -174,9 +179,9 @@ def _tensor(name: str, tensor: Tensor) -> GraphTensor:
         grad = tensor.grad
     return GraphTensor(
         name=name,
-        data=np.array(tensor.detach().numpy()),
+        data=array_of(tensor),
         requires_grad=tensor.requires_grad,
-        grad=None if grad is None else np.array(grad.numpy()),
+        grad=None if grad is None else array_of(grad),
         grad_fn=None if tensor.grad_fn is None else _name(tensor.grad_fn),
         is_leaf=tensor.is_leaf,
         retains_grad=tensor.retains_grad,

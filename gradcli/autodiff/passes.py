@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, evaluate, leaves_of, output_of, tensor_of, unshared
-from gradcli.errors import InputError
+from gradcli.autodiff.run import (
+    Forward,
+    Tensor,
+    array_of,
+    backward_error,
+    evaluate,
+    leaves_of,
+    output_of,
+    tensor_of,
+    unshared,
+)
 from gradcli.language.passes import Replay
 from gradcli.language.program import Atom, Program
 
@@ -94,7 +102,7 @@ def retained(
         _backward(y, v)
         found.append({name: _held(tensor) for name, tensor in kept.items()})
     kind = getattr(torch, dtype)
-    return {name: np.array(tensor.detach().to(kind).numpy()) for name, tensor in shown.items()}, found
+    return {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}, found
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
@@ -129,7 +137,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
         except RuntimeError as error:
             if _SECOND_TIME in str(error):
                 return number
-            raise _as_input(error) from None
+            raise backward_error(error) from None
     return None
 
 
@@ -139,14 +147,7 @@ def _backward(y: Tensor, v: Array) -> None:
     try:
         y.backward(gradient=tensor_of(v, y.dtype), retain_graph=True)
     except RuntimeError as error:
-        raise _as_input(error) from None
-
-
-def _as_input(error: RuntimeError) -> Exception:
-    """What torch says, as an error of the input unless it is out of memory."""
-    if "allocate memory" in str(error):
-        return error
-    return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
+        raise backward_error(error) from None
 
 
 def _forget(tensors: Any) -> None:
@@ -156,4 +157,4 @@ def _forget(tensors: Any) -> None:
 
 def _held(tensor: Tensor) -> Array:
     """The `.grad`; zeros where nothing flowed back to."""
-    return np.array((torch.zeros_like(tensor) if tensor.grad is None else tensor.grad).detach().numpy())
+    return array_of(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)

@@ -108,6 +108,18 @@ def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
+def array_of(tensor: Tensor) -> npt.NDArray[Any]:
+    """The numbers of a tensor, without its graph; those of one that torch knows to be 0, and holds nowhere, too."""
+    return np.array(tensor.numpy(force=True))
+
+
+def backward_error(error: RuntimeError) -> Exception:
+    """What torch says of a backward pass, as an error of the input unless it is out of memory."""
+    if "allocate memory" in str(error):
+        return error
+    return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
+
+
 def prepared(program: Program) -> Program:
     """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
     return expand(program, keep=is_in_torch)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.derivatives import array_of, gradients
-from gradcli.autodiff.run import Forward, Tensor, tensor_of
+from gradcli.autodiff.derivatives import gradients
+from gradcli.autodiff.run import Forward, Tensor, array_of, tensor_of
 
 Array = npt.NDArray[Any]
 

@@ -16,8 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import apply, evaluate, leaves_of, output_of, prepared
-from gradcli.errors import InputError
+from gradcli.autodiff.run import (
+    apply,
+    array_of,
+    backward_error,
+    evaluate,
+    leaves_of,
+    output_of,
+    prepared,
+    tensor_of,
+)
 from gradcli.language.program import Atom, Line, Program
 
 Array = npt.NDArray[Any]
@@ -94,7 +102,7 @@ class Trace:
             try:
                 return leaves, apply(line.call, copies, getattr(torch, self.dtype))
             except RuntimeError as error:
-                raise _refused(error) from None
+                raise backward_error(error) from None
 
 
 def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
@@ -120,7 +128,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     values = evaluate(ran, leaves, dtype)
     y = output_of(ran, values, dtype)
     known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
-    return Trace(ran, dtype, {atom: _array(tensor) for atom, tensor in values.items()}, _back(y, known, v))
+    return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
 
 
 def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
@@ -129,17 +137,8 @@ def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
         return {}
     try:
         found = torch.autograd.grad(
-            y, list(tensors.values()), torch.tensor(v, dtype=y.dtype), retain_graph=True, allow_unused=True
+            y, list(tensors.values()), tensor_of(v, y.dtype), retain_graph=True, allow_unused=True
         )
     except RuntimeError as error:
-        raise _refused(error) from None
-    return {atom: _array(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
-
-
-def _refused(error: RuntimeError) -> Exception:
-    """What torch says, as an error of the input unless it is out of memory."""
-    return error if "allocate memory" in str(error) else InputError(f"torch fails: {' '.join(str(error).split())}")
-
-
-def _array(tensor: Any) -> Array:
-    return np.array(tensor.detach().numpy())
+        raise backward_error(error) from None
+    return {atom: array_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
