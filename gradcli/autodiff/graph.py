@@ -69,6 +69,7 @@ def walk(
     Raises:
         InputError: What torch refuses.
 
+    >>> import numpy as np
     >>> from gradcli.language.grammar import parse
     >>> program = parse("x*y")
     >>> found = walk(program, {"x": np.ones(2), "y": np.ones(2)}, ("x",), "float64", named={"z": program.output})

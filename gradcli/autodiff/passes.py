@@ -42,6 +42,7 @@ def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> 
     Raises:
         InputError: What torch refuses.
 
+    >>> import numpy as np
     >>> from gradcli.autodiff.run import run
     >>> from gradcli.language.grammar import parse
     >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
@@ -82,6 +83,7 @@ def retained(
     Raises:
         InputError: What torch refuses.
 
+    >>> import numpy as np
     >>> from gradcli.language.grammar import parse
     >>> program = parse("y = x**2; z = y**3")
     >>> y = {"y": program.lines[0].symbol}
@@ -116,6 +118,7 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
     Raises:
         InputError: What torch refuses in the forward pass.
 
+    >>> import numpy as np
     >>> from gradcli.language.snippets import read
     >>> text = "x = torch.tensor(2., requires_grad=True); y = {}; y.backward(); y.backward()"
     >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]

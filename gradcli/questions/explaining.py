@@ -16,10 +16,10 @@ from gradcli.errors import TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.values import Array, Value
-from gradcli.questions.loss import derive_loss, require_alone
+from gradcli.questions.loss import agrees, derive_loss, require_alone
 from gradcli.questions.question import Question
 from gradcli.questions.remarks import of_sum
-from gradcli.results import Adjoint, Explanation, Loss, Notation, Step, Term
+from gradcli.results import Adjoint, Explanation, Notation, Step, Term
 
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
@@ -35,9 +35,6 @@ MOST_TERMS = 12
 
 MOST_ELEMENTS = 2**24
 """Elements of all lines together: each is held with its adjoint and its local derivatives, 1 GiB in all."""
-
-ROUNDING = 256
-"""Units in the last place, relative to the largest entry, by which two ways to the same gradient may differ."""
 
 
 def explain(
@@ -86,7 +83,7 @@ def explain(
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss=derived,
-        loss_agrees=None if derived is None else _agrees(derived, product),
+        loss_agrees=None if derived is None else agrees(derived, product, question.dtype),
         warnings=warnings,
         **shared,
     )
@@ -99,17 +96,6 @@ def _require_room(question: Question) -> None:
             f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
             hint="use smaller inputs, or vjp, which keeps no steps",
         )
-
-
-def _agrees(loss: Loss, product: Mapping[str, Array]) -> bool:
-    """Whether both gradients are the same up to rounding; what is not finite must be the same."""
-    for name, found in product.items():
-        other = loss.gradient[name]
-        scale = float(np.max(np.abs(other), initial=0, where=np.isfinite(other)))
-        room = ROUNDING * float(np.finfo(found.dtype).eps) * scale
-        if not np.allclose(found, other, rtol=0, atol=room, equal_nan=True):
-            return False
-    return True
 
 
 class Walk:

@@ -21,7 +21,7 @@ from gradcli.language.indexing import show
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_value
-from gradcli.questions.question import Question, rounded
+from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.results import Loss
 
 SOURCE = "--loss"
@@ -106,6 +106,22 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         inputs=values,
         check=shared["check"],
         warnings=(*program.warnings, *([remark] if held else [])),
+    )
+
+
+def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
+    """Whether vᵀJ is ∇(ℓ∘f) up to rounding, measured by the largest element: the others may have cancelled.
+
+    What is not finite must be the same.
+    """
+    from gradcli.check.entry import TOLERANCE
+
+    rtol = TOLERANCE[dtype].rtol
+    return all(
+        np.allclose(
+            vjp[name], whole, rtol=rtol, atol=rtol * np.abs(whole[np.isfinite(whole)]).max(initial=0.0), equal_nan=True
+        )
+        for name, whole in loss.gradient.items()
     )
 
 

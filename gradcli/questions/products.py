@@ -18,7 +18,7 @@ from gradcli.language.program import Atom, Program
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
-from gradcli.questions.loss import derive_loss
+from gradcli.questions.loss import agrees, derive_loss
 from gradcli.questions.preparing import intermediates
 from gradcli.questions.question import Question, require_one_element
 from gradcli.questions.remarks import of_sum
@@ -293,11 +293,9 @@ def _with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping
     """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
     if check is None or loss.check is None:
         return check
-    from gradcli.check.entry import TOLERANCE
     from gradcli.check.summary import joined
 
-    rtol = TOLERANCE[question.dtype].rtol
-    is_same = all(_are_equal(vjp[name], g, rtol) for name, g in loss.gradient.items())
+    is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
     what = f"∂loss/∂{question.program.output_name}"
     found = loss.check
@@ -305,12 +303,6 @@ def _with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping
     note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
     both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
     return replace(both, checked=check.checked)
-
-
-def _are_equal(a: Array, b: Array, rtol: float) -> bool:
-    """Whether two arrays differ by rounding only, measured by the largest element: the others may have cancelled."""
-    size = np.abs(b[np.isfinite(b)]).max(initial=0.0)
-    return np.allclose(a, b, rtol=rtol, atol=rtol * size, equal_nan=True)
 
 
 def _joined(answers: Sequence[VJP]) -> Products:
