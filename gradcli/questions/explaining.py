@@ -18,7 +18,7 @@ from gradcli.language.program import Atom, Line, Program
 from gradcli.language.values import Array, Value
 from gradcli.questions.loss import agrees, derive_loss, require_alone
 from gradcli.questions.question import Question
-from gradcli.questions.remarks import of_sum
+from gradcli.questions.remarks import of_passes, of_sum, of_v
 from gradcli.results import Adjoint, Explanation, Notation, Step, Term
 
 if TYPE_CHECKING:
@@ -72,12 +72,17 @@ def explain(
     walk = Walk(question, found)
     steps = list(walk.steps())
     adjoints = list(walk.adjoints(weights, product))
-    warnings = (*shared.pop("warnings"), *(derived.warnings if derived else ()))
+    is_implicit = v is None and of_snippet is None and loss is None
+    remarked = [
+        *remarks(question, walk, weights, is_implicit=is_implicit),
+        *(of_v(question, given) if not loss else ()),
+    ]
+    warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
     return Explanation(
         command="explain",
         v=weights,
         vjp=product,
-        remarks=tuple(remarks(question, walk, weights, is_implicit=v is None and of_snippet is None and loss is None)),
+        remarks=tuple(remarked),
         steps=tuple(steps),
         steps_count=max(1, len(walk.lines)),
         adjoints=tuple(adjoints),
@@ -214,13 +219,6 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
     elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
         at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
         yield f"v picks one row of J, the one of {y}[{at}]"
-    for name in question.wrt:
-        at_x = question.arrays[name]
-        if at_x.shape == v.shape and np.array_equal(at_x, v) and not np.isin(v, (0, 1)).all():
-            yield (
-                f"v equals {name}: each row of J is weighted by {name} itself; "
-                f"v is a weight, not the point, which is the value of {name}"
-            )
 
 
 def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
@@ -229,7 +227,7 @@ def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
     if last is None or last.op.name != "sum" or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
         return ()
     inner = walk.names[last.operands[0]]
-    return (f"sum hands 1 to every element of {inner}: the same as v = ones at {inner}",)
+    return (f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}",)
 
 
 def _is_pointwise(question: Question, walk: Walk) -> bool:

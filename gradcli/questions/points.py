@@ -21,7 +21,15 @@ from gradcli.language.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.preparing import Inputs, prepare
-from gradcli.questions.question import JACOBIAN_ENTRIES, Checked, Dtype, Question, require_one_element, rounded
+from gradcli.questions.question import (
+    JACOBIAN_ENTRIES,
+    Checked,
+    Cotangent,
+    Dtype,
+    Question,
+    require_one_element,
+    rounded,
+)
 from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
 
 if TYPE_CHECKING:
@@ -78,7 +86,7 @@ class Points:
             question.program, self.arrays, self.names, wrt, question.dtype, self.count, question.shape, elements
         )
 
-    def weights(self, cotangent: Array | Program) -> Array:
+    def weights(self, cotangent: Cotangent) -> Array:
         """The numbers of v at every point; an expression in y and the variables is evaluated at each."""
         question = self.question
         if not isinstance(cotangent, Program):

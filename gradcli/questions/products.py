@@ -1,27 +1,24 @@
-"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, what intermediates keep.
-
-And what to remark on: v is x itself, or a backward pass that torch refuses because an earlier one freed the graph.
-"""
+"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, what intermediates keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, TooLargeError
+from gradcli.errors import TooLargeError
 from gradcli.language.cutting import cut
 from gradcli.language.passes import ADD_UP
-from gradcli.language.program import Atom, Program
+from gradcli.language.program import Atom
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
 from gradcli.questions.loss import agrees, derive_loss
 from gradcli.questions.preparing import intermediates
-from gradcli.questions.question import Question, require_one_element
-from gradcli.questions.remarks import of_sum
+from gradcli.questions.question import Cotangent, Question, require_one_element
+from gradcli.questions.remarks import of_passes, of_sum, of_v
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Loss, Products
 
 MAX_PRODUCTS = 256
@@ -29,12 +26,6 @@ MAX_PRODUCTS = 256
 
 MAX_SHOWN = 30
 """Intermediates of one answer; the adjoint of each is judged on a function of its own."""
-
-SHORT = 6
-"""Elements of x up to which a remark repeats its numbers."""
-
-Cotangent = Array | Program
-"""A gradient vector as `Question.cotangent` gives it."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +98,8 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     """
     atoms = _named(question, extras.show)
     loss = None if extras.loss is None else derive_loss(question, extras.loss, extras.given)
-    remarked = dict.fromkeys(warning for v in vs for warning in _of_v(question, v))
-    remarked |= dict.fromkeys((*_of_passes(question), *(loss.warnings if loss else ())))
+    remarked = dict.fromkeys(warning for v in vs for warning in of_v(question, v))
+    remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     vs = vs if loss is None else [loss.v]
     weights = [question.weights(v) for v in vs]
     kept = _kept(question, atoms, weights)
@@ -148,80 +139,12 @@ def gradient(question: Question, extras: Extras) -> Gradient:
     require_one_element(question.shape)
     atoms = _named(question, extras.show)
     v = np.ones(question.shape, dtype=question.dtype)
-    remarked = _of_passes(question)
+    remarked = of_passes(question)
     kept = _kept(question, atoms, [v])
     found, shared = question.product(v, check=extras.check)
     shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
     shared["warnings"] = (*question.program.warnings, *remarked)
     return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
-
-
-def remarks(question: Question, v: Cotangent) -> tuple[str, ...]:
-    """What to say of a question beside its answer: traps that its numbers do not show.
-
-    Args:
-        question: The function at its point.
-        v: The gradient vector, as `Question.cotangent` gives it, or its numbers.
-    """
-    return (*_of_v(question, v), *_of_passes(question))
-
-
-def _of_v(question: Question, v: Cotangent) -> Iterator[str]:
-    """That v is x itself: the rows of J are weighted by numbers that nobody chose."""
-    weights = question.weights(v)
-    for name in question.wrt:
-        x = question.arrays[name]
-        is_named = isinstance(v, Program) and str(v.output) == name
-        if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
-            continue
-        if is_named or (x.size > 1 and not _is_component(x)):
-            yield (
-                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
-                f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
-            )
-
-
-def _is_component(v: Array) -> bool:
-    """Whether it picks elements of y: all others are 0."""
-    return bool(np.isin(v, (0, 1)).all())
-
-
-def _instead(question: Question, name: str) -> str:
-    """What that does to the numbers."""
-    from gradcli.autodiff.derivatives import vjp
-
-    x = question.arrays[name]
-    if x.size > SHORT:
-        return ""
-    this, plain = (vjp(question.forward, v, (name,))[name] for v in (x, np.ones_like(x)))
-    return f" ({_listed(this)} instead of {_listed(plain)})"
-
-
-def _listed(array: Array) -> str:
-    return ", ".join(f"{number:.6g}" for number in array.ravel().tolist())
-
-
-def _of_passes(question: Question) -> Iterator[str]:
-    """That torch refuses a pass of the snippet, found by letting torch run them all."""
-    replay = question.frees_graph
-    inputs = {**question.named, **question.arrays}
-    if replay is None or not set(replay.program.names) <= set(inputs):
-        return
-    from gradcli.autodiff.passes import refused
-
-    try:
-        number = refused(replay, inputs, question.dtype)
-    except GradcliError:
-        return  # a pass that the answer is not about, and torch has something else against it
-    if number is None:
-        return
-    y = question.program.output_name
-    yield (
-        'torch raises RuntimeError "Trying to backward through the graph a second time" '
-        f"at {replay.where(number)}: an earlier pass freed the intermediate values that the derivatives are made of. "
-        f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
-        "the numbers here are what .grad would hold then"
-    )
 
 
 def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:

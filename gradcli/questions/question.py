@@ -41,6 +41,9 @@ JACOBIAN_BYTES = 2**30
 
 Dtype = Literal["float64", "float32"]
 
+Cotangent = Array | Program
+"""A gradient vector: numbers, or an expression in y and the variables."""
+
 
 class Checked(TypedDict):
     """The part of an answer that the formulas and the check fill."""
@@ -148,7 +151,7 @@ class Question:
         """Why the Jacobian, or one for each of several points, is left out of an answer."""
         return f"{times * self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit"
 
-    def cotangent(self, v: Value | None, of_snippet: Program | None) -> Array | Program:
+    def cotangent(self, v: Value | None, of_snippet: Program | None) -> Cotangent:
         """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.
 
         Raises:
@@ -170,7 +173,7 @@ class Question:
             )
         return np.ones(self.shape)
 
-    def weights(self, v: Array | Program) -> Array:
+    def weights(self, v: Cotangent) -> Array:
         """The numbers of the gradient vector; an expression in y is evaluated by torch, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)

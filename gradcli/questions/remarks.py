@@ -1,17 +1,90 @@
-"""What to know of an answer itself, in a sentence, where the formulas show it."""
+"""What to know of an answer itself, in a sentence: traps and tricks that its numbers do not show.
+
+A sum() that stands for v = ones, a v that is x itself, a backward pass that torch refuses because an earlier one freed
+the graph.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import sympy
 
+from gradcli.errors import GradcliError
 from gradcli.language.movement import axes_of
 from gradcli.language.program import Line, Program
 from gradcli.language.shapes import infer
-from gradcli.questions.question import Question
+from gradcli.questions.question import Cotangent, Question
 from gradcli.results import Array
+
+SHORT = 6
+"""Elements of x up to which a remark repeats its numbers."""
+
+
+def of_v(question: Question, v: Cotangent) -> Iterator[str]:
+    """That v is x itself: the rows of J are weighted by numbers that nobody chose.
+
+    Args:
+        question: The function at its point.
+        v: The gradient vector, as `Question.cotangent` gives it, or its numbers.
+    """
+    weights = question.weights(v)
+    for name in question.wrt:
+        x = question.arrays[name]
+        is_named = isinstance(v, Program) and str(v.output) == name
+        if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
+            continue
+        if is_named or (x.size > 1 and not _is_component(x)):
+            yield (
+                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
+                f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
+            )
+
+
+def _is_component(v: Array) -> bool:
+    """Whether it picks elements of y: all others are 0."""
+    return bool(np.isin(v, (0, 1)).all())
+
+
+def _instead(question: Question, name: str) -> str:
+    """What that does to the numbers."""
+    from gradcli.autodiff.derivatives import vjp
+
+    x = question.arrays[name]
+    if x.size > SHORT:
+        return ""
+    this, plain = (vjp(question.forward, v, (name,))[name] for v in (x, np.ones_like(x)))
+    return f" ({_listed(this)} instead of {_listed(plain)})"
+
+
+def _listed(array: Array) -> str:
+    return ", ".join(f"{number:.6g}" for number in array.ravel().tolist())
+
+
+def of_passes(question: Question) -> Iterator[str]:
+    """That torch refuses a pass of the snippet, found by letting torch run them all."""
+    replay = question.frees_graph
+    inputs = {**question.named, **question.arrays}
+    if replay is None or not set(replay.program.names) <= set(inputs):
+        return
+    from gradcli.autodiff.passes import refused
+
+    try:
+        number = refused(replay, inputs, question.dtype)
+    except GradcliError:
+        return  # a pass that the answer is not about, and torch has something else against it
+    if number is None:
+        return
+    y = question.program.output_name
+    yield (
+        'torch raises RuntimeError "Trying to backward through the graph a second time" '
+        f"at {replay.where(number)}: an earlier pass freed the intermediate values that the derivatives are made of. "
+        f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
+        "the numbers here are what .grad would hold then"
+    )
 
 
 def of_sum(question: Question, v: Array) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.program import Program
-from gradcli.language.values import Array, Value
-from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
+from gradcli.language.values import Value
+from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question, rounded
 from gradcli.results import Language, Source
 from gradcli.source.layout import WIDTH
 from gradcli.source.task import Task
@@ -77,7 +77,7 @@ def writing(
     )
 
 
-def _latex(question: Question, cotangent: Array | Program) -> str:
+def _latex(question: Question, cotangent: Cotangent) -> str:
     """The answer of `vjp` as a document: its numbers are torch's."""
     from gradcli.questions.products import Extras, products
     from gradcli.source.latex_document import latex_document

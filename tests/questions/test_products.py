@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.questions.preparing import prepare
-from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN, remarks
+from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
+from gradcli.questions.remarks import of_v
 from gradcli.results import Array
 from tests.programs import Random, programs
 
@@ -303,7 +304,7 @@ def test_the_kink_of_a_loss_is_found() -> None:
 
 def _remarks(text: str, v: str, **at: Any) -> tuple[str, ...]:
     question = prepare(text, Function(text)._snippet, at, None, "float64")
-    return remarks(question, question.cotangent(v, None))
+    return tuple(of_v(question, question.cotangent(v, None)))
 
 
 @pytest.mark.parametrize("v", ["x", "1,2", " x ", "[1,2]"])
@@ -358,6 +359,7 @@ def test_a_second_pass_through_a_freed_graph_is_explained() -> None:
     assert "retain_graph=True" in remark
     assert "compute y anew" in remark
     assert answer.vjp["x"].tolist() == [4, 8]
+    assert remark in Function(TWICE.format("x**2", "", "")).explain(check=False).warnings
 
 
 REFUSED: list[tuple[str, bool]] = [
