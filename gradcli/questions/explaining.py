@@ -63,7 +63,7 @@ def explain(
     require_alone(v, loss)
     _require_room(question)
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
-    derived = None if loss is None else derive_loss(question, loss, extra or {})
+    derived = None if loss is None else derive_loss(question, loss, extra or {}, check=check)
     weights = question.weights(given) if derived is None else derived.v
     product, shared = question.product(weights, check=check)
     from gradcli.autodiff.trace import trace

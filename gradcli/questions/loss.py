@@ -59,13 +59,14 @@ def split(text: str | None, at: Mapping[str, Value], known: Iterable[str]) -> tu
     return {name: value for name, value in at.items() if name not in extra}, extra
 
 
-def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Loss:
+def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, check: bool = True) -> Loss:
     """The loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
 
     Args:
         question: The function f at its point.
         text: Of ℓ, an expression in y by the name of the output.
         extra: Values of names that are not the function's.
+        check: Whether to compare v with the reference.
 
     Raises:
         GradcliError: The text is not in the language, or names what has no value.
@@ -93,7 +94,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    found, shared = of_y.product(weights, check=True)
+    found, shared = of_y.product(weights, check=check)
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(

@@ -97,7 +97,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
         GradcliError: A name to show is none of the function's, or there are too many; the loss is not one.
     """
     atoms = _named(question, extras.show)
-    loss = None if extras.loss is None else derive_loss(question, extras.loss, extras.given)
+    loss = None if extras.loss is None else derive_loss(question, extras.loss, extras.given, check=extras.check)
     remarked = dict.fromkeys(warning for v in vs for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     vs = vs if loss is None else [loss.v]

@@ -29,7 +29,7 @@ class Loss:
         formula_omitted: Why there is none.
         gradient: ∇(ℓ∘f) per variable, by torch through both functions at once.
         inputs: The values that ℓ names beside y.
-        check: The verdict on ∂ℓ/∂y.
+        check: The verdict on ∂ℓ/∂y; None if not asked for.
         warnings: Remarks about ℓ.
     """
 

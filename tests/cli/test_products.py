@@ -57,15 +57,22 @@ def test_plain_has_what_grad_holds(arguments: list[str], expected: str, gradcli:
 
 def test_the_sum_over_a_loss_is_the_same_both_ways(gradcli: Command) -> None:
     """D14."""
-    answer = json.loads(gradcli("vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)", "--json").out)
-    assert answer["v"] == [2, 8]
-    assert answer["loss"] == {
-        "expression": "sum(y**2)",
-        "value": 17.0,
-        "formula": "2*y[j]",
-        "gradient": {"x": [4.0, 32.0]},
-    }
-    assert answer["vjp"] == answer["loss"]["gradient"]
+    for command in ("vjp", "explain"):
+        answer = json.loads(gradcli(command, "x**2", "--at", "1,2", "--loss", "sum(y**2)", "--json").out)
+        assert answer["v"] == [2, 8]
+        loss = answer["loss"]
+        assert (loss.pop("check")["verdict"], loss.pop("agrees", True)) == ("agree", True)
+        assert loss == {
+            "expression": "sum(y**2)",
+            "value": 17.0,
+            "symbolic": "2*y[j]",
+            "gradient": {"x": [4.0, 32.0]},
+        }
+        assert answer["vjp"] == loss["gradient"]
+        unchecked = json.loads(
+            gradcli(command, "x**2", "--at", "1,2", "--loss", "sum(y**2)", "--json", "--no-check").out
+        )
+        assert "check" not in {**unchecked, **unchecked["loss"]}
 
 
 def test_traps_are_remarked_on_beside_the_answer(gradcli: Command) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.report.json.verdicts import arrays, check_fields
+from gradcli.report.json.products import loss_fields
+from gradcli.report.json.verdicts import arrays
 from gradcli.report.numbers import as_json
-from gradcli.results import Adjoint, Array, Explanation, Loss, Step, Term
+from gradcli.results import Adjoint, Array, Explanation, Step, Term
 
 MOST_LOCAL = 10_000
 """Numbers of a local derivative that are written out, as many as of a Jacobian."""
@@ -28,7 +29,7 @@ def explanation_fields(answer: Explanation) -> dict[str, Any]:
     if answer.adjoints_count > len(answer.adjoints):
         found["adjoints_count"] = answer.adjoints_count
     if answer.loss is not None:
-        found["loss"] = {**_loss(answer.loss), "agrees": answer.loss_agrees}
+        found["loss"] = {**loss_fields(answer.loss), "agrees": answer.loss_agrees}
     return found
 
 
@@ -52,18 +53,6 @@ def _term(term: Term) -> dict[str, Any]:
     if term.local is not None and term.local.size <= MOST_LOCAL:
         found["local"] = as_json(term.local)
     return found | {"value": as_json(term.value)}
-
-
-def _loss(loss: Loss) -> dict[str, Any]:
-    found: dict[str, Any] = {"expression": loss.expression, "value": as_json(loss.value), "v": as_json(loss.v)}
-    if loss.inputs:
-        found["inputs"] = arrays(loss.inputs)
-    if loss.formula is not None:
-        found["symbolic"] = loss.formula.text
-    elif loss.formula_omitted:
-        found["symbolic_omitted"] = loss.formula_omitted
-    found["gradient"] = arrays(loss.gradient)
-    return found | ({"check": check_fields(loss.check)} if loss.check is not None else {})
 
 
 def _values(array: Array) -> Any:

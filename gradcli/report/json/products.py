@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradcli.report.json.verdicts import arrays
+from gradcli.report.json.verdicts import arrays, check_fields
 from gradcli.report.numbers import as_json
 from gradcli.results import VJP, Intermediate, Loss
 
@@ -21,15 +21,16 @@ def product_fields(answer: VJP) -> dict[str, Any]:
 
 
 def loss_fields(loss: Loss) -> dict[str, Any]:
-    """The loss that v comes from."""
+    """The loss that v comes from; v itself, its derivative, is the answer's."""
     fields: dict[str, Any] = {"expression": loss.expression, "value": as_json(loss.value)}
     if loss.inputs:
         fields["inputs"] = arrays(loss.inputs)
     if loss.formula is not None:
-        fields["formula"] = loss.formula.text
-    else:
-        fields["formula_omitted"] = loss.formula_omitted
-    return fields | {"gradient": arrays(loss.gradient)}
+        fields["symbolic"] = loss.formula.text
+    elif loss.formula_omitted:
+        fields["symbolic_omitted"] = loss.formula_omitted
+    fields["gradient"] = arrays(loss.gradient)
+    return fields | ({"check": check_fields(loss.check)} if loss.check is not None else {})
 
 
 def intermediate_fields(intermediates: Mapping[str, Intermediate]) -> dict[str, Any]:
