@@ -157,7 +157,8 @@ def test_tables_read_back(tmp_path: Path, array: np.ndarray[Any, Any], dialect: 
 @given(MATRICES)
 def test_what_format_plain_writes_reads_back(tmp_path: Path, array: np.ndarray[Any, Any]) -> None:
     """Digit for digit."""
-    answer = Evaluation(command="eval", expression="x", dtype="float64", inputs={}, wrt=(), output="y", value=array)
+    whole: dict[str, Any] = {"inputs": {}, "wrt": (), "output": "y", "value": array, "check": None}
+    answer = Evaluation(command="eval", expression="x", dtype="float64", **whole)
     same(read(written(tmp_path, "x.txt", plain.render(answer))), array)
 
 

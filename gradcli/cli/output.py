@@ -56,11 +56,11 @@ def output(answer: Answer | Functions | Source, chosen: Format, *, json: bool, s
 
 
 def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
-    from gradcli.results import HVP, JVP, Checking, Differentiation, Evaluation, Hessian
+    from gradcli.results import Checking, Judged
 
     if isinstance(answer, Checking):
         return answer.passed
-    if strict and isinstance(answer, Differentiation | Evaluation | JVP | Hessian | HVP):
+    if strict and isinstance(answer, Judged):
         return answer.check is not None and answer.check.verdict == "agree"
     return True
 

@@ -18,9 +18,11 @@ from gradcli.results import (
     Checking,
     Claim,
     Differentiation,
+    Evaluation,
     Finding,
     FunctionPage,
     Jacobian,
+    Judged,
     Opinion,
     Products,
     Sampling,
@@ -42,6 +44,15 @@ AGAIN = (
 
 ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this one; x.grad = None starts anew"
 """What to know of one pass."""
+
+NO_VARIABLE = "there is no variable to differentiate by"
+"""In the place of derivatives."""
+
+NO_ELEMENTS = "empty, as the output has no elements"
+"""In the place of a Jacobian."""
+
+NO_ADJOINT = "None: no variable that is differentiated by enters it"
+"""What an intermediate without an adjoint means."""
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
@@ -88,6 +99,17 @@ def judged(verdict: Verdict, *, proven: bool) -> str:
 def sides(one_sided: tuple[float, float]) -> str:
     """The derivatives from the left and from the right."""
     return f"[{', '.join(map(digits, one_sided))}]"
+
+
+def at_points(answer: Answer) -> str:
+    """How many points there are, and of which variables."""
+    count = answer.points or 0
+    return f"{count:,} point{'s' * (count > 1)} of {', '.join(answer.points_of)}"
+
+
+def readings(answer: Judged) -> str:
+    """Which readings were compared."""
+    return "torch and enclosure" if isinstance(answer, Evaluation) else "torch, formula and enclosure"
 
 
 def covered(check: Check) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from gradcli.results.answers import (
     Gradient,
     Intermediate,
     Jacobian,
+    Judged,
 )
 from gradcli.results.curvature import HVP, JVP, Hessian
 from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, Step, Term
@@ -49,6 +50,7 @@ __all__ = [
     "Hessian",
     "Intermediate",
     "Jacobian",
+    "Judged",
     "Language",
     "Listing",
     "Loss",

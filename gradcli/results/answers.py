@@ -90,14 +90,19 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation(Answer):
-    """Y alone.
+class Judged(Answer):
+    """An answer with numbers that the reference judges.
 
     Attributes:
-        check: The verdict on y; None if not asked for.
+        check: The verdict; None if not asked for.
     """
 
-    check: Check | None = None
+    check: Check | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation(Judged):
+    """Y alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +119,14 @@ class Intermediate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differentiation(Answer):
-    """What the derivatives share.
+class Differentiation(Judged):
+    """What the first derivatives share: they are made of Jacobian blocks by variable.
 
     Attributes:
         jacobian: ∂y/∂x per variable, None if it was left out.
         jacobian_omitted: Why it was left out.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
-        check: The verdict; None if not asked for.
         intermediates: Those that were asked for, by name.
     """
 
@@ -130,7 +134,6 @@ class Differentiation(Answer):
     jacobian_omitted: str = ""
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
-    check: Check | None
     intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 

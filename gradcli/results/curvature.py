@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gradcli.results.answers import Answer, Formula
-from gradcli.results.verdicts import Array, Check
+from gradcli.results.answers import Formula, Judged
+from gradcli.results.verdicts import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JVP(Answer):
+class JVP(Judged):
     """The Jacobian-vector product Ju, the derivative of y along a direction.
 
     Attributes:
@@ -21,18 +21,16 @@ class JVP(Answer):
         jvp: Ju.
         symbolic: Its formula, if it has one.
         symbolic_omitted: Why it has none.
-        check: The verdict; None if not asked for.
     """
 
     u: Mapping[str, Array]
     jvp: Array
     symbolic: Formula | None
     symbolic_omitted: str
-    check: Check | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hessian(Answer):
+class Hessian(Judged):
     """The Hessian of a y of one element, a block for each pair of variables.
 
     Attributes:
@@ -40,18 +38,16 @@ class Hessian(Answer):
         hessian: ∂²y/∂a∂b by a and by b.
         symbolic: The formulas of the blocks that have one, by a and by b.
         symbolic_omitted: Why the others have none.
-        check: The verdict; None if not asked for.
     """
 
     grad: Mapping[str, Array]
     hessian: Mapping[str, Mapping[str, Array]]
     symbolic: Mapping[str, Mapping[str, Formula]]
     symbolic_omitted: Mapping[str, Mapping[str, str]]
-    check: Check | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HVP(Answer):
+class HVP(Judged):
     """The Hessian-vector product Hu of a y of one element, per variable.
 
     Attributes:
@@ -60,7 +56,6 @@ class HVP(Answer):
         hvp: Hu per variable, the derivative of the gradient along the direction.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
-        check: The verdict; None if not asked for.
     """
 
     u: Mapping[str, Array]
@@ -68,4 +63,3 @@ class HVP(Answer):
     hvp: Mapping[str, Array]
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
-    check: Check | None

@@ -22,6 +22,7 @@ from gradcli.results import (
     Explanation,
     Gradient,
     Hessian,
+    Judged,
 )
 
 SCHEMA = 1
@@ -38,7 +39,7 @@ def fields(answer: Answer) -> dict[str, Any]:
     if answer.points is not None:
         found |= {"points_of": list(answer.points_of), "points": answer.points}
     found["inputs"] = arrays(answer.inputs)
-    if isinstance(answer, Differentiation | BackwardGraph | JVP | Hessian | HVP):
+    if not isinstance(answer, Evaluation):
         found["wrt"] = list(answer.wrt)
     found["value"] = as_json(answer.value)
     match answer:
@@ -56,7 +57,7 @@ def fields(answer: Answer) -> dict[str, Any]:
             found |= {"v": as_json(v), "vjp": arrays(vjp)}
     if isinstance(answer, Differentiation):
         found |= _derivative(answer)
-    if isinstance(answer, Evaluation) and answer.check is not None:
+    if isinstance(answer, Judged) and answer.check is not None:
         found["check"] = check_fields(answer.check)
     if isinstance(answer, Checking):
         found |= checking_fields(answer)
@@ -81,6 +82,4 @@ def _derivative(answer: Differentiation) -> dict[str, Any]:
         fields["structure"] = structure
     if answer.symbolic_omitted:
         fields["symbolic_omitted"] = dict(answer.symbolic_omitted)
-    if answer.check is not None:
-        fields["check"] = check_fields(answer.check)
     return fields

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.report.json.verdicts import arrays, check_fields
+from gradcli.report.json.verdicts import arrays
 from gradcli.report.numbers import as_json
 from gradcli.results import HVP, JVP, Hessian
 
 
 def curvature_fields(answer: JVP | Hessian | HVP) -> dict[str, Any]:
-    """What such an answer has beside the value: directions, derivatives, formulas and the verdict."""
+    """What such an answer has beside the value: directions, derivatives and formulas."""
     fields: dict[str, Any] = {}
     match answer:
         case JVP():
@@ -33,6 +33,4 @@ def curvature_fields(answer: JVP | Hessian | HVP) -> dict[str, Any]:
             fields["symbolic"] = {name: formula.text for name, formula in answer.symbolic.items()}
             if answer.symbolic_omitted:
                 fields["symbolic_omitted"] = dict(answer.symbolic_omitted)
-    if answer.check is not None:
-        fields["check"] = check_fields(answer.check)
     return fields

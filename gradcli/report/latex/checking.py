@@ -19,7 +19,7 @@ from gradcli.report.latex.parts import (
     table,
     tensor,
 )
-from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, reasons, sampled
+from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, readings, reasons, sampled
 from gradcli.results import Checking, Claim
 from gradcli.typesetting import name, text
 
@@ -41,7 +41,7 @@ def parts(answer: Checking) -> Iterator[str]:
     if answer.wrt:
         yield from closed_form(answer)
     if answer.check is not None:
-        yield from coverage(answer.check)
+        yield from coverage(answer.check, readings(answer))
         yield from safe_form(answer.check.rewrite)
     yield heading(conclusion(answer))
 

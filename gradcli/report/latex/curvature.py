@@ -8,14 +8,14 @@ from itertools import combinations_with_replacement
 from gradcli.report.latex.derivatives import beginning
 from gradcli.report.latex.parts import (
     Equation,
-    coverage,
+    cross_check,
     equations,
-    findings,
     heading,
     matrix,
     sentence,
     tensor,
 )
+from gradcli.report.wording import NO_VARIABLE
 from gradcli.results import HVP, JVP, Array, Formula, Hessian
 from gradcli.typesetting import name, text
 
@@ -27,7 +27,7 @@ def parts(answer: JVP | Hessian | HVP) -> Iterator[str]:
     """Paragraphs and equations, from top to bottom."""
     yield from beginning(answer)
     if not answer.wrt:
-        yield sentence("there is no variable to differentiate by")
+        yield sentence(NO_VARIABLE)
         return
     y = name(answer.output)
     match answer:
@@ -59,9 +59,7 @@ def parts(answer: JVP | Hessian | HVP) -> Iterator[str]:
                     for word in answer.wrt
                 ]
             )
-    if answer.check is not None:
-        yield from coverage(answer.check)
-        yield from findings(answer.check, answer.output)
+    yield from cross_check(answer)
 
 
 def _gradient(answer: Hessian | HVP, y: str) -> str:

@@ -10,9 +10,8 @@ from gradcli.report.latex.parts import (
     Equation,
     closed_form,
     code,
-    coverage,
+    cross_check,
     equations,
-    findings,
     heading,
     matrix,
     partial,
@@ -20,8 +19,8 @@ from gradcli.report.latex.parts import (
     sentence,
     tensor,
 )
-from gradcli.report.wording import diagonal, statement
-from gradcli.results import HVP, JVP, VJP, Answer, Array, Checking, Differentiation, Evaluation, Gradient
+from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal, statement
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Checking, Differentiation, Gradient, Judged
 from gradcli.typesetting import name, text
 
 MOST_IN_A_LINE = 240
@@ -33,7 +32,7 @@ def parts(answer: Answer) -> Iterator[str]:
     y = answer.output
     yield from beginning(answer)
     if isinstance(answer, Differentiation) and not answer.wrt:
-        yield sentence("there is no variable to differentiate by")
+        yield sentence(NO_VARIABLE)
         return
     match answer:
         case VJP():
@@ -64,10 +63,8 @@ def endings(answer: Answer) -> Iterator[str]:
         yield from closed_form(answer)
         if words := diagonal(answer):
             yield rf"\noindent {text(words)}"
-    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
-        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
-        yield from coverage(answer.check, readings)
-        yield from findings(answer.check, answer.output)
+    if isinstance(answer, Judged):
+        yield from cross_check(answer)
 
 
 def beginning(answer: Answer) -> Iterator[str]:
@@ -94,7 +91,7 @@ def jacobian(answer: Differentiation) -> Iterator[str]:
     if answer.jacobian is None:
         yield sentence(f"left out: {answer.jacobian_omitted}")
     elif answer.value.size == 0:
-        yield sentence("empty, as the output has no elements")
+        yield sentence(NO_ELEMENTS)
     else:
         y = name(answer.output)
         yield equations((partial(y, name(word)), _block(answer, answer.jacobian[word])) for word in answer.wrt)

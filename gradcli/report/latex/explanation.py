@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from gradcli.report.latex.derivatives import beginning, jacobian, product
 from gradcli.report.latex.extras import LOSS, loss
 from gradcli.report.latex.mathematics import bar, mathematics
-from gradcli.report.latex.parts import Equation, coverage, equations, findings, heading, matrix, partial, sentence
+from gradcli.report.latex.parts import Equation, cross_check, equations, heading, matrix, partial, sentence
+from gradcli.report.wording import NO_VARIABLE
 from gradcli.results import Adjoint, Explanation, Step, Term
 from gradcli.typesetting import name
 
@@ -26,7 +27,7 @@ def parts(answer: Explanation) -> Iterator[str]:
     for remark in answer.remarks:
         yield sentence(remark)
     if not answer.wrt:
-        yield sentence("there is no variable to differentiate by")
+        yield sentence(NO_VARIABLE)
         return
     yield heading("backward: the adjoint of a line, times the local derivative")
     yield from _backward(answer)
@@ -37,9 +38,7 @@ def parts(answer: Explanation) -> Iterator[str]:
         same = "is the same" if answer.loss_agrees else "is not the same"
         yield sentence(f"the gradient of the loss of the function, in one go, {same}:")
         yield equations((rf"\nabla_{{{name(word)}}} {LOSS}", matrix(answer.loss.gradient[word])) for word in answer.wrt)
-    if answer.check is not None:
-        yield from coverage(answer.check)
-        yield from findings(answer.check, answer.output)
+    yield from cross_check(answer)
 
 
 def _forward(answer: Explanation) -> Iterator[Equation]:

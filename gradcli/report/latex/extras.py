@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradcli.report.latex.parts import Equation, code, equations, heading, matrix, partial, sentence, tensor
+from gradcli.report.wording import NO_ADJOINT
 from gradcli.results import VJP, Answer, Differentiation, Loss
 from gradcli.typesetting import name, text
 
@@ -55,4 +56,4 @@ def intermediates(answers: Sequence[Differentiation]) -> Iterator[str]:
             lines += [(label, r"\text{None}")] if grad is None else tensor(label, grad)
     yield equations(lines)
     if any(kept.grad is None for kept in first.values()):
-        yield sentence("None: no variable that is differentiated by enters it")
+        yield sentence(NO_ADJOINT)

@@ -14,8 +14,8 @@ import numpy as np
 
 from gradcli.report.drawing import LONG, ends
 from gradcli.report.numbers import digits
-from gradcli.report.wording import covered, judged, reasons, sides
-from gradcli.results import Array, Cell, Check, Differentiation, Finding, Opinion, Rewrite
+from gradcli.report.wording import covered, judged, readings, reasons, sides
+from gradcli.results import Array, Cell, Check, Differentiation, Finding, Judged, Opinion, Rewrite
 from gradcli.typesetting import name, number, text, typed
 
 MOST_COLUMNS = 10
@@ -222,12 +222,19 @@ def _written_out(cells: Sequence[Cell]) -> str:
     return grid([[by[row, column] for column in columns] for row in rows]) if is_whole and len(rows) > 1 else ""
 
 
-def coverage(check: Check, readings: str = "torch, formula and enclosure") -> Iterator[str]:
+def cross_check(answer: Judged) -> Iterator[str]:
+    """The verdict, what it covers, and what does not agree, if that was asked."""
+    if answer.check is not None:
+        yield from coverage(answer.check, readings(answer))
+        yield from findings(answer.check, answer.output)
+
+
+def coverage(check: Check, compared: str) -> Iterator[str]:
     """The verdict and what it covers."""
-    yield heading(f"the cross-check of {readings}")
+    yield heading(f"the cross-check of {compared}")
     entries, error = covered(check)
-    verdict = judged(check.verdict, proven=check.proven)
-    yield rf"\noindent {text(verdict)}: {text(entries)} entries checked, largest relative error {cell(error)}."
+    shown = judged(check.verdict, proven=check.proven)
+    yield rf"\noindent {text(shown)}: {text(entries)} entries checked, largest relative error {cell(error)}."
     for note in check.notes:
         yield sentence(note)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradcli.report.drawing import ends
 from gradcli.report.latex.derivatives import endings, product
 from gradcli.report.latex.parts import Equation, code, equations, matrix, partial, sentence, tensor
-from gradcli.report.wording import statement
+from gradcli.report.wording import NO_VARIABLE, at_points, statement
 from gradcli.results import VJP, Answer, Differentiation, Gradient, Jacobian
 from gradcli.typesetting import name, text
 
@@ -16,8 +16,7 @@ def parts(answer: Answer) -> Iterator[str]:
     """What is the same at each point, the points at the ends, formulas and the verdict."""
     count = answer.points or 0
     yield code(statement(answer))
-    points = f"{count:,} point{'s' * (count > 1)} of {', '.join(answer.points_of)}"
-    yield rf"\noindent at {text(points)}, in {text(answer.dtype)}."
+    yield rf"\noindent at {text(at_points(answer))}, in {text(answer.dtype)}."
     same = [
         line
         for word, array in answer.inputs.items()
@@ -28,7 +27,7 @@ def parts(answer: Answer) -> Iterator[str]:
         yield sentence("the same at each:")
         yield equations(same)
     if isinstance(answer, Differentiation) and not answer.wrt:
-        yield sentence("there is no variable to differentiate by")
+        yield sentence(NO_VARIABLE)
         return
     for point in ends(count):
         yield sentence(f"point {point}:" if point >= 0 else "…")

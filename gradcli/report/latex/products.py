@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradcli.report.latex.derivatives import beginning, endings, jacobian, product
 from gradcli.report.latex.extras import intermediates, loss
 from gradcli.report.latex.parts import Equation, equations, heading, sentence, tensor
-from gradcli.report.wording import accumulating
+from gradcli.report.wording import NO_VARIABLE, accumulating
 from gradcli.results import VJP, Products
 from gradcli.typesetting import name
 
@@ -16,7 +16,7 @@ def parts(answer: Products) -> Iterator[str]:
     """Paragraphs and equations, from top to bottom."""
     yield from beginning(answer)
     if not answer.wrt:
-        yield sentence("there is no variable to differentiate by")
+        yield sentence(NO_VARIABLE)
         return
     first = answer.answers[0]
     yield from loss(first.loss, first)

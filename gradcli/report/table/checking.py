@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, new_table, text, title
 from gradcli.report.table.parts import closed_form, coverage, heading, safe_form
-from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, reasons, sampled
+from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, readings, reasons, sampled
 from gradcli.results import Checking, Claim, Sampling
 
 STATUS_STYLES: Mapping[str, str] = {"proved": "bold green", "no counterexample": "bold yellow", "refuted": "bold red"}
@@ -35,7 +35,7 @@ def parts(answer: Checking, screen: Screen) -> Parts:
     if answer.wrt:
         yield from closed_form(answer, screen)
     if answer.check is not None:
-        yield from coverage(answer.check, screen)
+        yield from coverage(answer.check, screen, readings(answer))
         yield from safe_form(answer.check.rewrite, screen)
     yield _conclusion(answer, screen)
 

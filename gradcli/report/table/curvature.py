@@ -10,7 +10,8 @@ from rich.text import Text
 
 from gradcli.report.drawing import LONG, Screen, add_row, formula, new_table, text, title
 from gradcli.report.numbers import digits
-from gradcli.report.table.parts import coverage, findings, heading, labels, matrix, quantities
+from gradcli.report.table.parts import cross_check, heading, labels, matrix, quantities
+from gradcli.report.wording import NO_VARIABLE
 from gradcli.results import HVP, JVP, Cell, Formula, Hessian
 
 Parts = Iterator[Table | Text]
@@ -24,7 +25,7 @@ def parts(answer: JVP | Hessian | HVP, screen: Screen) -> Parts:
     y = answer.output
     yield from heading(answer, y, screen)
     if not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
+        yield text(NO_VARIABLE, screen)
         return
     match answer:
         case JVP():
@@ -46,9 +47,7 @@ def parts(answer: JVP | Hessian | HVP, screen: Screen) -> Parts:
             yield title("the Hessian-vector product in closed form", screen)
             shown = [(f"Hu {name}", answer.symbolic.get(name) or answer.symbolic_omitted[name]) for name in answer.wrt]
             yield from _list(shown, screen)
-    if answer.check is not None:
-        yield from coverage(answer.check, screen)
-        yield from findings(answer.check, y, screen)
+    yield from cross_check(answer, screen)
 
 
 def _hessian(answer: Hessian, screen: Screen) -> Parts:

@@ -10,9 +10,9 @@ from rich.text import Text
 from gradcli.report.drawing import LONG, Screen, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.extras import intermediates, loss, product
-from gradcli.report.table.parts import closed_form, coverage, findings, heading, labels, matrix, quantities
-from gradcli.report.wording import diagonal
-from gradcli.results import VJP, Answer, Differentiation, Evaluation, Gradient
+from gradcli.report.table.parts import closed_form, cross_check, heading, labels, matrix, quantities
+from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal
+from gradcli.results import VJP, Answer, Differentiation, Gradient, Judged
 
 
 def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
@@ -20,7 +20,7 @@ def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     y = answer.output
     yield from heading(answer, y, screen)
     if isinstance(answer, Differentiation) and not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
+        yield text(NO_VARIABLE, screen)
         return
     match answer:
         case VJP():
@@ -44,10 +44,8 @@ def shared(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
             yield from _jacobian(answer, y, screen)
         yield from closed_form(answer, screen)
         yield from structures(answer, screen)
-    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
-        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
-        yield from coverage(answer.check, screen, readings)
-        yield from findings(answer.check, y, screen)
+    if isinstance(answer, Judged):
+        yield from cross_check(answer, screen)
 
 
 def remarks(answer: Answer, screen: Screen) -> Iterator[Text]:
@@ -70,7 +68,7 @@ def _jacobian(answer: Differentiation, y: str, screen: Screen) -> Iterator[Table
         return
     if answer.value.size == 0:
         yield title("the Jacobian", screen)
-        yield text("empty, as the output has no elements", screen)
+        yield text(NO_ELEMENTS, screen)
         return
     entries = sum(block.size for block in answer.jacobian.values())
     shapes = ", ".join(str(answer.jacobian[name].shape) for name in answer.wrt)

@@ -14,7 +14,7 @@ from gradcli.report.board import Block, beside, chain, matrix, numbers, words
 from gradcli.report.drawing import STYLES, Screen, add_row, elements, formula, new_table, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.parts import findings, heading, quantities
-from gradcli.report.wording import judged
+from gradcli.report.wording import NO_VARIABLE, judged
 from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Notation, Step, Term
 
 SHOWN = 40
@@ -39,7 +39,7 @@ def parts(answer: Explanation, screen: Screen) -> Iterator[Table | Text]:
     yield from _titled("v at the output", screen)
     yield from board.start()
     if not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
+        yield text(NO_VARIABLE, screen)
         return
     yield from _titled("backward: the adjoint of a line, times the local derivative", screen)
     yield from board.backward()
@@ -49,7 +49,7 @@ def parts(answer: Explanation, screen: Screen) -> Iterator[Table | Text]:
         yield from board.in_one_go(answer.loss)
     if answer.check is not None:
         yield Text()
-        yield verdict(answer.check, screen)
+        yield _verdict_line(answer.check, screen)
         yield from findings(answer.check, answer.output, screen)
 
 
@@ -59,7 +59,7 @@ def _titled(words: str, screen: Screen) -> Iterator[Text]:
     yield title(words, screen)
 
 
-def verdict(check: Check, screen: Screen) -> Text:
+def _verdict_line(check: Check, screen: Screen) -> Text:
     """The verdict and what it covers, on one line."""
     line = title("cross-check: ", screen)
     line.append(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict])

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gradcli.report.drawing import Screen, add_row, elements, formula, new_table, text, title
 from gradcli.report.table.parts import shape_of
+from gradcli.report.wording import NO_ADJOINT
 from gradcli.results import VJP, Differentiation
 
 
@@ -59,4 +60,4 @@ def intermediates(answers: Sequence[Differentiation], screen: Screen) -> Iterato
             add_row(table, screen, *seen, *([] if is_one else [str(number + 1)]), adjoint)
     yield table
     if any(kept.grad is None for kept in first.values()):
-        yield text("None: no variable that is differentiated by enters it", screen)
+        yield text(NO_ADJOINT, screen)

@@ -15,8 +15,8 @@ from rich.text import Text
 from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.report.wording import covered, judged, sides, statement
-from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Rewrite
+from gradcli.report.wording import covered, judged, readings, sides, statement
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Judged, Rewrite
 
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
@@ -113,13 +113,21 @@ def _classic(answer: Differentiation, screen: Screen) -> Iterator[Table] | None:
     return matrix([f"∂{row}" for row in rows], texts, screen)
 
 
-def coverage(check: Check, screen: Screen, readings: str = "torch, formula and enclosure") -> Iterator[Table | Text]:
+def cross_check(answer: Judged, screen: Screen) -> Iterator[Table | Text]:
+    """The verdict, what it covers, and what does not agree, if that was asked."""
+    if answer.check is not None:
+        yield from coverage(answer.check, screen, readings(answer))
+        yield from findings(answer.check, answer.output, screen)
+
+
+def coverage(check: Check, screen: Screen, compared: str) -> Iterator[Table | Text]:
     """The verdict and what it covers."""
-    yield title(f"the cross-check of {readings}", screen)
+    yield title(f"the cross-check of {compared}", screen)
     table = new_table(["verdict", "entries checked", "largest relative error"], screen)
     entries, error = covered(check)
-    verdict = Text(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict])
-    add_row(table, screen, verdict, entries, error)
+    add_row(
+        table, screen, Text(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict]), entries, error
+    )
     yield table
     for note in check.notes:
         yield text(note, screen)

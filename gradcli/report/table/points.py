@@ -9,17 +9,14 @@ from rich.text import Text
 
 from gradcli.report.drawing import WIDEST, Screen, add_row, elements, ends, new_table, text, title
 from gradcli.report.table.derivatives import remarks, structures
-from gradcli.report.table.parts import closed_form, coverage, findings, shape_of
-from gradcli.report.wording import statement
-from gradcli.results import VJP, Answer, Array, Differentiation, Evaluation, Gradient, Jacobian
+from gradcli.report.table.parts import closed_form, cross_check, shape_of
+from gradcli.report.wording import NO_VARIABLE, at_points, statement
+from gradcli.results import VJP, Answer, Array, Differentiation, Gradient, Jacobian, Judged
 
 
 def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
     """Titles, tables and remarks, from top to bottom."""
-    y = answer.output
-    count = answer.points or 0
-    points = f"{count:,} point{'s' * (count > 1)} of {', '.join(answer.points_of)}"
-    yield title(f"{statement(answer)}  at {points}", screen)
+    yield title(f"{statement(answer)}  at {at_points(answer)}", screen)
     same = {name: array for name, array in answer.inputs.items() if name not in answer.points_of}
     if same:
         table = new_table(["the same at each", "shape", answer.dtype], screen)
@@ -27,17 +24,15 @@ def parts(answer: Answer, screen: Screen) -> Iterator[Table | Text]:
             add_row(table, screen, name, shape_of(array), elements(array))
         yield table
     if isinstance(answer, Differentiation) and not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
+        yield text(NO_VARIABLE, screen)
         return
-    yield _rows(answer, count, screen)
+    yield _rows(answer, answer.points or 0, screen)
     yield from remarks(answer, screen)
     if isinstance(answer, Differentiation):
         yield from closed_form(answer, screen)
         yield from structures(answer, screen)
-    if isinstance(answer, Differentiation | Evaluation) and answer.check is not None:
-        readings = "torch, formula and enclosure" if isinstance(answer, Differentiation) else "torch and enclosure"
-        yield from coverage(answer.check, screen, readings)
-        yield from findings(answer.check, y, screen)
+    if isinstance(answer, Judged):
+        yield from cross_check(answer, screen)
 
 
 def _rows(answer: Answer, count: int, screen: Screen) -> Table | Text:

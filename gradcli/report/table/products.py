@@ -11,7 +11,7 @@ from gradcli.report.drawing import Screen, add_row, elements, new_table, text, t
 from gradcli.report.table.derivatives import shared
 from gradcli.report.table.extras import intermediates, loss
 from gradcli.report.table.parts import heading
-from gradcli.report.wording import accumulating
+from gradcli.report.wording import NO_VARIABLE, accumulating
 from gradcli.results import Products
 
 _TITLE = "vᵀJ, the vector-Jacobian product for each v"
@@ -21,7 +21,7 @@ def parts(answer: Products, screen: Screen) -> Iterator[Table | Text]:
     """Titles, tables and remarks, from top to bottom."""
     yield from heading(answer, answer.output, screen)
     if not answer.wrt:
-        yield text("there is no variable to differentiate by", screen)
+        yield text(NO_VARIABLE, screen)
         return
     first = answer.answers[0]
     yield from loss(first, screen)
