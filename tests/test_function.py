@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradcli
+from gradcli import results
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from tests.truths import TRUTHS, Truth
+
+
+def test_every_class_of_an_answer_is_exported() -> None:
+    """From the package itself; those of the catalog of functions are the shell's."""
+    found = [getattr(results, name) for name in results.__all__]
+    kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
+    classes = {kind.__name__ for kind in kinds if kind.__module__ != "gradcli.results.functions"}
+    assert {*gradcli.__all__} == classes | {"Function", "GradcliError", "__version__"}
+    assert all(getattr(gradcli, name) for name in gradcli.__all__)
 
 
 @pytest.mark.parametrize("truth", TRUTHS, ids=str)
