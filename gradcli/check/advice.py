@@ -16,6 +16,7 @@ from gradcli.check.judge import Judgement
 from gradcli.check.point import Point
 from gradcli.check.sameness import is_same
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
+from gradcli.language.cutting import needed
 from gradcli.language.grammar import parse
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.program import Line, Program
@@ -158,7 +159,8 @@ def _limits(program: Program, line: Line, name: str, point: float) -> tuple[floa
     """What a quotient of one variable and its derivative tend to at a point, if that is so from both sides."""
     symbol = sympy.Symbol(name, real=True)
     part = Program(program.text, (symbol,), program.lines[: program.lines.index(line) + 1], line.symbol)
-    here = Point.of(_needed(part), {symbol: ()}, {name: np.array(point)})
+    part = replace(part, lines=tuple(needed(part.lines, part.output)))
+    here = Point.of(part, {symbol: ()}, {name: np.array(point)})
     try:
         plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
     except OverBudgetError:
@@ -170,14 +172,3 @@ def _limits(program: Program, line: Line, name: str, point: float) -> tuple[floa
     if not all(one.meets(ones[0]) for ones in (values, slopes) for one in ones):
         return None
     return to_float(values[0].ball), to_float(slopes[0].ball)
-
-
-def _needed(program: Program) -> Program:
-    """Only the lines that the output is made of."""
-    wanted = {program.output}
-    kept = []
-    for line in reversed(program.lines):
-        if line.symbol in wanted:
-            kept.append(line)
-            wanted.update(line.call.operands)
-    return replace(program, lines=tuple(reversed(kept)))

@@ -12,11 +12,10 @@ import numpy as np
 import sympy
 
 from gradcli.check.confirmed import MAX_FORMULAS
-from gradcli.check.curvature import Curvature, known_hessian, known_hvp, known_jvp
+from gradcli.check.curvature import Curvature, Truths, known_hessian, known_hvp, known_jvp
 from gradcli.check.formulas import PROBE_BITS, Known, chosen, confirm_known, element_of, lookups, with_refuted
 from gradcli.check.point import Point
 from gradcli.language.program import Program
-from gradcli.reference.balls import Ball
 from gradcli.results import Array, Check, Formula
 from gradcli.symbolic import second
 from gradcli.symbolic.derivative import Derivative
@@ -25,8 +24,6 @@ from gradcli.symbolic.printing import formula
 
 Block = tuple[str, str]
 """The variables of row and column; empty where there is none."""
-
-Truths = Mapping[Block, Mapping[tuple[tuple[int, ...], tuple[int, ...]], Ball]]
 
 
 @dataclass(frozen=True)

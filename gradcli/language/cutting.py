@@ -1,12 +1,33 @@
-"""The rest of a Program behind one of its values, as a function of that value: what the adjoint of the value is of."""
+"""Parts of a Program: the lines that a value is made of, and what is behind a value, as a function of it.
+
+The adjoint of a value is the derivative of what is behind it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy
 
-from gradcli.language.program import Atom, Call, Program
+from gradcli.language.program import Atom, Call, Line, Program
+
+
+def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
+    """The lines that some values are made of, in order.
+
+    >>> from gradcli.language.grammar import parse
+    >>> whole = parse("y = x**2; z = exp(x); y + 1")
+    >>> [line.call.op.name for line in needed(whole.lines, whole.output)]
+    ['pow', 'add']
+    """
+    wanted = set(outputs)
+    found = []
+    for line in reversed(lines):
+        if line.symbol in wanted:
+            found.append(line)
+            wanted.update(line.call.operands)
+    return found[::-1]
 
 
 def cut(program: Program, atom: Atom, name: str) -> Program:
@@ -26,13 +47,12 @@ def cut(program: Program, atom: Atom, name: str) -> Program:
     if atom in program.variables:
         return program
     new = sympy.Symbol(name, real=True)
-    needed = {program.output}
+    lines = needed([line for line in program.lines if line.symbol != atom], program.output)
+    used = {program.output, *(operand for line in lines for operand in line.call.operands)}
     kept = []
-    for line in reversed(program.lines):
-        if line.symbol in needed and line.symbol != atom:
-            needed.update(line.call.operands)
-            operands = tuple(new if a == atom else a for a in line.call.operands)
-            kept.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
-    variables = (*(symbol for symbol in program.variables if symbol in needed), new)
+    for line in lines:
+        operands = tuple(new if a == atom else a for a in line.call.operands)
+        kept.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+    variables = (*(symbol for symbol in program.variables if symbol in used), new)
     output = new if program.output == atom else program.output
-    return replace(program, variables=variables, lines=tuple(reversed(kept)), output=output, warnings=())
+    return replace(program, variables=variables, lines=tuple(kept), output=output, warnings=())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gradcli.errors import TooLargeError
+from gradcli.language.cutting import needed
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.values import Array, Value
@@ -108,7 +109,7 @@ class Walk:
 
     def __init__(self, question: Question, found: Trace) -> None:
         self.question, self.trace = question, found
-        self.lines = _needed(found.program)
+        self.lines = needed(found.program.lines, found.program.output)
         self.output = found.program.output
         self.name = question.program.output_name
         self.names = self._named()
@@ -187,17 +188,6 @@ def ends(items: Sequence[_Item]) -> list[_Item]:
     """
     half = MOST_LINES // 2
     return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
-
-
-def _needed(program: Program) -> list[Line]:
-    """The lines that the output is made of, in order."""
-    wanted: set[Atom] = {program.output}
-    found = []
-    for line in reversed(program.lines):
-        if line.symbol in wanted:
-            wanted.update(line.call.operands)
-            found.append(line)
-    return found[::-1]
 
 
 def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> Iterator[str]:

@@ -178,14 +178,3 @@ def uses_of(lines: Iterable[Line]) -> dict[Atom, int]:
         for operand in line.call.operands:
             uses[operand] = uses.get(operand, 0) + 1
     return uses
-
-
-def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
-    """The lines that some values are made of, in order."""
-    wanted = set(outputs)
-    found = []
-    for line in reversed(lines):
-        if line.symbol in wanted:
-            found.append(line)
-            wanted |= set(line.call.operands)
-    return found[::-1]

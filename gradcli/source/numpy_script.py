@@ -20,9 +20,8 @@ from gradcli.source.expressions import Piece
 from gradcli.source.formulas import Formulas
 from gradcli.source.layout import WIDTH, laid_out
 from gradcli.source.numpy_spelling import MATH, SPECIAL, NumpySpelling, is_in_numpy
-from gradcli.source.script import Script, assembled, component
+from gradcli.source.script import Script, assembled
 from gradcli.source.task import Task
-from gradcli.source.values import SHORT
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.entry import constant_symbol
 
@@ -98,13 +97,7 @@ class _NumpyScript(Script):
         if not isinstance(v, np.ndarray):
             lines, piece, _ = self.expression(v, pieces)
             return [*lines, laid_out(f"{self.gradient} = {piece.text}")]
-        at = component(v) if v.size > SHORT else ()
-        if at:
-            index = ", ".join(map(str, at))
-            return [f"{self.gradient} = np.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
-        if v.size > SHORT and np.array_equal(v, np.ones_like(v)):
-            return [f"{self.gradient} = np.ones_like({self.output})"]
-        return [self._definition(self.gradient, v, "v")]
+        return self.like_output(v, "np") or [self._definition(self.gradient, v, "v")]
 
     # -- the derivative
 

@@ -10,14 +10,16 @@ from typing import Protocol
 import numpy as np
 import sympy
 
+from gradcli.language.cutting import needed
 from gradcli.language.expansion import expansion
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.results import Array
-from gradcli.source.expressions import Piece, Statements, needed, uses_of
+from gradcli.source.expressions import Piece, Statements, uses_of
 from gradcli.source.names import Names
 from gradcli.source.task import Task
+from gradcli.source.values import SHORT
 
 _CUTS = frozenset(["detach", "zeros_like", "ones_like", "count"])
 """Operations without a derivative behind them; comparisons are others."""
@@ -138,6 +140,16 @@ class Script(ABC):
         output = whole.program.output
         piece = spelling.complete(output, spelling.operand(output))
         return statements.written, piece, bool(self.reached.get(output))
+
+    def like_output(self, v: Array, module: str) -> list[str]:
+        """The statements for ones of y's shape, or a single component, of a long y; none for other numbers."""
+        if v.size <= SHORT:
+            return []
+        if at := component(v):
+            index = ", ".join(map(str, at))
+            return [f"{self.gradient} = {module}.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
+        is_ones = np.array_equal(v, np.ones_like(v))
+        return [f"{self.gradient} = {module}.ones_like({self.output})"] if is_ones else []
 
     def _named(self, symbol: Atom) -> tuple[Shape, Piece]:
         """What a name in v stands for: y, a variable, or a value that only v names."""

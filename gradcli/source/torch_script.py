@@ -16,10 +16,9 @@ from gradcli.language.torch_calls import is_in_torch
 from gradcli.results import Array
 from gradcli.source.expressions import ATOM, Piece
 from gradcli.source.layout import laid_out
-from gradcli.source.script import Script, assembled, component
+from gradcli.source.script import Script, assembled
 from gradcli.source.task import Task
 from gradcli.source.torch_spelling import FUNCTIONAL, NUMPY, TorchSpelling
-from gradcli.source.values import SHORT
 
 _RESERVED = ("torch", "F", "np", "print")
 """Names that a script uses itself."""
@@ -85,19 +84,9 @@ class _TorchScript(Script):
         if v is None:
             return [f"{self.output}.backward()"]
         if isinstance(v, np.ndarray):
-            lines = self._array(v)
+            lines = self.like_output(v, "torch") or [self._definition(self.gradient, v, "v")]
         else:
             lines, piece, is_active = self.expression(v, pieces)
             text = f"{piece.at(ATOM)}.detach()" if is_active else piece.text
             lines.append(laid_out(f"{self.gradient} = {text}"))
         return [*lines, f"{self.output}.backward(gradient={self.gradient})"]
-
-    def _array(self, v: Array) -> list[str]:
-        """The numbers of v; ones of y's shape and single components of a long y as such."""
-        at = component(v) if v.size > SHORT else ()
-        if at:
-            index = ", ".join(map(str, at))
-            return [f"{self.gradient} = torch.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
-        if v.size > SHORT and np.array_equal(v, np.ones_like(v)):
-            return [f"{self.gradient} = torch.ones_like({self.output})"]
-        return [self._definition(self.gradient, v, "v")]
