@@ -54,15 +54,19 @@ At = Annotated[
         "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
     ),
 ]
+_GRADIENT_VECTOR = (
+    "The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
+    "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at."
+)
+_IMPLICIT = "Default: 1, if y has one element."
+
 Vector = Annotated[
     str | None,
     typer.Option(
         "--v",
         metavar="VALUE",
         show_default=False,
-        help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
-        "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at. "
-        "Default: 1, if y has one element.",
+        help=f"{_GRADIENT_VECTOR} {_IMPLICIT}",
     ),
 ]
 Vectors = Annotated[
@@ -71,9 +75,7 @@ Vectors = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
-        help="The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
-        "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at. "
-        "Repeat for more, a product each. Default: 1, if y has one element.",
+        help=f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}",
     ),
 ]
 Accumulate = Annotated[

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gradcli.errors import InputError
 from gradcli.language.directions import read_directions
-from gradcli.language.indexing import show
 from gradcli.language.values import Array, Value
-from gradcli.questions.question import Question, require_room, rounded
+from gradcli.questions.question import Question, require_one_element, require_room, rounded
 from gradcli.results import HVP, JVP, Formula, Hessian
 
 if TYPE_CHECKING:
@@ -56,7 +53,7 @@ def hessian(question: Question, *, check: bool) -> Hessian:
         InputError: y has several elements.
         TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
     """
-    _require_one_element(question, "a Hessian")
+    _require_gradient(question, "a Hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     require_room(
         "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
@@ -88,7 +85,7 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     Raises:
         InputError: y has several elements; a direction is missing or does not fit.
     """
-    _require_one_element(question, "a Hessian-vector product")
+    _require_gradient(question, "a Hessian-vector product")
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import second
     from gradcli.autodiff.derivatives import value
@@ -128,14 +125,11 @@ def _directions(question: Question, u: Directions, command: str) -> dict[str, Ar
     return {name: rounded(array, question.dtype) for name, array in found.items()}
 
 
-def _require_one_element(question: Question, what: str) -> None:
-    if math.prod(question.shape) == 1:
-        return
+def _require_gradient(question: Question, what: str) -> None:
+    """Refuse the second derivatives of a y that has no gradient."""
     y = question.program.output_name
     example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(question.shape))}]" * (0 not in question.shape)
-    raise InputError(
-        f"{what} needs a y of one element, and y has shape {show(question.shape)}", hint=f"use sum(...){example}"
-    )
+    require_one_element(question, what, f"use sum(...){example}")
 
 
 def _nested(found: Found) -> dict[str, dict[str, Formula]]:

@@ -27,7 +27,7 @@ from gradcli.questions.question import (
     Cotangent,
     Dtype,
     Question,
-    require_one_element,
+    require_gradient,
     rounded,
 )
 from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
@@ -161,7 +161,7 @@ def gradient(points: Points, *, check: bool) -> Gradient:
     Raises:
         InputError: At one point, y has several elements.
     """
-    require_one_element(points.question.shape)
+    require_gradient(points.question)
     found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=check)
     return Gradient(command="grad", grad=found, **shared)
 

@@ -17,7 +17,7 @@ from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
 from gradcli.questions.loss import agrees, derive_loss
 from gradcli.questions.preparing import intermediates
-from gradcli.questions.question import Cotangent, Question, require_one_element
+from gradcli.questions.question import Cotangent, Question, require_gradient
 from gradcli.questions.remarks import of_passes, of_sum, of_v
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Loss, Products
 
@@ -136,7 +136,7 @@ def gradient(question: Question, extras: Extras) -> Gradient:
     Raises:
         InputError: y has several elements, or a name to show is none of the function's.
     """
-    require_one_element(question.shape)
+    require_gradient(question)
     atoms = _named(question, extras.show)
     v = np.ones(question.shape, dtype=question.dtype)
     remarked = of_passes(question)

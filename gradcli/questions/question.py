@@ -266,17 +266,28 @@ class Question:
             return None
 
 
-def require_one_element(shape: Shape) -> None:
+def require_one_element(question: Question, what: str, hint: str) -> None:
+    """Refuse a derivative that only a y of one element has.
+
+    Args:
+        question: What is asked.
+        what: The derivative, with its article.
+        hint: What to do instead.
+
+    Raises:
+        InputError: y has several elements, or none.
+    """
+    if math.prod(question.shape) != 1:
+        raise InputError(f"{what} needs a y of one element, and y has shape {show(question.shape)}", hint=hint)
+
+
+def require_gradient(question: Question) -> None:
     """Refuse the gradient of a y of several elements.
 
     Raises:
         InputError: So it is.
     """
-    if math.prod(shape) != 1:
-        raise InputError(
-            f"a gradient needs a y of one element, and y has shape {show(shape)}",
-            hint="use sum(...), or vjp with --v, or jacobian",
-        )
+    require_one_element(question, "a gradient", "use sum(...), or vjp with --v, or jacobian")
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
