@@ -138,3 +138,17 @@ def test_the_version_is_in_one_place() -> None:
     from importlib.metadata import version
 
     assert version("gradcli") == gradcli.__version__
+
+
+ROOMS = ["autodiff", "check", "function", "questions", "reference", "report", "source", "symbolic"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_module_is_on_the_map_of_its_room(room: str) -> None:
+    """The docstring of the package: names at the left, what they are for at the right."""
+    text = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    mapped = [name for line in text.splitlines() if "  " in line for name in line.partition("  ")[0].split(", ")]
+    inside = [
+        path.stem for path in (PACKAGE / room).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    ]
+    assert sorted(name for name in mapped if name.isidentifier()) == sorted(n for n in inside if not n.startswith("_"))

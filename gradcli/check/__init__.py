@@ -6,8 +6,9 @@ target, compare                  one number, its truth, and whether they agree
 singular                         what there is where a value or a derivative is missing
 entry, summary                   what was decided, and one check of it all
 formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side
-scene, diagnosis, faults         which operation lost the digits or poisoned the gradient
+scene, view, diagnosis, faults   what was computed on the way, and which operation lost digits or gave NaN
 advice, sameness                 how to write the function instead
-along, rows, curvature           Ju, Hu and the Hessian, each judged as the derivative of one more Program
+along, rows, curvature, second   Ju, Hu and the Hessian, judged as derivatives of one more Program, and their formulas
+points                           which of many points are judged, and one check of them all
 claims                           derivatives that somebody claims: proved, or refuted
 """

@@ -1,6 +1,10 @@
-"""A function of tensors from text: the one place that asks all three readings for an answer.
+"""A function of tensors from text: the Python API, a method a command.
 
-Everything that can be wrong with the input is found before torch is imported.
+text                             what all methods begin with: the text, read once
+derivatives                      eval, vjp, grad, jacobian, jvp, hessian, hvp
+views                            check, explain, graph, code
+
+Holds no mathematics: `gradcli.questions` asks the readings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,14 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
-Everything that can be wrong with the input is found before torch is imported.
+question, preparing              one function at one point: read, refused or ready, without torch; and what torch says
+products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
+points                           the same at many points
+curvature                        jvp, hessian, hvp
+checking                         check
+explaining, terms                explain: the lines, and what each adds to an adjoint
+graphing                         graph
+writing                          code
+remarks                          traps and tricks that the numbers of an answer do not show
+
+Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.
 """

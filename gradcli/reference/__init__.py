@@ -1,1 +1,9 @@
-"""The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch."""
+"""The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch.
+
+balls, compiling, rounding       functions of balls; SymPy as such functions; what float formats add to them
+rules, choices, aggregates       the local rules: elementwise, of branches, of whole lists
+lowering, groups, footprint      Programs as the rules need them; which element comes from which
+duals, running, backward         tangents and adjoints at the elements that are asked for
+tangent, writing, unrolling      dy = J(x)·u as one more Program, for second derivatives
+probing                          the neighbourhood of a point
+"""

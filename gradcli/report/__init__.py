@@ -1,4 +1,12 @@
-"""Results out: one module a format, each from a result object to text.  Does no mathematics."""
+"""Results out: one module or folder a format, each from a result object to text.  Does no mathematics.
+
+table                            tables, trees and boards for people, a module a family of answers
+latex                            the same as a fragment of LaTeX
+json, plain                      for programs: an object a line, or the bare numbers
+dot, mermaid                     graphs for other programs to draw
+wording, labels, numbers         what table and latex say alike: words, names of entries, digits
+drawing, board, nodes            what tables, boards and graphs are drawn with
+"""
 
 from __future__ import annotations
 
