@@ -1,11 +1,14 @@
-"""Generated scripts run in this process, and what they print."""
+"""Generated scripts run in this process, and what they print; command lines as arguments of `Function`."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import io
+from collections.abc import Sequence
 from typing import Any
+
+from gradcli import Function
 
 
 def run_script(source: str) -> tuple[dict[str, Any], str]:
@@ -25,3 +28,13 @@ def run_script(source: str) -> tuple[dict[str, Any], str]:
     with contextlib.redirect_stderr(io.StringIO()):
         exec(compile(tree, "<script>", "exec"), names)
     return names | {"printed": printed}, out.getvalue()
+
+
+def asked(words: Sequence[str]) -> tuple[str, dict[str, str], str | None, list[str] | None]:
+    """The expression, the values, v and `wrt` that the words of a command line say."""
+    options = list(zip(words[1::2], words[2::2], strict=True))
+    first = Function(words[0]).variables[0]
+    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
+    v = next((word for key, word in options if key == "--v"), None)
+    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
+    return words[0], dict(word.split("=", 1) for word in given), v, wrt

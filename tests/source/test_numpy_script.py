@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.values import Value
 from tests.programs import Random, programs
-from tests.source.running import run_script
+from tests.source.running import asked, run_script
 from tests.test_seeds import VJPS
 
 INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
@@ -81,13 +81,8 @@ def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
 @pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
 def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
     """Each as a script."""
-    options = list(zip(words[1::2], words[2::2], strict=True))
-    first = Function(words[0]).variables[0]
-    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
-    at = dict(word.split("=", 1) for word in given)
-    v = next((word for key, word in options if key == "--v"), None)
-    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
-    same_numbers(words[0], at, v, wrt=wrt)
+    text, at, v, wrt = asked(words)
+    same_numbers(text, at, v, wrt=wrt)
 
 
 @settings(

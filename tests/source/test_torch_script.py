@@ -15,7 +15,7 @@ from gradcli.language import ops
 from gradcli.language.values import Value
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
-from tests.source.running import run_script
+from tests.source.running import asked, run_script
 from tests.test_seeds import VJPS
 
 
@@ -58,13 +58,8 @@ def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: str) -
 @pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
 def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
     """Each as a script."""
-    options = list(zip(words[1::2], words[2::2], strict=True))
-    first = Function(words[0]).variables[0]
-    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
-    at = dict(word.split("=", 1) for word in given)
-    v = next((word for key, word in options if key == "--v"), None)
-    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
-    same_numbers(words[0], at, v, wrt=wrt)
+    text, at, v, wrt = asked(words)
+    same_numbers(text, at, v, wrt=wrt)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in GRADIENTS], ids=range(len(GRADIENTS)))
@@ -73,7 +68,7 @@ def test_a_snippet_comes_back_as_a_script(text: str) -> None:
     same_numbers(text)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_random_programs(program: Random) -> None:
     """Sums of many contributions add up in the same order, so that the last bit is the same."""
