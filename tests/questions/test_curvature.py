@@ -273,13 +273,13 @@ def test_a_product_of_many_factors_has_no_formula_that_grows(count: int) -> None
     assert time.perf_counter() - start < 30
 
 
-def test_the_installed_commands(installed: Command) -> None:
-    """As processes of their own, with a direction from standard input's file and from a file."""
+def test_the_commands_answer_in_every_process(installed: Command, gradcli: Command) -> None:
+    """The first of them in one of its own."""
     run = installed("hvp", "sum(x**3)", "--at", "1,2", "--u", "e1", "--json")
     assert (run.code, run.err) == (0, "")
     assert json.loads(run.out)["hvp"] == {"x": [0.0, 12.0]}
-    assert installed("jvp", "-x**2", "--at", "-1,2", "--u", "-1,1", "--format", "plain").out == "-2 -4\n"
-    assert installed("hessian", "x[0]**2*x[1]", "--at", "1,2", "--format", "plain").out == "4 2\n2 0\n"
+    assert gradcli("jvp", "-x**2", "--at", "-1,2", "--u", "-1,1", "--format", "plain").out == "-2 -4\n"
+    assert gradcli("hessian", "x[0]**2*x[1]", "--at", "1,2", "--format", "plain").out == "4 2\n2 0\n"
 
 
 def test_a_direction_comes_from_a_file(gradcli: Command, tmp_path: Any) -> None:
