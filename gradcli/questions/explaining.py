@@ -17,7 +17,7 @@ from gradcli.language.cutting import needed
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line, Program
 from gradcli.language.values import Array, Value
-from gradcli.questions.loss import agrees, derive_loss, require_alone
+from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Question
 from gradcli.questions.remarks import of_passes, of_sum, of_v
 from gradcli.results import Adjoint, Explanation, Notation, Step, Term
@@ -73,6 +73,8 @@ def explain(
     walk = Walk(question, found)
     steps = list(walk.steps())
     adjoints = list(walk.adjoints(weights, product))
+    if derived is not None:
+        shared["check"] = with_loss(shared["check"], derived, question, product)
     is_implicit = v is None and of_snippet is None and loss is None
     remarked = [
         *remarks(question, walk, weights, is_implicit=is_implicit),

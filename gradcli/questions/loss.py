@@ -22,7 +22,7 @@ from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded
-from gradcli.results import Loss
+from gradcli.results import Check, Loss
 
 SOURCE = "--loss"
 """What messages call the text."""
@@ -124,6 +124,22 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
         )
         for name, whole in loss.gradient.items()
     )
+
+
+def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check | None:
+    """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
+    if check is None or loss.check is None:
+        return check
+    from gradcli.check.summary import joined
+
+    is_same = agrees(loss, vjp, question.dtype)
+    equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
+    what = f"∂loss/∂{question.program.output_name}"
+    found = loss.check
+    findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
+    note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
+    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
+    return replace(both, checked=check.checked)
 
 
 def _require_known(program: Program, y: str, known: Mapping[str, object]) -> None:

@@ -15,11 +15,11 @@ from gradcli.language.program import Atom
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
-from gradcli.questions.loss import agrees, derive_loss
+from gradcli.questions.loss import derive_loss, with_loss
 from gradcli.questions.preparing import intermediates
 from gradcli.questions.question import Cotangent, Question, require_gradient
 from gradcli.questions.remarks import of_passes, of_sum, of_v
-from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Loss, Products
+from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
@@ -119,7 +119,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
                 loss=loss,
                 intermediates=kept.shown(number),
                 remarks=of_sum(question, v),
-                check=check if loss is None else _with_loss(check, loss, question, found),
+                check=check if loss is None else with_loss(check, loss, question, found),
                 **shared,
             )
         )
@@ -210,22 +210,6 @@ def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     named = tuple(replace(finding, variable=label) for finding in check.findings)
     note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
     return replace(check, findings=named, notes=(note, *check.notes))
-
-
-def _with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check | None:
-    """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
-    if check is None or loss.check is None:
-        return check
-    from gradcli.check.summary import joined
-
-    is_same = agrees(loss, vjp, question.dtype)
-    equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
-    what = f"∂loss/∂{question.program.output_name}"
-    found = loss.check
-    findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
-    note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
-    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
-    return replace(both, checked=check.checked)
 
 
 def _joined(answers: Sequence[VJP]) -> Products:

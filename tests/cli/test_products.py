@@ -75,6 +75,15 @@ def test_the_sum_over_a_loss_is_the_same_both_ways(gradcli: Command) -> None:
         assert "check" not in {**unchecked, **unchecked["loss"]}
 
 
+@pytest.mark.parametrize("command", ["vjp", "explain"])
+def test_a_loss_that_has_a_kink_is_in_the_verdict(command: str, gradcli: Command) -> None:
+    """Of whatever uses its derivative."""
+    run = gradcli(command, "x**2 - 1", "--at", "1,2", "--loss", "sum(abs(y))", "--strict", "--json")
+    check = json.loads(run.out)["check"]
+    assert (run.code, check["verdict"]) == (1, "kink")
+    assert check["findings"][0]["note"].startswith("of ∂loss/∂y: ")
+
+
 def test_traps_are_remarked_on_beside_the_answer(gradcli: Command) -> None:
     """On stderr, and in JSON; the numbers and the exit code are those of any answer."""
     run = gradcli("vjp", "x**2", "--at", "1,2", "--v", "x", "--format", "plain")
