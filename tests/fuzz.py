@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import random
+import re
 import signal
 import sys
 import time
@@ -98,7 +99,54 @@ WORDS = """
 2.5 1e9 9999999999 'mean' 'ij->i' sum where softmax dim= keepdim=True range(3) ... # \\ é ∂ ² _ __ $ ! ? " { }
 """.split()
 
-COMMANDS = ("vjp", "jacobian", "grad", "eval", "check", "check")
+LOSSES = """
+sum(y**2) y.sum() z.sum() sum((y-t)**2) sum(z) mean(abs(y)) y y[0] sum(x) norm(y-y) sum(q) relu(y).sum() 1 0*y.sum()
+f.sum() sum(f**2) sum(sqrt(f)) {
+"""
+
+COMMANDS = (
+    *("vjp", "vjp", "jacobian", "grad", "eval", "check", "check"),
+    *("jvp", "hessian", "hvp", "explain", "explain", "graph", "code"),
+)
+
+VALUED = frozenset(["vjp", "check", "explain", "graph", "code"])
+"""Commands that take --v."""
+
+NAMES = ["x", "y", "z", "y,z", "x,A", "A", "a", "t1", "q", "", ",", "pi", "2", "é"]
+
+OPTIONS: dict[str, list[str]] = {
+    "--v": VECTORS,
+    "--u": ["x=1,2", "1,1", "ones", "x=ones", "A=e0", "A=e0_1", "a=1", "x=", "q=1", "nan", "x=x", "x=inf,0", "e9"],
+    "--show": NAMES,
+    "--loss": LOSSES.split(),
+    "--points-of": NAMES,
+    "--wrt": NAMES,
+    "--to": ["tree", "table", "dot", "mermaid", "torch", "numpy", "latex", ""],
+    "--accumulate": [],
+    "--no-check": [],
+    "--strict": [],
+    "--json": [],
+}
+"""Options that a command has or has not, and their values; some take none."""
+
+OWN: dict[str, list[str]] = {
+    "vjp": ["--v", "--v", "--accumulate", "--show", "--loss", "--points-of"],
+    "jacobian": ["--points-of"],
+    "grad": ["--show", "--points-of"],
+    "eval": ["--points-of"],
+    "jvp": ["--u", "--u"],
+    "hvp": ["--u", "--u"],
+    "explain": ["--loss"],
+    "graph": ["--show", "--to"],
+    "code": ["--to"],
+    "check": [],
+    "hessian": [],
+}
+"""The options that a command is mostly tried with."""
+
+
+LEAKS = re.compile(r"Traceback|tensor\(\d[^)]*grad_fn=|<[\w.]+ object at|_Dummy|mappingproxy|Symbol\(")
+"""What no answer says: how Python writes its own objects."""
 
 
 class Fuzz:
@@ -115,7 +163,7 @@ class Fuzz:
             pick(COMMANDS),
             text,
             "--format",
-            pick(["table", "json", "plain"]),
+            pick(["table", "json", "plain", "latex"]),
             "--dtype",
             pick(["float64", "float32"]),
         ]
@@ -123,13 +171,31 @@ class Fuzz:
             for name in ("x", "A", "a"):
                 if name in text and self.random.random() < 0.95:
                     words += ["--at", f"{name}={self.value(name)}"]
-        if words[0] == "vjp" and self.random.random() < 0.9:
+        if words[0] in VALUED and self.random.random() < 0.9:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
+        if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
+            words += ["--u", pick(OPTIONS["--u"]) if self.random.random() < 0.7 else "ones"]
         if words[0] == "check":
             words += self.demands()
-        elif self.random.random() < 0.1:
-            words += [pick(["--wrt", "--no-check", "--v", "--json", "--jsn", "-x"]), pick(["x", "q", ""])]
+        else:
+            words += self.options(words[0])
+            if self.random.random() < 0.03:
+                words += [pick(["--jsn", "-x", "--"]), pick(["x", "q", ""])]
         return words
+
+    def options(self, command: str) -> list[str]:
+        """Options of a command, and now and then one that it does not have."""
+        found = []
+        shared = ["--wrt", "--json", "--no-check", "--strict"]
+        names = [option for option in OWN[command] if self.random.random() < 0.25]
+        names += [option for option in shared if self.random.random() < 0.06]
+        names += [self.random.choice(list(OPTIONS))] if self.random.random() < 0.04 else []
+        for option in names:
+            values = OPTIONS[option]
+            found += [option, *([self.random.choice(values)] if values else [])]
+            if option == "--loss" and "t" in found[-1] and self.random.random() < 0.5:
+                found += ["--at", "t=0,1"]
+        return found
 
     def demands(self) -> list[str]:
         """Options of check."""
@@ -252,14 +318,17 @@ def complaint(words: list[str]) -> str:
         return traceback.format_exc()
     finally:
         sys.excepthook = hook
-    if code not in ((0, 1, 2) if words[0] == "check" else (0, 2)):
+    if code not in ((0, 1, 2) if words[0] == "check" or "--strict" in words else (0, 2)):
         return f"exit {code}: {err.getvalue()}"
     if code == 2:
         is_clear = err.getvalue().startswith(("error: ", '{"schema"')) and not out.getvalue()
         return "" if is_clear and len(err.getvalue()) < 3_000 else f"unclear: {out.getvalue()}{err.getvalue()}"
-    if "--format" in words and words[words.index("--format") + 1] == "json":
+    if leaked := LEAKS.findall(out.getvalue() + err.getvalue()):
+        return f"leaked: {leaked}"
+    if "--json" in words or words[words.index("--format") + 1] == "json":
         try:
-            json.loads(out.getvalue(), parse_constant=_refused)
+            for line in out.getvalue().splitlines() or [""]:
+                json.loads(line, parse_constant=_refused)
         except ValueError as error:
             return f"not strict JSON: {error}"
     return ""

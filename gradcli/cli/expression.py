@@ -42,6 +42,7 @@ class ExpressionCommand(TyperCommand):
             else:
                 if option is None:
                     self._require_no_twin(name, set(known))
+                    self._require_no_other(name, ctx)
                 options.append(word)
                 if option is not None and not getattr(option, "is_flag", False):
                     self._require_once(name, given, getattr(option, "multiple", False))
@@ -53,6 +54,15 @@ class ExpressionCommand(TyperCommand):
         own, difference, other = _TWINS.get(name, ("", "", ""))
         if own in known:
             raise UsageError(f"{self.name} {difference}", hint=f"write {own}, or {other} with {name}")
+
+    def _require_no_other(self, name: str, ctx: click.Context) -> None:
+        """Say whose option it is, which a guess at a typo would hide."""
+        commands = getattr(getattr(ctx.parent, "command", None), "commands", {})
+        owners = [owner for owner, other in commands.items() if any(name in one.opts for one in other.params)]
+        if owners:
+            listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
+            hint = f"{ctx.command_path} --help shows the options"
+            raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
 
     def _require_once(self, name: str, given: set[str], is_multiple: bool) -> None:
         if name in given and not is_multiple:

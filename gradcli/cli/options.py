@@ -211,9 +211,10 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
     if len(variables) == 1:
         return variables[0]
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
+    shown = word.strip() or "''"
     rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
-    hint = f"write {option} {variables[0]}={word}{rest}" if variables else f"leave out {option}"
-    raise InputError(f"{option} {word} names no variable, and the expression has {known}", hint=hint)
+    hint = f"write {option} {variables[0]}={word.strip() or 'VALUE'}{rest}" if variables else f"leave out {option}"
+    raise InputError(f"{option} {shown} names no variable, and the expression has {known}", hint=hint)
 
 
 def names(words: str | None, option: str = "--wrt") -> list[str] | None:

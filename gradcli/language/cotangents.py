@@ -45,7 +45,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
         if value.strip() == "ones":
             return np.ones(y.shape)
         if match := COMPONENT.fullmatch(value):
-            return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source)
+            return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source, y.name)
         program = parse_cotangent(value, source, frozenset((y.name, *y.variables)))
         if program.variables:
             require_shape(program, y)
@@ -53,7 +53,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     v = read_value(value, source)
     if v.shape != y.shape:
         typed = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
-        raise _misshapen(v.shape, y.shape, typed, str(value))
+        raise _misshapen(v.shape, y, typed, str(value))
     return v
 
 
@@ -69,23 +69,24 @@ def require_shape(program: Program, y: Outputs) -> None:
             start = program.text.find(name)
             hint = did_you_mean(name, known) or f"v may name {', '.join(known)}"
             place = Place(program.text, Span(start, start + len(name)), program.source)
-            raise InputError(f"v names '{name}', which is neither y nor a variable", place=place, hint=hint)
+            raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
         whole = Place(program.text, Span(0, len(program.text)), program.source)
         of_snippet = program.place(program.lines[-1]) if program.lines else None
-        raise _misshapen(shape, y.shape, of_snippet if program.source == "EXPR" else whole, "v")
+        raise _misshapen(shape, y, of_snippet if program.source == "EXPR" else whole, "v")
 
 
-def _misshapen(given: Shape, wanted: Shape, place: Place | None, text: str) -> InputError:
-    message = f"v has shape {show(given)}, and y has shape {show(wanted)}"
-    return InputError(message, place=place, hint=_shape_hint(text, given, wanted))
+def _misshapen(given: Shape, y: Outputs, place: Place | None, text: str) -> InputError:
+    message = f"v has shape {show(given)}, and {y.name} has shape {show(y.shape)}"
+    return InputError(message, place=place, hint=_shape_hint(text, given, y))
 
 
-def _shape_hint(value: str, given: Shape, wanted: Shape) -> str:
-    if math.prod(given) == math.prod(wanted) == 1:
-        return f"write {in_brackets(value, given, wanted)}: as in torch, v must have y's shape"
-    return "v weights the elements of y, so it must have y's shape" + (", here a plain number" if not wanted else "")
+def _shape_hint(value: str, given: Shape, y: Outputs) -> str:
+    if math.prod(given) == math.prod(y.shape) == 1:
+        return f"write {in_brackets(value, given, y.shape)}: as in torch, v must have {y.name}'s shape"
+    number = "" if y.shape else ", here a plain number"
+    return f"v weights the elements of {y.name}, so it must have {y.name}'s shape{number}"
 
 
 def in_brackets(value: str, given: Shape, wanted: Shape) -> str:
@@ -99,7 +100,7 @@ def in_brackets(value: str, given: Shape, wanted: Shape) -> str:
 
 
 def component(
-    text: str, index: tuple[int, ...], shape: Shape, source: str, name: str = "y", hint: str = "leave out --v"
+    text: str, index: tuple[int, ...], shape: Shape, source: str, name: str, hint: str = "leave out --v"
 ) -> Array:
     """Ones over the elements at an index, zeros elsewhere.
 

@@ -73,10 +73,11 @@ def _read(value: Value, name: str, shape: Shape) -> Array:
 def _only(movable: tuple[str, ...], value: Value) -> str:
     if len(movable) == 1:
         return movable[0]
-    shown = f"--u {value}" if isinstance(value, str) else "u"
+    text = value.strip() if isinstance(value, str) else "VALUE"
+    shown = "u" if not isinstance(value, str) else f"--u {text}" if text else "--u ''"
     if not movable:
         raise InputError(f"{shown} names no variable, and there is none to move", hint="leave out --u")
-    example = f"--u {movable[0]}={value}" if isinstance(value, str) else f"--u {movable[0]}=VALUE"
+    example = f"--u {movable[0]}={text or 'VALUE'}"
     raise InputError(
         f"{shown} names no variable, and there are {', '.join(movable)}",
         hint=f"write {example}; a variable without a --u is held constant",

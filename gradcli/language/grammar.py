@@ -86,6 +86,9 @@ def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping
     """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
     parser = Parser(text, source, names)
     parser.shapes = dict(shapes)
+    if parser.at_end:
+        hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
+        raise parser.error(LanguageError, "there is no formula", parser.token.span, hint=hint)
     first, second = (*parser.tokens, parser.tokens[-1])[:2]
     return parser.program() if first.kind == "name" and second.text == "=" else parser.value()
 

@@ -47,13 +47,15 @@ def split(text: str | None, at: Mapping[str, Value], known: Iterable[str]) -> tu
         known: The names that are the function's.
 
     Raises:
-        GradcliError: The loss is not in the language, or such a value is not one.
+        GradcliError: The loss is empty or not in the language, or such a value is not one.
 
     >>> split("sum((y - t)**2)", {"x": "1,2", "t": "3,4"}, ["x"])
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
     if text is None:
         return dict(at), {}
+    if not text.strip():
+        raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
     names = set(parse_formula(text, SOURCE, frozenset(at), {}).names) - set(known)
     extra = {name: read_value(value, f"--at {name}") for name, value in at.items() if name in names}
     return {name: value for name, value in at.items() if name not in extra}, extra

@@ -167,9 +167,9 @@ class Question:
         if math.prod(self.shape) != 1:
             example = ",".join(["1"] * self.shape[0]) if len(self.shape) == 1 and self.shape[0] <= 4 else "ones"
             raise InputError(
-                f"y has shape {show(self.shape)}, and only a y of one element has an implicit gradient: "
-                "vjp needs a vector v of y's shape",
-                hint=f"--v {example} sums the elements of y; e0 picks y[0]; jacobian needs no v",
+                f"{y.name} has shape {show(self.shape)}, and only one element has an implicit gradient: "
+                f"a vector v of {y.name}'s shape is needed",
+                hint=f"--v {example} sums the elements of {y.name}; e0 picks {y.name}[0]; jacobian needs no v",
             )
         return np.ones(self.shape)
 

@@ -48,7 +48,7 @@ def test_every_error_kind_has_a_golden() -> None:
         "no such variable",
         "do not broadcast",
         "v has shape",
-        "needs a vector v",
+        "a vector v of",
         "no such option",
         "no such command",
         "nested more than",

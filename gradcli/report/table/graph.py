@@ -72,7 +72,7 @@ class _Signs:
     rest: str = "…"
 
 
-_ASCII = _Signs("|-", "`-", "|", "v ", "^ see above", "v see below", "...")
+_ASCII = _Signs("|-", "`-", "|", "-> ", "^ see above", "-> see below", "...")
 
 
 @dataclass
