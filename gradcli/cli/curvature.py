@@ -33,6 +33,7 @@ def jvp(asked: Asked, u: Direction = None) -> "JVP":
     """The Jacobian-vector product, the slope along u.
 
     Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
+    In --format plain, the numbers of Ju alone, a row of them a line.
 
     \b
     Examples:
@@ -45,7 +46,8 @@ def jvp(asked: Asked, u: Direction = None) -> "JVP":
 def hessian(asked: Asked) -> "Hessian":
     """All second derivatives of a function with one output.
 
-    It may take up to 1 GiB of memory; a larger one is refused with its size.
+    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
+    rows and columns of all variables, a row a line.
 
     \b
     Examples:
@@ -58,7 +60,8 @@ def hessian(asked: Asked) -> "Hessian":
 def hvp(asked: Asked, u: Direction = None) -> "HVP":
     """The Hessian times a direction u, without the Hessian.
 
-    Hu is how the gradient changes as x moves in the direction u.
+    Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
+    after variable, a row of them a line.
 
     \b
     Examples:

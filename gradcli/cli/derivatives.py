@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, names, read, shown
+from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, names, read, read_expression, shown
 from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def vjp(
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
-    and the verdict of the cross-check; with --json a line for each --v.
+    and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
+    of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
 
     \b
     Examples:
@@ -43,6 +44,7 @@ def vjp(
     """
     vs = [read(word, "--v", asked.files) for word in v or []]
     named = shown(show)
+    loss = None if loss is None else read_expression(loss, asked.files, "--loss")
     if points := _points(points_of):
         if accumulate or len(vs) > 1:
             what = "--accumulate" if accumulate else "several --v"
@@ -56,7 +58,8 @@ def vjp(
 def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
-    It may take up to 1 GiB of memory; a larger one is refused with its size.
+    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
+    columns of all variables beside one another.
 
     \b
     Examples:
@@ -70,6 +73,8 @@ def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
 def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Gradient":
     """The gradient of a function with one output.
 
+    In --format plain, the numbers alone, variable after variable, a row of them a line.
+
     \b
     Examples:
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
@@ -82,6 +87,8 @@ def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Gradie
 
 def eval_(asked: Asked, points_of: PointsOf = None) -> "Evaluation":
     """The value of a function, and whether it can be trusted.
+
+    In --format plain, the numbers alone, a row of them a line.
 
     \b
     Examples:

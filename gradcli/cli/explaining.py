@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import LossText, Vector
+from gradcli.cli.options import LossText, Vector, read_expression
 
 if TYPE_CHECKING:
     from gradcli.results import Explanation
@@ -21,6 +21,7 @@ def explain(asked: Asked, v: Vector = None, loss: LossText = None) -> "Explanati
 
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
     local derivative that made it, as formula and as number; and vᵀJ as one product. A loss shows where v comes from.
+    In --format plain, a line a step, such as y = x**2 = 1 4, then v, then a line an adjoint, such as adj(x) = 2 4.
 
     \b
     Examples:
@@ -28,4 +29,5 @@ def explain(asked: Asked, v: Vector = None, loss: LossText = None) -> "Explanati
       gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
       gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
     """
-    return asked.function.explain(asked.at, asked.value(v, "--v"), loss=loss, **asked.options)
+    text = None if loss is None else read_expression(loss, asked.files, "--loss")
+    return asked.function.explain(asked.at, asked.value(v, "--v"), loss=text, **asked.options)

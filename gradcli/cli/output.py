@@ -74,13 +74,13 @@ def write(result: Output | str) -> int:
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
     if isinstance(result, str):
-        _send(result, sys.stdout)
+        _send(_own(result, sys.stdout), sys.stdout)
         return 0
     from gradcli import report
 
     _send(report.render(result.answer, result.format, screen()), sys.stdout)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
-        remark(f"warning: {warning}\n")
+        remark(_own(f"warning: {warning}\n", sys.stderr))
     return 0 if result.passed else NOT_PASSED
 
 
@@ -89,6 +89,15 @@ def remark(text: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             _send(text, sys.stderr)
+
+
+def _own(words: str, stream: TextIO | None) -> str:
+    """Our own words in signs that the stream has."""
+    if words.isascii() or stream is None or (stream.encoding or "ascii").lower().startswith("utf"):
+        return words
+    from gradcli.report.drawing import in_ascii
+
+    return in_ascii(words)
 
 
 def _send(text: str, stream: TextIO) -> None:

@@ -56,15 +56,17 @@ def writing(
         None if is_implicit else weights,
         question.named,
     )
+    in_ascii = ""
     match language:
         case "torch":
             from gradcli.source.torch_script import torch_script
 
             text = torch_script(task)
         case "numpy":
-            text = _numpy(question, task)
+            text, in_ascii = _numpy(question, task)
         case "latex":
             text = _latex(question, cotangent)
+    comment = _comment(question, v, language, at)
     return Source(
         command="code",
         expression=question.program.expression,
@@ -72,7 +74,8 @@ def writing(
         inputs=question.arrays,
         wrt=question.wrt,
         language=language,
-        source=f"{_comment(question, v, language, at)}\n{text}",
+        source=f"{comment}\n{text}",
+        in_ascii=f"{comment}\n{in_ascii or text}",
         warnings=question.program.warnings,
     )
 
@@ -85,15 +88,15 @@ def _latex(question: Question, cotangent: Cotangent) -> str:
     return latex_document(products(question, [cotangent], Extras()).answers[0])
 
 
-def _numpy(question: Question, task: Task) -> str:
-    """The script with the formulas that the reference confirms.
+def _numpy(question: Question, task: Task) -> tuple[str, str]:
+    """The script with the formulas that the reference confirms, and the same in ASCII.
 
     Raises:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
     from gradcli.check.confirmed import confirmed, derive, evidence_at
-    from gradcli.source.numpy_script import numpy_script
+    from gradcli.source.numpy_script import in_ascii, numpy_script
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
         raise TooLargeError(
@@ -107,10 +110,11 @@ def _numpy(question: Question, task: Task) -> str:
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
     try:
-        return numpy_script(task, found.derivatives, found.shown)
+        script = numpy_script(task, found.derivatives, found.shown)
     except NotImplementedError as error:
         message = f"the formula has no NumPy form: {error}"
         raise InputError(message, hint="--to torch needs no formula") from None
+    return script, in_ascii(script, found.shown)
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

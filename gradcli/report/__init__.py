@@ -30,7 +30,7 @@ def render(answer: Answer | Functions | Source, form: str, screen: Screen) -> st
             return json.render(answer)
         case "latex":
             return latex.render(answer)
-        case "plain":
+        case "plain" if not isinstance(answer, Source):
             return plain.render(answer)
         case _ if isinstance(answer, BackwardGraph) and answer.drawing == "dot":
             return dot.render(answer)

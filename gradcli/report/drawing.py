@@ -91,7 +91,12 @@ def title(words: str, screen: Screen) -> Text:
 
 def text(words: str, screen: Screen, style: str = "") -> Text:
     """Words in characters that the screen has."""
-    return Text(words.translate(_ASCII) if screen.ascii else words, style=style)
+    return Text(in_ascii(words) if screen.ascii else words, style=style)
+
+
+def in_ascii(words: str) -> str:
+    """Our own words where there are no other characters."""
+    return words.translate(_ASCII)
 
 
 def new_table(headers: Sequence[str], screen: Screen, *, numeric: bool = False) -> Table:

@@ -23,11 +23,10 @@ from gradcli.results import (
     Jacobian,
     Listing,
     Products,
-    Source,
 )
 
 
-def render(answer: Answer | Functions | Source) -> str:
+def render(answer: Answer | Functions) -> str:
     """VᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
@@ -35,15 +34,13 @@ def render(answer: Answer | Functions | Source) -> str:
     `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
     list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
     Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
-    Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.  Of a script, the script.
+    Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
         case Answer(points=int(points)):
             rows = list(_at_points(answer, points))
         case Functions():
             return "".join(f"{line}\n" for line in _functions(answer))
-        case Source():
-            return answer.source
         case Checking():
             return "".join(f"{line}\n" for line in _checking(answer))
         case Products():

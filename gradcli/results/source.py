@@ -24,6 +24,7 @@ class Source:
         wrt: The variables of the derivative, in order.
         language: Of the script.
         source: The script, with its last newline.
+        in_ascii: The same with its comments in ASCII.
         warnings: Remarks about the expression.
     """
 
@@ -34,4 +35,5 @@ class Source:
     wrt: tuple[str, ...]
     language: Language
     source: str
+    in_ascii: str
     warnings: tuple[str, ...] = ()

@@ -47,6 +47,14 @@ def numpy_script(task: Task, derivatives: Mapping[str, Derivative], shown: Mappi
     return _NumpyScript(task, _RESERVED, is_in_numpy).text(derivatives, shown)
 
 
+def in_ascii(script: str, shown: Mapping[str, Formula]) -> str:
+    """The script with the formulas of its comments in SymPy's notation, for where there are no other characters."""
+    for cell in (cell for formula in shown.values() for cell in formula.cells[:MOST_CELLS]):
+        pretty, plain = _comment(cell.row, cell.column, cell.pretty), _comment(cell.row, cell.column, cell.text, "d")
+        script = script.replace(f"\n{pretty}\n", f"\n{plain}\n")
+    return script
+
+
 class _NumpyScript(Script):
     """One script."""
 
@@ -131,6 +139,6 @@ def _has_variable(expression: Expr) -> bool:
     return any(not symbol.is_integer for symbol in expression.free_symbols)
 
 
-def _comment(row: str, column: str, text: str) -> str:
-    line = printable(f"# ∂{row}/∂{column} = {text}")
+def _comment(row: str, column: str, text: str, d: str = "∂") -> str:
+    line = printable(f"# {d}{row}/{d}{column} = {text}")
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."

@@ -114,6 +114,25 @@ def test_without_unicode_the_functions_are_in_ascii(words: list[str], installed:
     assert "\\u" not in run.out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["vjp", "--help"],
+        ["code", "x**3", "--at", "1,2", "--v", "1,1", "--to", "numpy", "--format", "plain"],
+        ["graph", "sum(x)*x", "--at", "1,2", "--v", "x"],
+    ],
+)
+def test_without_unicode_our_own_words_are_in_ascii(words: list[str], installed: Command) -> None:
+    """Helps, scripts and graphs; no escape stands in a formula, in which a square is not a 2."""
+    run = installed(*words, PYTHONIOENCODING="ascii")
+    assert (run.code, run.err) == (0, "")
+    assert run.out.isascii()
+    assert "\\u" not in run.out
+    assert "\\x" not in run.out
+    assert "code" not in words or "3*x[i]**2*KroneckerDelta(i, j)" in run.out
+
+
 def test_the_main_job_through_the_installed_command(installed: Command) -> None:
     """What the README promises, from the entry point."""
     run = installed(*MAIN_JOB)

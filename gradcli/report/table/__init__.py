@@ -21,7 +21,7 @@ def render(answer: Answer | Functions | Source, screen: Screen) -> str:
         case Explanation():
             return draw(explanation.parts(answer, screen), screen)
         case Source():  # without a frame, so that it can go into a file
-            return answer.source
+            return answer.in_ascii if screen.ascii else answer.source
         case Checking():
             return draw(checking.parts(answer, screen), screen)
         case BackwardGraph():
