@@ -101,7 +101,8 @@ LossText = Annotated[
         metavar="TEXT",
         show_default=False,
         help="In place of --v, a loss of one element in y by the output's name, such as "
-        '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at.',
+        '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at. '
+        "@FILE reads it.",
     ),
 ]
 Wrt = Annotated[

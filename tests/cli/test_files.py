@@ -32,6 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(tmp_path / "both.npz", x=[1.0, 2.0], v=[1.0, 10.0])
     (tmp_path / "table.csv").write_text("x,v\n1,1\n2,10\n", encoding="utf-8")
     (tmp_path / "f.txt").write_text("y = x**2\nsum(y)\n", encoding="utf-8")
+    (tmp_path / "loss.txt").write_text("sum(y**2)\n", encoding="utf-8")
     (tmp_path / "square.txt").write_text("x**2\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -58,6 +59,8 @@ ANSWERS = [
     (["vjp", "x**2", "--at", "x=@table.csv:x", "--v", "@table.csv:v"], "2 40\n"),
     (["vjp", "x**2", "--at", "x = @table.csv:0", "--v", " @table.csv:1"], "2 40\n"),
     (["grad", "@f.txt", "--at", "@x.npy"], "2 4\n"),
+    (["vjp", "x**2", "--at", "@x.npy", "--loss", "@loss.txt"], "4 32\n"),
+    (["explain", "x", "--at", "2", "--loss", "@loss.txt"], "y = x = 2\nv = 4\nadj(x) = 4\n"),
     (["jacobian", "@square.txt", "--at", "@x.npy"], "2 0\n0 4\n"),
     (["eval", "A@x", "--at", "A=@table.csv", "--at", "x=@x.npy"], "3 22\n"),
     (["eval", "@square.txt", "--at", "@both.npz:x", "--dtype", "float32"], "1 4\n"),
