@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 derivatives.register(app)
 curvature.register(app)
+derivatives.register_eval(app)
 checking.register(app)
 explaining.register(app)
 graphing.register(app)
@@ -61,9 +62,10 @@ def gradcli_command(
       gradcli jacobian "[x*y, x+y]" --at x=3 --at y=5
       gradcli grad "sum(exp(x))" --at 0,1 --json
       gradcli hessian "x[0]**2*x[1]" --at 1,2
-      gradcli check "x**3" --at 2 --claim "3*x**2"
-      gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6
+      gradcli check "x**3" --at 2 --claim "3*x**2"
+      gradcli explain "y = x**2; z = x*y" --at 1,2 --v 1,1
+      gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli code "x**2" --at 1,2 --v 1,1
       gradcli functions softmax
 

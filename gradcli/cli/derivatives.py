@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
+    """Add the commands that differentiate to the application."""
     for command in (vjp, jacobian, grad):
         add(app, command)
+
+
+def register_eval(app: typer.Typer) -> None:
+    """Add eval, which the help lists after all derivatives."""
     add(app, eval_, without=["wrt"])
 
 

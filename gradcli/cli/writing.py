@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def code(asked: Asked, v: Vector = None, to: To = Target.torch) -> "Source":
-    """The same computation as a runnable script, or as a document, on stdout.
+    """The same computation as a runnable script, or as a document.
 
     The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
     the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.

@@ -133,6 +133,15 @@ def test_without_unicode_our_own_words_are_in_ascii(words: list[str], installed:
     assert "code" not in words or "3*x[i]**2*KroneckerDelta(i, j)" in run.out
 
 
+def test_the_list_of_commands_is_whole_at_80_columns(installed: Command) -> None:
+    """No description is cut off, and derivatives stand together."""
+    run = installed("--help", COLUMNS="80")
+    commands = run.out.partition("Commands:")[2]
+    assert "..." not in commands
+    order = [line.split()[0] for line in commands.splitlines() if line.strip()]
+    assert order[:7] == ["vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval"]
+
+
 def test_the_main_job_through_the_installed_command(installed: Command) -> None:
     """What the README promises, from the entry point."""
     run = installed(*MAIN_JOB)
