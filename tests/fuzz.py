@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import random
 import re
@@ -78,12 +79,24 @@ amax({0});sign({0})*{1};atan2({0}, {1});log(softmax({0}, 0));exp(-1/{0}**2);{0}*
 """
 TRAPPED = [trap for line in TRAPS.split("\n") for trap in line.split(";") if trap]
 
+SOUND = """
+x**2;sum(x**2);x*a;sum(A@x);A@x;y = x**2; z = y*x;y = A@x; z = sum(sin(y));y = softmax(x, 0); log(y);norm(x);det(A)*a
+[x[0]*x[1], sum(x)];y = relu(x); z = y**2; w = sum(z*y);where(x > 0, x**2, 0);y = x*2; z = y > 1; y*z;cumsum(x, 0)
+a**3;y = exp(a); y*a;logsumexp(x, 0);outer(x, x);trace(A@A);y = x; t1 = y**2; t1*a;sum(abs(x));x[0]/x[1];sqrt(sum(x**2))
+"""
+SOUNDS = [line.strip() for line in SOUND.replace("; ", "\0").replace("\n", ";").split(";") if line.strip()]
+SOUNDS = [text.replace("\0", "; ") for text in SOUNDS]
+"""Functions that mostly have an answer at the values that fit."""
+
 CLAIMS = """
 2*x 1 0 x v 2*x*v cos(x) -1/x 1/(2*sqrt(x)) sign(x) eye(2) [1,1] A A.T v@A outer(v,x) where(x>0,1,0) x= A=A+A.T a=x
 q=1 y=1
 """.split()
 
 NUMBERS = "1 0 2,4 1,1 nan inf -inf [[1,0],[0,1]] x=1 A=0 x=2,4 = 1,, zeros(2,2)".split()
+
+FITTING = ["1,2", "1,2", "0,1", "-1,0.5", "1e-8,1000", "nan,1", "[[1,2],[3,4]]"]
+"""Values of x that fit most functions."""
 
 BOXES = """
 0..1 -1..1 x=0..1 x=-1..1 A=0..1 a=-1..1 1..0 0..0 x=0,0..1,1 -pi..pi 0.. ..1 ... 1..2..3 x=nan..1 0..inf q=0..1
@@ -167,10 +180,12 @@ class Fuzz:
             "--dtype",
             pick(["float64", "float32"]),
         ]
+        is_sound = text in SOUNDS
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):
-                if name in text and self.random.random() < 0.95:
-                    words += ["--at", f"{name}={self.value(name)}"]
+                is_in = re.search(rf"\b{name}\b", text) if is_sound else name in text
+                if is_in and self.random.random() < 0.95:
+                    words += ["--at", f"{name}={self.value(name, is_sound=is_sound)}"]
         if words[0] in VALUED and self.random.random() < 0.9:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
         if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
@@ -220,8 +235,12 @@ class Fuzz:
             found += ["--in", pick(BOXES)]
         return found
 
-    def value(self, name: str) -> str:
+    def value(self, name: str, *, is_sound: bool = False) -> str:
         """A value, mostly one that fits, or one at which functions are not smooth."""
+        if is_sound and self.random.random() < 0.9:
+            return self.random.choice(
+                {"x": FITTING, "A": ["[[1,2],[3,4]]", "eye(2)"], "a": ["0.7", "0", "-1e-9"]}[name]
+            )
         if self.random.random() < 0.35:
             return self.random.choice(SPOTS)
         if self.random.random() < 0.6:
@@ -229,7 +248,9 @@ class Fuzz:
         return self.random.choice(VALUES)
 
     def text(self) -> str:
-        """An expression or a snippet, one in three of them damaged."""
+        """An expression or a snippet, one in three of them damaged; or a function that mostly has an answer."""
+        if self.random.random() < 0.25:
+            return self.random.choice(SOUNDS)
         if self.random.random() < 0.15:
             text = self.random.choice(SNIPPETS).format(self.expression(2), self.expression(1))
         else:
@@ -325,7 +346,7 @@ def complaint(words: list[str]) -> str:
         return "" if is_clear and len(err.getvalue()) < 3_000 else f"unclear: {out.getvalue()}{err.getvalue()}"
     if leaked := LEAKS.findall(out.getvalue() + err.getvalue()):
         return f"leaked: {leaked}"
-    if "--json" in words or words[words.index("--format") + 1] == "json":
+    if "--json" in words or ("--format", "json") in itertools.pairwise(words):
         try:
             for line in out.getvalue().splitlines() or [""]:
                 json.loads(line, parse_constant=_refused)

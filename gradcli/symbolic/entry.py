@@ -104,7 +104,10 @@ class Entries:
                 shape = self.shapes[line.symbol]
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
                 _require_moderate(call.op.name, parts)
-                return meaning(call, tuple(parts))
+                try:
+                    return meaning(call, tuple(parts))
+                except ValueError as error:  # mpmath, of a constant that SymPy works out: erfinv(2)
+                    raise NoFormulaError(f"a constant in it has no real value: {error}") from None
             case Kind.REDUCTION:
                 return self._reduced(call, shapes[0], index)
             case Kind.SCAN:

@@ -200,3 +200,9 @@ def test_offsets_beyond_any_element_are_answered(text: str, gradcli: Command) ->
     """NumPy takes 32 bits for some of them."""
     run = gradcli("jacobian", text.format(99999999999), "--at", "[[1,2],[3,4]]", "--format", "plain")
     assert run.code == 0, run.err
+
+
+def test_a_constant_outside_its_domain_has_no_formula(gradcli: Command) -> None:
+    """SymPy works out erfinv(2) to simplify the root of its square, and mpmath refuses."""
+    run = gradcli("jacobian", "sqrt(erfinv(2)**2)*x", "--at", "1", "--format", "plain")
+    assert (run.code, run.out, run.err) == (0, "nan\n", "")
