@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import algebra, elementwise, losses, reductions, sources, structure
+from gradcli.language.ops import algebra, branches, elementwise, losses, reductions, sources, structure
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
 
 __all__ = ["GROUPS", "REQUIRED", "TABLE", "Default", "Kind", "Op", "find", "names"]
@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "special": elementwise.SPECIAL,
     "activations": elementwise.ACTIVATIONS,
     "pieces and steps": elementwise.PIECEWISE,
-    "branches": elementwise.BRANCHES,
+    "branches": branches.ROWS,
     "reductions": reductions.REDUCTIONS,
     "scans": reductions.SCANS,
     "normalized exponentials": reductions.NORMALIZED,

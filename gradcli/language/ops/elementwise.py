@@ -6,18 +6,7 @@ the meanings are those of the NIST Digital Library of Mathematical Functions, ch
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import REQUIRED, Op
-
-
-def _one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:
-    """A primitive of one operand; torch and NumPy know most by the same name."""
-    return Op(name, ("x",), doc, aliases=aliases, torch=torch or name, numpy=numpy, **more)  # type: ignore[arg-type]
-
-
-def _defined(name: str, signature: str, meaning: str, doc: str, *aliases: str, **more: object) -> Op:
-    """An operation that is written in the language itself."""
-    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases, **more)  # type: ignore[arg-type]
-
+from gradcli.language.ops.row import REQUIRED, Op, defined, one
 
 ARITHMETIC = (
     Op("neg", ("x",), "-x", aliases=("negative",), torch="neg", numpy="negative"),
@@ -37,28 +26,28 @@ ARITHMETIC = (
 )
 
 EXPONENTIAL = (
-    _one("exp", "the exponential", numpy="exp"),
-    _one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0"),
-    _one("sqrt", "the square root", numpy="sqrt", domain="x >= 0"),
-    _defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
-    _defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
-    _defined(
+    one("exp", "the exponential", numpy="exp"),
+    one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0"),
+    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0"),
+    defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
+    defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
+    defined(
         "log1p", "x", "log(1 + x)", "log(1 + x) without cancellation", torch="log1p", numpy="log1p", domain="x > -1"
     ),
-    _defined("log2", "x", "log(x)/log(2)", "the logarithm to base 2", torch="log2", numpy="log2", domain="x > 0"),
-    _defined("log10", "x", "log(x)/log(10)", "the logarithm to base 10", torch="log10", numpy="log10", domain="x > 0"),
-    _defined("square", "x", "x**2", "x squared", torch="square", numpy="square"),
-    _defined("rsqrt", "x", "1/sqrt(x)", "one over the square root", torch="rsqrt", domain="x > 0"),
-    _defined("reciprocal", "x", "1/x", "one over x", torch="reciprocal", numpy="reciprocal", domain="x != 0"),
+    defined("log2", "x", "log(x)/log(2)", "the logarithm to base 2", torch="log2", numpy="log2", domain="x > 0"),
+    defined("log10", "x", "log(x)/log(10)", "the logarithm to base 10", torch="log10", numpy="log10", domain="x > 0"),
+    defined("square", "x", "x**2", "x squared", torch="square", numpy="square"),
+    defined("rsqrt", "x", "1/sqrt(x)", "one over the square root", torch="rsqrt", domain="x > 0"),
+    defined("reciprocal", "x", "1/x", "one over x", torch="reciprocal", numpy="reciprocal", domain="x != 0"),
 )
 
 TRIGONOMETRIC = (
-    _one("sin", "the sine", numpy="sin"),
-    _one("cos", "the cosine", numpy="cos"),
-    _one("tan", "the tangent", numpy="tan", domain="cos(x) != 0"),
-    _one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1"),
-    _one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1"),
-    _one("atan", "the inverse tangent", "arctan", numpy="arctan"),
+    one("sin", "the sine", numpy="sin"),
+    one("cos", "the cosine", numpy="cos"),
+    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0"),
+    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1"),
+    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1"),
+    one("atan", "the inverse tangent", "arctan", numpy="arctan"),
     Op(
         "atan2",
         ("y", "x"),
@@ -70,20 +59,20 @@ TRIGONOMETRIC = (
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
     ),
-    _one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
-    _defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
-    _defined("csc", "x", "1/sin(x)", "the cosecant", domain="sin(x) != 0"),
-    _defined("cot", "x", "1/tan(x)", "the cotangent", domain="sin(x) != 0"),
-    _defined("deg2rad", "x", "x*pi/180", "degrees to radians", "radians", torch="deg2rad", numpy="deg2rad"),
-    _defined("rad2deg", "x", "x*180/pi", "radians to degrees", "degrees", torch="rad2deg", numpy="rad2deg"),
+    one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
+    defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
+    defined("csc", "x", "1/sin(x)", "the cosecant", domain="sin(x) != 0"),
+    defined("cot", "x", "1/tan(x)", "the cotangent", domain="sin(x) != 0"),
+    defined("deg2rad", "x", "x*pi/180", "degrees to radians", "radians", torch="deg2rad", numpy="deg2rad"),
+    defined("rad2deg", "x", "x*180/pi", "radians to degrees", "degrees", torch="rad2deg", numpy="rad2deg"),
 )
 
 HYPERBOLIC = (
-    _one("sinh", "the hyperbolic sine", numpy="sinh"),
-    _one("cosh", "the hyperbolic cosine", numpy="cosh"),
-    _one("tanh", "the hyperbolic tangent", numpy="tanh"),
-    _one("asinh", "the inverse hyperbolic sine", "arcsinh", numpy="arcsinh"),
-    _one(
+    one("sinh", "the hyperbolic sine", numpy="sinh"),
+    one("cosh", "the hyperbolic cosine", numpy="cosh"),
+    one("tanh", "the hyperbolic tangent", numpy="tanh"),
+    one("asinh", "the inverse hyperbolic sine", "arcsinh", numpy="arcsinh"),
+    one(
         "acosh",
         "the inverse hyperbolic cosine",
         "arccosh",
@@ -91,15 +80,15 @@ HYPERBOLIC = (
         domain="x >= 1",
         example="acosh(x) at x=2",
     ),
-    _one("atanh", "the inverse hyperbolic tangent", "arctanh", numpy="arctanh", domain="-1 < x < 1"),
+    one("atanh", "the inverse hyperbolic tangent", "arctanh", numpy="arctanh", domain="-1 < x < 1"),
 )
 
 SPECIAL = (
-    _one("erf", "the error function"),
-    _one("erfc", "1 - erf(x) without cancellation"),
-    _one("erfinv", "the inverse error function", domain="-1 < x < 1"),
-    _one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ..."),
-    _one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ..."),
+    one("erf", "the error function"),
+    one("erfc", "1 - erf(x) without cancellation"),
+    one("erfinv", "the inverse error function", domain="-1 < x < 1"),
+    one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ..."),
+    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ..."),
     Op(
         "polygamma",
         ("n", "x"),
@@ -109,11 +98,11 @@ SPECIAL = (
         domain="x is not 0, -1, -2, ...",
         example="polygamma(1, x) at x=2.5",
     ),
-    _one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
-    _one("i1", "the modified Bessel function of order 1", torch="special.i1"),
-    _defined("ndtr", "x", "(1 + erf(x/sqrt(2)))/2", "the normal distribution function", torch="special.ndtr"),
-    _defined("hypot", "a, b", "sqrt(a**2 + b**2)", "the length of (a, b)", torch="hypot", numpy="hypot"),
-    _defined(
+    one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
+    one("i1", "the modified Bessel function of order 1", torch="special.i1"),
+    defined("ndtr", "x", "(1 + erf(x/sqrt(2)))/2", "the normal distribution function", torch="special.ndtr"),
+    defined("hypot", "a, b", "sqrt(a**2 + b**2)", "the length of (a, b)", torch="hypot", numpy="hypot"),
+    defined(
         "logaddexp",
         "a, b",
         "log(exp(a) + exp(b))",
@@ -121,15 +110,15 @@ SPECIAL = (
         torch="logaddexp",
         numpy="logaddexp",
     ),
-    _defined("xlogy", "a, b", "a*log(b)", "a*log(b); torch gives 0 at a = 0", torch="special.xlogy", domain="b > 0"),
-    _defined("logit", "x", "log(x/(1 - x))", "the inverse of sigmoid", torch="logit", domain="0 < x < 1"),
+    defined("xlogy", "a, b", "a*log(b)", "a*log(b); torch gives 0 at a = 0", torch="special.xlogy", domain="b > 0"),
+    defined("logit", "x", "log(x/(1 - x))", "the inverse of sigmoid", torch="logit", domain="0 < x < 1"),
 )
 
 ACTIVATIONS = (
-    _defined("sigmoid", "x", "1/(1 + exp(-x))", "the logistic function", "expit", torch="sigmoid"),
-    _defined("relu", "x", "maximum(x, 0)", "max(x, 0)", torch="relu"),
-    _defined("relu6", "x", "minimum(maximum(x, 0), 6)", "relu cut off at 6", torch="nn.functional.relu6"),
-    _defined(
+    defined("sigmoid", "x", "1/(1 + exp(-x))", "the logistic function", "expit", torch="sigmoid"),
+    defined("relu", "x", "maximum(x, 0)", "max(x, 0)", torch="relu"),
+    defined("relu6", "x", "minimum(maximum(x, 0), 6)", "relu cut off at 6", torch="nn.functional.relu6"),
+    defined(
         "softplus",
         "x",
         "log(1 + exp(x))",
@@ -137,9 +126,9 @@ ACTIVATIONS = (
         torch="nn.functional.softplus",
         caveat="torch takes x itself above 20, where its second derivative is 0, which is reported",
     ),
-    _defined("logsigmoid", "x", "-log(1 + exp(-x))", "log(sigmoid(x))", torch="nn.functional.logsigmoid"),
-    _defined("silu", "x", "x/(1 + exp(-x))", "x*sigmoid(x)", "swish", torch="nn.functional.silu"),
-    _defined(
+    defined("logsigmoid", "x", "-log(1 + exp(-x))", "log(sigmoid(x))", torch="nn.functional.logsigmoid"),
+    defined("silu", "x", "x/(1 + exp(-x))", "x*sigmoid(x)", "swish", torch="nn.functional.silu"),
+    defined(
         "gelu",
         "x, approximate",
         "x*(1 + erf(x/sqrt(2)))/2",
@@ -148,7 +137,7 @@ ACTIVATIONS = (
         statics={"approximate": "none"},
         example="gelu(x) at x=-1,2",
     ),
-    _defined(
+    defined(
         "leaky_relu",
         "x, negative_slope",
         "where(x > 0, x, negative_slope*x)",
@@ -158,7 +147,7 @@ ACTIVATIONS = (
         numbers=("negative_slope",),
         example="leaky_relu(x, 0.1) at x=-2,3",
     ),
-    _defined(
+    defined(
         "elu",
         "x, alpha",
         "where(x > 0, x, alpha*(exp(x) - 1))",
@@ -168,14 +157,14 @@ ACTIVATIONS = (
         numbers=("alpha",),
         example="elu(x) at x=-2,3",
     ),
-    _defined(
+    defined(
         "selu",
         "x",
         "1.0507009873554804934193349852946*where(x > 0, x, 1.6732632423543772848170429916717*(exp(x) - 1))",
         "elu scaled so that mean and variance are kept",
         torch="selu",
     ),
-    _defined(
+    defined(
         "hardtanh",
         "x, min_val, max_val",
         "minimum(maximum(x, min_val), max_val)",
@@ -185,7 +174,7 @@ ACTIVATIONS = (
         numbers=("min_val", "max_val"),
         example="hardtanh(x) at x=-2,0.5,3",
     ),
-    _defined(
+    defined(
         "hardsigmoid",
         "x",
         "minimum(maximum(x + 3, 0), 6)/6",
@@ -193,24 +182,24 @@ ACTIVATIONS = (
         torch="nn.functional.hardsigmoid",
         caveat="torch's derivative holds 1/6 to seven digits only, which is reported",
     ),
-    _defined(
+    defined(
         "hardswish",
         "x",
         "x*minimum(maximum(x + 3, 0), 6)/6",
         "x*hardsigmoid(x)",
         torch="nn.functional.hardswish",
     ),
-    _defined("mish", "x", "x*tanh(log(1 + exp(x)))", "x*tanh(softplus(x))", torch="nn.functional.mish"),
-    _defined("tanhshrink", "x", "x - tanh(x)", "x - tanh(x)", torch="nn.functional.tanhshrink"),
-    _defined("softsign", "x", "x/(1 + abs(x))", "x/(1 + |x|)", torch="nn.functional.softsign"),
+    defined("mish", "x", "x*tanh(log(1 + exp(x)))", "x*tanh(softplus(x))", torch="nn.functional.mish"),
+    defined("tanhshrink", "x", "x - tanh(x)", "x - tanh(x)", torch="nn.functional.tanhshrink"),
+    defined("softsign", "x", "x/(1 + abs(x))", "x/(1 + |x|)", torch="nn.functional.softsign"),
 )
 
 PIECEWISE = (
-    _one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
-    _one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
-    _one("floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",)),
-    _one("ceil", "the least integer not below x", "ceiling", numpy="ceil", is_step=True, kinks=("x - floor(x)",)),
-    _one(
+    one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
+    one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
+    one("floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",)),
+    one("ceil", "the least integer not below x", "ceiling", numpy="ceil", is_step=True, kinks=("x - floor(x)",)),
+    one(
         "trunc",
         "x without its fraction",
         "fix",
@@ -218,7 +207,7 @@ PIECEWISE = (
         is_step=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
     ),
-    _one(
+    one(
         "round",
         "the nearest integer, halves to even",
         numpy="round",
@@ -246,8 +235,8 @@ PIECEWISE = (
         variadic=True,
         kinks=("a - b",),
     ),
-    _defined("frac", "x", "x - trunc(x)", "the fraction, with the sign of x", torch="frac"),
-    _defined(
+    defined("frac", "x", "x - trunc(x)", "the fraction, with the sign of x", torch="frac"),
+    defined(
         "floor_divide",
         "a, b",
         "floor(a/b)",
@@ -257,7 +246,7 @@ PIECEWISE = (
         caveat="torch has no derivative for it; floor(a/b) is run, whose derivative is 0",
         example="floor_divide(a, b) at a=7.5 b=2",
     ),
-    _defined(
+    defined(
         "fmod",
         "a, b",
         "a - b*trunc(a/b)",
@@ -267,7 +256,7 @@ PIECEWISE = (
         domain="b != 0",
         example="fmod(a, b) at a=-7.5 b=2",
     ),
-    _defined(
+    defined(
         "remainder",
         "a, b",
         "a - b*floor(a/b)",
@@ -278,7 +267,7 @@ PIECEWISE = (
         domain="b != 0",
         example="remainder(a, b) at a=7.5 b=2",
     ),
-    _defined(
+    defined(
         "clamp",
         "x, min, max",
         "minimum(maximum(x, min), max)",
@@ -288,7 +277,7 @@ PIECEWISE = (
         numpy="clip",
         example="clamp(x, 0, 1) at x=-2,0.5,3",
     ),
-    _defined(
+    defined(
         "clamp_min",
         "x, min",
         "maximum(x, min)",
@@ -296,7 +285,7 @@ PIECEWISE = (
         torch="clamp_min",
         example="clamp_min(x, 0) at x=-2,3",
     ),
-    _defined(
+    defined(
         "clamp_max",
         "x, max",
         "minimum(x, max)",
@@ -304,98 +293,4 @@ PIECEWISE = (
         torch="clamp_max",
         example="clamp_max(x, 0) at x=-2,3",
     ),
-)
-
-
-def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
-    return Op(
-        name,
-        ("a", "b"),
-        f"whether {doc}; a {sign} b",
-        aliases=(numpy,),
-        torch=name,
-        numpy=numpy,
-        is_condition=True,
-        kinks=("a - b",),
-        is_step=True,
-        example=f"where(x {sign} 2, x, x**2) at x=1,3",
-    )
-
-
-BRANCHES = (
-    Op(
-        "where",
-        ("condition", "input", "other"),
-        "input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))",
-        torch="where",
-        numpy="where",
-        conditions=("condition",),
-        caveat="torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN",
-        example="where(x > 0, x**2, -x) at x=-1,2",
-    ),
-    _comparison("gt", ">", "a is greater than b", "greater"),
-    _comparison("ge", ">=", "a is b or greater", "greater_equal"),
-    _comparison("lt", "<", "a is less than b", "less"),
-    _comparison("le", "<=", "a is b or less", "less_equal"),
-    _comparison("eq", "==", "a equals b", "equal"),
-    _comparison("ne", "!=", "a does not equal b", "not_equal"),
-    Op(
-        "logical_and",
-        ("a", "b"),
-        "whether both conditions hold; a & b",
-        "where(a, b, 0)",
-        aliases=("And",),
-        torch="logical_and",
-        numpy="logical_and",
-        conditions=("a", "b"),
-        is_condition=True,
-        variadic=True,
-        example="where((x > 0) & (x < 2), x**2, 0) at x=-1,1,3",
-    ),
-    Op(
-        "logical_or",
-        ("a", "b"),
-        "whether one of two conditions holds; a | b",
-        "where(a, 1, b)",
-        aliases=("Or",),
-        torch="logical_or",
-        numpy="logical_or",
-        conditions=("a", "b"),
-        is_condition=True,
-        variadic=True,
-        example="where((x < 0) | (x > 2), x**2, 0) at x=-1,1,3",
-    ),
-    Op(
-        "logical_not",
-        ("a",),
-        "whether a condition does not hold; ~a",
-        "where(a, 0, 1)",
-        aliases=("Not",),
-        torch="logical_not",
-        numpy="logical_not",
-        conditions=("a",),
-        is_condition=True,
-        example="where(~(x > 0), x**2, 0) at x=-1,1,3",
-    ),
-    Op(
-        "masked_fill",
-        ("x", "mask", "value"),
-        "value where the mask holds, else x",
-        "where(mask, value, x)",
-        torch="masked_fill",
-        numbers=("value",),
-        conditions=("mask",),
-        example="masked_fill(x, x < 0, 0) at x=-1,2",
-    ),
-    _defined(
-        "lerp",
-        "input, end, weight",
-        "input + weight*(end - input)",
-        "from input to end in proportion to weight",
-        torch="lerp",
-        example="lerp(a, b, w) at a=1 b=3 w=0.25",
-    ),
-    _one("zeros_like", "zeros of the same shape", numpy="zeros_like"),
-    _one("ones_like", "ones of the same shape", numpy="ones_like"),
-    _one("detach", "x as a constant: its derivative is 0", torch="Tensor.detach", example="x*detach(x) at x=3"),
 )

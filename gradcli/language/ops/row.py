@@ -109,3 +109,13 @@ class Op:
     def is_primitive(self) -> bool:
         """Whether each reading has a rule of its own for it."""
         return not self.meaning
+
+
+def one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:
+    """A primitive of one operand; torch and NumPy know most by the same name."""
+    return Op(name, ("x",), doc, aliases=aliases, torch=torch or name, numpy=numpy, **more)  # type: ignore[arg-type]
+
+
+def defined(name: str, signature: str, meaning: str, doc: str, *aliases: str, **more: object) -> Op:
+    """An operation that is written in the language itself."""
+    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases, **more)  # type: ignore[arg-type]

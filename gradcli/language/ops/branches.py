@@ -1,0 +1,102 @@
+"""Branches: comparisons and logic, which are 1 or 0 in arithmetic, and what is chosen by them.
+
+A row without a meaning is a primitive.
+"""
+
+from __future__ import annotations
+
+from gradcli.language.ops.row import Op, defined, one
+
+
+def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
+    return Op(
+        name,
+        ("a", "b"),
+        f"whether {doc}; a {sign} b",
+        aliases=(numpy,),
+        torch=name,
+        numpy=numpy,
+        is_condition=True,
+        kinks=("a - b",),
+        is_step=True,
+        example=f"where(x {sign} 2, x, x**2) at x=1,3",
+    )
+
+
+ROWS = (
+    Op(
+        "where",
+        ("condition", "input", "other"),
+        "input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))",
+        torch="where",
+        numpy="where",
+        conditions=("condition",),
+        caveat="torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN",
+        example="where(x > 0, x**2, -x) at x=-1,2",
+    ),
+    _comparison("gt", ">", "a is greater than b", "greater"),
+    _comparison("ge", ">=", "a is b or greater", "greater_equal"),
+    _comparison("lt", "<", "a is less than b", "less"),
+    _comparison("le", "<=", "a is b or less", "less_equal"),
+    _comparison("eq", "==", "a equals b", "equal"),
+    _comparison("ne", "!=", "a does not equal b", "not_equal"),
+    Op(
+        "logical_and",
+        ("a", "b"),
+        "whether both conditions hold; a & b",
+        "where(a, b, 0)",
+        aliases=("And",),
+        torch="logical_and",
+        numpy="logical_and",
+        conditions=("a", "b"),
+        is_condition=True,
+        variadic=True,
+        example="where((x > 0) & (x < 2), x**2, 0) at x=-1,1,3",
+    ),
+    Op(
+        "logical_or",
+        ("a", "b"),
+        "whether one of two conditions holds; a | b",
+        "where(a, 1, b)",
+        aliases=("Or",),
+        torch="logical_or",
+        numpy="logical_or",
+        conditions=("a", "b"),
+        is_condition=True,
+        variadic=True,
+        example="where((x < 0) | (x > 2), x**2, 0) at x=-1,1,3",
+    ),
+    Op(
+        "logical_not",
+        ("a",),
+        "whether a condition does not hold; ~a",
+        "where(a, 0, 1)",
+        aliases=("Not",),
+        torch="logical_not",
+        numpy="logical_not",
+        conditions=("a",),
+        is_condition=True,
+        example="where(~(x > 0), x**2, 0) at x=-1,1,3",
+    ),
+    Op(
+        "masked_fill",
+        ("x", "mask", "value"),
+        "value where the mask holds, else x",
+        "where(mask, value, x)",
+        torch="masked_fill",
+        numbers=("value",),
+        conditions=("mask",),
+        example="masked_fill(x, x < 0, 0) at x=-1,2",
+    ),
+    defined(
+        "lerp",
+        "input, end, weight",
+        "input + weight*(end - input)",
+        "from input to end in proportion to weight",
+        torch="lerp",
+        example="lerp(a, b, w) at a=1 b=3 w=0.25",
+    ),
+    one("zeros_like", "zeros of the same shape", numpy="zeros_like"),
+    one("ones_like", "ones of the same shape", numpy="ones_like"),
+    one("detach", "x as a constant: its derivative is 0", torch="Tensor.detach", example="x*detach(x) at x=3"),
+)
