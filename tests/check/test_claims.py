@@ -339,7 +339,7 @@ ERRORS = [
     ("sum(x)", "ones(5)", {"x": [1, 2, 3]}, "has shape (5,); the gradient has the shape of x, (3,)", None),
     ("x**2", "diag(v)", {"x": [1, 2]}, "has shape (2, 2); vᵀJ has the shape of x, (2,)", "leave v out"),
     ("x**2", "2*(x", {"x": 1}, "never closed", None),
-    ("x**2", "", {"x": 1}, "there is no value", None),
+    ("x**2", "", {"x": 1}, "there is no formula", None),
     ("x**2", "__import__('os')", {"x": 1}, "not allowed", None),
     ("x**2", "x*ones(3)[5]", {"x": 1}, "index", None),
 ]

@@ -118,7 +118,7 @@ def test_a_constant_that_is_given_a_value_is_the_functions() -> None:
         ("sum(y*q)", "the loss names 'q', which has no value"),
         ("sum(y", "is never closed"),
         ("__import__('os')", "is not allowed"),
-        ("", "there is no value"),
+        ("", "there is no formula"),
         ("sum(y*[1,2,3])", "do not broadcast"),
         ("y, y", "a loss has one element"),
     ],

@@ -425,7 +425,7 @@ def test_gradients_by_some_variables_free_only_their_part() -> None:
         ({"show": ["q"]}, "--show names 'q', and no statement has that name"),
         ({"show": ["yy"]}, "the names are: n, y, z"),
         ({"show": ["n"]}, "which stands for the number 2"),
-        ({"vs": ["1,1", "1"]}, "v has shape (), and y has shape (2,)"),
+        ({"vs": ["1,1", "1"]}, "v has shape (), and z has shape (2,)"),
         ({"vs": ["1,1"], "loss": "sum(z)"}, "--v and --loss exclude each other"),
         ({"loss": "z"}, "the loss has shape (2,)"),
         ({"vs": ["1,1"] * (MAX_PRODUCTS + 1)}, "257 gradient vectors are more than 256"),

@@ -166,7 +166,7 @@ def test_ascii_screens() -> None:
     for graph in (_ladder(40), _chain(500), Function("x**2 + x").graph({"x": "1,2"}, "ones")):
         assert render(graph, "table", Screen(ascii=True)).isascii()
     text = render(Function("x**2 + 1/x").graph({"x": 1}), "table", Screen(ascii=True))
-    assert "|-0 PowBackward0: x**2\n|   v AccumulateGrad: x\n`-1 MulBackward0: 1/x\n" in text
+    assert "|-0 PowBackward0: x**2\n|   -> AccumulateGrad: x\n`-1 MulBackward0: 1/x\n" in text
     assert "^ see above" in text
 
 
