@@ -40,7 +40,8 @@ ALLOWED = {
     "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report", "typesetting"},
     "files": {"errors", "language", "files"},
-    "cli": {"", "errors", "results", "function", "catalog", "files", "report", "cli"},
+    "requests": {"errors", "results", "function", "files", "requests"},
+    "cli": {"", "errors", "results", "function", "catalog", "files", "report", "requests", "cli"},
     "__init__": {"errors", "results", "function"},
     "__main__": {"cli"},
 }

@@ -17,9 +17,9 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import checking, curvature, derivatives, explaining, functions, graphing, writing
-from gradcli.cli.output import Output, remark, write
-from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
+from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, writing
+from gradcli.cli.output import Output, Stream, out_of_memory, remark, write
+from gradcli.errors import GradcliError, OutputError, UsageError
 
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
@@ -39,6 +39,7 @@ checking.register(app)
 explaining.register(app)
 graphing.register(app)
 writing.register(app)
+batch.register(app)
 functions.register(app)
 
 
@@ -82,6 +83,8 @@ def run(arguments: list[str]) -> int:
     sys.excepthook = _report_bug
     try:
         answer = _answer(arguments)
+        if callable(answer):
+            return answer()
         return answer if isinstance(answer, int) else write(answer)
     except GradcliError as error:
         return _report(error, arguments)
@@ -92,17 +95,13 @@ def run(arguments: list[str]) -> int:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
         raise
-    except MemoryError:
-        return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
-    except RuntimeError as error:
-        if "allocate memory" not in str(error):
-            raise
-        return _report(TooLargeError("there is not enough memory for this", hint="use smaller inputs"), arguments)
+    except (MemoryError, RuntimeError) as error:
+        return _report(out_of_memory(error), arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
 
 
-def _answer(arguments: list[str]) -> Output | str | int:
+def _answer(arguments: list[str]) -> Output | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
     command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
     help_text = io.StringIO()

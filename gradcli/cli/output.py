@@ -6,11 +6,12 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from gradcli.cli.options import Format
-from gradcli.errors import OutputError, UsageError
+from gradcli.errors import OutputError, TooLargeError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
@@ -21,6 +22,10 @@ NOT_PASSED = 1
 
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
+
+
+Stream = Callable[[], int]
+"""What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +76,43 @@ def write(result: Output | str) -> int:
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
-    if sys.stdout is None:
-        raise OutputError("the output could not be written: stdout is closed")
+    require_stdout()
     if isinstance(result, str):
-        _send(_own(result, sys.stdout), sys.stdout)
+        send(_own(result, sys.stdout))
         return 0
     from gradcli import report
 
-    _send(report.render(result.answer, result.format, screen()), sys.stdout)
+    send(report.render(result.answer, result.format, screen()))
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(_own(f"warning: {warning}\n", sys.stderr))
     return 0 if result.passed else NOT_PASSED
+
+
+def require_stdout() -> None:
+    """Refuse to work for nobody.
+
+    Raises:
+        OutputError: There is no stdout.
+    """
+    if sys.stdout is None:
+        raise OutputError("the output could not be written: stdout is closed")
+
+
+def send(text: str) -> None:
+    """Write a text to stdout at once.
+
+    Raises:
+        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
+    """
+    require_stdout()
+    _send(text, sys.stdout)
+
+
+def out_of_memory(error: MemoryError | RuntimeError) -> TooLargeError:
+    """What to say where an allocation failed, which torch raises as a RuntimeError; any other is raised again."""
+    if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+        raise error
+    return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
 
 
 def remark(text: str) -> None:

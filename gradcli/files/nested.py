@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,11 @@ from gradcli.errors import InputError
 from gradcli.files.binary import Array, require_room
 from gradcli.files.text import choice, shown
 
-_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""Numbers that JSON has not, as the strings that gradcli writes."""
+
+
+_LARGEST = int(sys.float_info.max)
 
 
 def read_json(text: str, name: str, part: str | None) -> Array:
@@ -40,7 +45,7 @@ def read_json(text: str, name: str, part: str | None) -> Array:
         raise InputError(message, hint="it must be one number, list or object") from error
     except RecursionError as error:
         raise InputError(f"{name} is nested too deep", hint="a matrix is a list of lists") from error
-    return _array(_part(value, name, part), name)
+    return array_of(_part(value, name, part), name)
 
 
 def _part(value: Any, name: str, part: str | None) -> Any:
@@ -61,8 +66,15 @@ def _part(value: Any, name: str, part: str | None) -> Any:
     return value
 
 
-def _array(value: Any, name: str) -> Array:
-    """Nested lists of one shape to an array, a level at a time."""
+def array_of(value: Any, name: str) -> Array:
+    """Nested lists of one shape to an array, a level at a time.
+
+    Raises:
+        InputError: They are not numbers in the shape of an array.
+
+    >>> array_of([[1, "NaN"]], "it")
+    array([[ 1., nan]])
+    """
     shape: list[int] = []
     level = [value]
     while isinstance(level[0], list):
@@ -82,10 +94,12 @@ def _array(value: Any, name: str) -> Array:
 
 
 def _number(item: Any, index: int, shape: list[int], name: str) -> float:
+    if isinstance(item, int) and not isinstance(item, bool):
+        item = float(item) if abs(item) <= _LARGEST else math.inf
     if isinstance(item, float) and not math.isinf(item):
         return item
-    if isinstance(item, str) and item in _NOT_FINITE:
-        return _NOT_FINITE[item]
+    if isinstance(item, str) and item in NOT_FINITE:
+        return NOT_FINITE[item]
     where = f" at {_at(index, shape)}" if shape else ""
     if isinstance(item, float):
         raise InputError(

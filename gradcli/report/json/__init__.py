@@ -7,6 +7,7 @@ Floats are the shortest that round-trip; numbers that are not finite are the str
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from gradcli.errors import GradcliError
@@ -15,7 +16,7 @@ from gradcli.report.json.functions import objects
 from gradcli.report.json.source import source_fields
 from gradcli.results import Answer, Functions, Products, Source
 
-__all__ = ["render", "render_error"]
+__all__ = ["render", "render_error", "render_reply"]
 
 
 def render(answer: Answer | Functions | Source) -> str:
@@ -31,15 +32,40 @@ def render(answer: Answer | Functions | Source) -> str:
             return _line(fields(answer))
 
 
-def render_error(error: GradcliError) -> str:
-    """The error as one line, with its newline."""
+def render_reply(answer: Answer | Source, head: Mapping[str, Any]) -> str:
+    """The answer to one request of a stream, always one line: that of `render`, or several products in a list.
+
+    Args:
+        answer: The object.
+        head: What to repeat of the request, behind the schema.
+    """
+    match answer:
+        case Products():
+            found = {"command": answer.command, "answers": [fields(one) for one in answer.answers]}
+        case Source():
+            found = source_fields(answer)
+        case _:
+            found = fields(answer)
+    return _line({"schema": SCHEMA, **head, **found})
+
+
+def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, line: int | None = None) -> str:
+    """The error as one line, with its newline.
+
+    Args:
+        error: It.
+        head: What to repeat of a request, behind the schema.
+        line: Of the stream that the request was on.
+    """
     found: dict[str, Any] = {"kind": error.kind, "message": error.message}
     if error.place is not None:
         span = error.place.span
         found["position"] = {"in": error.place.source, "start": span.start, "end": span.stop}
     if error.hint:
         found["hint"] = error.hint
-    return _line({"schema": SCHEMA, "error": found})
+    if line is not None:
+        found["line"] = line
+    return _line({"schema": SCHEMA, **(head or {}), "error": found})
 
 
 def _line(found: dict[str, Any]) -> str:

@@ -1,0 +1,13 @@
+"""Questions as JSON: a line of a stream to the answer of a `Function`.
+
+Knows JSON's types and what each command may be asked, and neither the shell nor how answers are written.  A request is
+hostile until it is read: it opens no files, and nothing of it stays behind for the next.
+"""
+
+from __future__ import annotations
+
+from gradcli.requests.answering import answer
+from gradcli.requests.keys import COMMANDS, KEYS, Key
+from gradcli.requests.reading import LINE_BYTES, Request, lines, read
+
+__all__ = ["COMMANDS", "KEYS", "LINE_BYTES", "Key", "Request", "answer", "lines", "read"]

@@ -1,0 +1,258 @@
+"""A stream of requests through the command: the answers are those of `--json`, and nothing stops the stream."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+import gradcli.function
+from tests.conftest import Command, Run
+
+BATCH = [sys.executable, "-m", "gradcli", "batch"]
+GOOD = {"command": "grad", "expression": "x**2", "at": {"x": 3}}
+Ask = Callable[..., Run]
+
+
+@pytest.fixture
+def ask(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """The command in this process, with these lines or objects on its standard input."""
+
+    def run(*requests: Any) -> Run:
+        written = [line if isinstance(line, str) else json.dumps(line) for line in requests]
+        data = "".join(f"{line}\n" for line in written).encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        return gradcli("batch")
+
+    return run
+
+
+@contextmanager
+def _process(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*BATCH, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _stream(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None
+    return pipe
+
+
+@pytest.mark.parametrize(
+    ("arguments", "request_"),
+    [
+        (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
+        (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
+        (["vjp", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
+        (["vjp", "x**2", "--at", "[[1],[2]]", "--points-of", "x"], {"at": {"x": [[1], [2]]}, "points_of": ["x"]}),
+        (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
+        (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
+        (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),
+        (["grad", "x**2", "--at", "0.1", "--dtype", "float32"], {"at": {"x": 0.1}, "dtype": "float32"}),
+        (["jvp", "x**2", "--at", "1,2", "--u", "1,1"], {"at": {"x": [1, 2]}, "u": [1, 1]}),
+        (["jvp", "x*y", "--at", "x=1", "--at", "y=2", "--u", "x=1"], {"at": {"x": 1, "y": 2}, "u": {"x": 1}}),
+        (["hessian", "x**3*y", "--at", "x=2", "--at", "y=5"], {"at": {"x": 2, "y": 5}}),
+        (["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"], {"at": {"x": [1, 2]}, "u": "e0"}),
+        (["eval", "1/x", "--at", "0,inf"], {"at": {"x": [0, "Infinity"]}}),
+        (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
+        (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
+        (
+            ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "numpy"],
+            {"at": {"x": "1,2"}, "v": "1,1", "to": "numpy"},
+        ),
+        (
+            ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
+            {"at": {"x": [0, 1]}, "v": "ones", "allow": ["kink"], "rtol": 1e-6, "atol": 1e-9},
+        ),
+        (
+            ["check", "x**3", "--at", "2", "--claim", "3*x**2", "--expect", "13"],
+            {"at": {"x": 2}, "claim": "3*x**2", "expect": "13"},
+        ),
+        (
+            ["check", "sin(x)", "--random", "9", "--in", "x=1..2", "--seed", "7"],
+            {"random": 9, "in": {"x": "1..2"}, "seed": 7},
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_answer_is_what_json_prints(
+    arguments: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask
+) -> None:
+    """To the byte; with an id, that alone is added."""
+    wanted = gradcli(*arguments, "--json").out
+    request_ = {"command": arguments[0], "expression": arguments[1]} | request_
+    run = ask(request_, request_ | {"id": "a"})
+    first, second = run.out.splitlines(keepends=True)
+    assert (run.code, run.err, first) == (0, "", wanted)
+    assert json.loads(second) == json.loads(wanted) | {"id": "a"}
+
+
+def test_several_products_are_one_line(gradcli: Command, ask: Ask) -> None:
+    """The lines that the command prints, in a list."""
+    wanted = gradcli("vjp", "x**2", "--at", "1,2", "--v", "e0", "--v", "e1", "--accumulate", "--json").out
+    request = {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}, "vs": ["e0", "e1"], "accumulate": True}
+    run = ask(request | {"id": 1})
+    answers = [json.loads(line) for line in wanted.splitlines()]
+    assert json.loads(run.out) == {"schema": 1, "id": 1, "command": "vjp", "answers": answers}
+    assert run.out.count("\n") == 1
+
+
+def test_the_stream_goes_on_after_mistakes(ask: Ask) -> None:
+    """Each has a line in its place, and blank lines have none; the exit code tells."""
+    run = ask(GOOD, "", "nonsense", "  ", {"id": 5, "command": "grad", "expression": "x**"}, GOOD | {"id": 6})
+    found = [json.loads(line) for line in run.out.splitlines()]
+    assert (run.code, run.err, len(found)) == (2, "", 4)
+    assert found[0]["grad"] == {"x": 6.0}
+    assert found[1]["error"]["line"] == 3
+    assert found[2]["id"] == 5
+    assert found[2]["error"] | {"message": ""} == {
+        "kind": "syntax",
+        "message": "",
+        "position": {"in": "EXPR", "start": 3, "end": 4},
+        "line": 5,
+    }
+    assert found[3] == found[0] | {"id": 6}
+
+
+def test_nothing_to_answer_is_fine(ask: Ask) -> None:
+    """No lines in, no lines out."""
+    assert ask() == ask("", " ") == Run(0, "", "")
+
+
+def test_an_answer_does_not_depend_on_what_came_before(ask: Ask) -> None:
+    """Nothing that a request does stays: not its precision, its type, its seed, its failure."""
+    probes = [
+        {"command": "check", "expression": "(1-cos(x))/x**2", "at": {"x": 1e-6}},
+        {"command": "vjp", "expression": "exp(x)/sum(exp(x))", "at": {"x": [1, 2, 3]}, "v": "e0"},
+        {"command": "check", "expression": "sin(x)", "random": 5, "in": {"x": "0..1"}},
+        {"command": "eval", "expression": "randn(3, seed=1)*x", "at": {"x": 1}},
+    ]
+    disturbances: list[Any] = [
+        "[" * 100_000,
+        '{"command": "grad", "expression": "x", "at": {"x": "\\ud800"}}',
+        {"command": "jacobian", "expression": "x", "at": {"x": "zeros(20000)"}},
+        {"command": "grad", "expression": "exp(exp(x))/exp(exp(x))", "at": {"x": 50}},
+        {"command": "grad", "expression": "x**2", "at": {"x": 1}, "dtype": "float32"},
+        {"command": "check", "expression": "sin(x)", "random": 5, "in": {"x": "0..1"}, "seed": 9},
+        {"command": "grad", "expression": "(((", "at": {"x": 1}},
+        {"command": "eval", "expression": "inv(x)", "at": {"x": [[0, 0], [0, 0]]}},
+    ]
+    alone = [ask(probe).out for probe in probes]
+    mixed = ask(*(line for probe in probes for line in (*disturbances, probe))).out.splitlines(keepends=True)
+    assert mixed[len(disturbances) :: len(disturbances) + 1] == alone
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")])
+def test_a_request_without_memory_is_one_error(error: Exception, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one may have it."""
+    eval_ = gradcli.function.Function.eval
+
+    def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
+        if self.expression == "huge":
+            raise error
+        return eval_(self, *arguments, **options)
+
+    monkeypatch.setattr(gradcli.function.Function, "eval", failing)
+    fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
+    run = ask({"command": "eval", "expression": "huge", "id": 1}, fine)
+    first, second = map(json.loads, run.out.splitlines())
+    assert (run.code, first["id"], first["error"]["kind"], first["error"]["line"]) == (2, 1, "too-large", 1)
+    assert second["value"] == 1
+
+
+def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
+    """Through pipes, one at a time."""
+    with _process() as process:
+        for number in range(3):
+            _stream(process.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
+            _stream(process.stdin).flush()
+            assert json.loads(_stream(process.stdout).readline())["id"] == number
+        _stream(process.stdin).close()
+        assert process.wait(60) == 0
+
+
+def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
+    """And a file is read as standard input is."""
+    path = tmp_path / "requests.jsonl"
+    path.write_text(f"{json.dumps(GOOD)}\n\n{json.dumps(GOOD)}", encoding="utf-8")
+    run = gradcli("batch", str(path))
+    assert (run.code, run.out.count("\n"), run.err) == (0, 2, "")
+
+
+@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "No such file"), ("", "Is a directory")])
+def test_a_file_that_cannot_be_read_is_an_error(name: str, says: str, tmp_path: Path, gradcli: Command) -> None:
+    """On stderr, as there is no request to answer."""
+    run = gradcli("batch", str(tmp_path / name))
+    assert (run.code, run.out) == (2, "")
+    assert says in run.err
+
+
+def test_a_mistake_imports_no_torch() -> None:
+    """Which waits for the first request that needs it."""
+    code = "import sys; from gradcli.cli import main; c = main(['batch']); sys.exit(c + 10*('torch' in sys.modules))"
+    bad = '{"command": "grad", "expression": "x +"}\n{"command": "grad", "expression": "x**2"}\n'
+    for requests, wanted in ((bad, 2), (bad + json.dumps(GOOD), 12)):
+        done = subprocess.run([sys.executable, "-c", code], input=requests, capture_output=True, text=True, check=False)
+        assert done.returncode == wanted
+
+
+def test_a_terminal_is_read_only_if_asked() -> None:
+    """A hint, and no waiting."""
+    main, terminal = pty.openpty()
+    done = subprocess.run(BATCH, stdin=terminal, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "gradcli batch -" in done.stderr
+    os.write(main, json.dumps(GOOD).encode() + b"\n\x04")
+    done = subprocess.run([*BATCH, "-"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False)
+    assert json.loads(done.stdout)["grad"] == {"x": 6.0}
+    os.close(main)
+    os.close(terminal)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"), [("", "| true", 141), ("", ">/dev/full", 74), ("", ">&-", 74), ("<&-", "| cat", 2)]
+)
+def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> None:
+    """As for every command."""
+    requests = f"(sleep 0.2; printf '{json.dumps(GOOD)}\\n')"
+    script = f"{requests} | ({' '.join(BATCH)} {before} 2>&4; echo $? >&3) {after}"
+    done = subprocess.run(
+        ["bash", "-c", f"exec 3>&1 4>&2; {script}"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.split()[-1] == str(code), done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.stderr == "") == (code == 141)
+
+
+def test_an_interrupt_ends_quietly() -> None:
+    """With what was answered on stdout."""
+    with _process(start_new_session=True) as process:
+        _stream(process.stdin).write(json.dumps(GOOD) + "\n")
+        _stream(process.stdin).flush()
+        assert _stream(process.stdout).readline()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert _stream(process.stderr).read() == ""
