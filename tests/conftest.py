@@ -29,8 +29,10 @@ settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("repeatable")  # what lands must not hang on a draw; by hand, every run draws anew
 
-for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS", "GRADCLI_DEBUG"):
+for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS"):
     os.environ.pop(_variable, None)
+for _variable in [name for name in os.environ if name.startswith("GRADCLI_")]:
+    del os.environ[_variable]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Run
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -29,25 +30,41 @@ def _commands() -> list[tuple[str, str]]:
     for block in _blocks("console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
-            if command.startswith("gradcli"):
+            if "gradcli" in (command.split()[0], command.rpartition("| ")[2].split()[0]):
                 found.append((command, output))
     return found
 
 
+def _run(line: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command line, before which `echo` or `printf '%s\\n'` may write lines to a pipe."""
+    words = shlex.split(line)
+    if "|" in words:
+        start, end = {"echo": 1, "printf": 2}[words[0]], words.index("|")
+        sent = "".join(f"{word}\n" for word in words[start:end])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.encode())))
+        words = words[end + 1 :]
+    return gradcli(*words[1:])
+
+
 def _listed(gradcli: Command) -> list[tuple[str, str]]:
     """The commands of the help, with what it says of them."""
-    commands = re.findall(r"^  (\w+)  +(\S.*)$", gradcli("--help").out.partition("Commands:")[2], re.MULTILINE)
+    groups = gradcli("--help").out.partition("Options:")[2].split("\n\n")[1:]
+    assert all(re.match(r"[A-Z][\w ]+:\n", group) for group in groups)
+    assert not any(group.startswith("Others:") for group in groups)
+    commands = re.findall(r"^  (\w+)  +(\S.*)$", "\n".join(groups), re.MULTILINE)
     assert commands[0][0] == "vjp"
     return commands
 
 
 @pytest.mark.parametrize(("command", "output"), _commands(), ids=[command for command, _ in _commands()])
-def test_a_command_of_the_readme_prints_what_the_readme_shows(command: str, output: str, gradcli: Command) -> None:
+def test_a_command_of_the_readme_prints_what_the_readme_shows(
+    command: str, output: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stdout, or the message of a mistake."""
-    run = gradcli(*shlex.split(command)[1:])
+    run = _run(command, gradcli, monkeypatch)
     assert run.out + run.err == output
     failed = run.out.rpartition("\n")[0].rpartition("\n")[2].startswith("did not pass")
-    assert run.code == (2 if run.err else int(failed))
+    assert run.code == (2 if run.err or '"error": ' in run.out else int(failed))
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
@@ -77,14 +94,14 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
             assert re.search(r"[a-z]{3}", rest), option
 
 
-def test_every_example_of_the_help_runs(gradcli: Command) -> None:
+def test_every_example_of_the_help_runs(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """As printed."""
     for name in ("--help", *(name for name, _ in _listed(gradcli))):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
-        examples = re.findall(r"^ +gradcli (.*)$", shown, re.MULTILINE)
+        examples = re.findall(r"^ +((?:echo .* \| )?gradcli .*)$", shown, re.MULTILINE)
         assert examples
         for example in examples:
-            run = gradcli(*shlex.split(example))
+            run = _run(example, gradcli, monkeypatch)
             assert run.code == 0, (example, run.err)
 
 

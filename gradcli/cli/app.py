@@ -18,6 +18,8 @@ from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
 from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, writing
+from gradcli.cli.environment import message, wants_json
+from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, out_of_memory, remark, write
 from gradcli.errors import GradcliError, OutputError, UsageError
 
@@ -30,6 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=GroupedCommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
@@ -71,6 +74,12 @@ def gradcli_command(
       gradcli functions softmax
 
     \b
+    Environment, where the option is not given:
+      GRADCLI_FORMAT for --format, GRADCLI_DTYPE for --dtype,
+      GRADCLI_COLOR for --color; NO_COLOR and FORCE_COLOR are heeded.
+      GRADCLI_DEBUG=1 shows the traceback of a bug.
+
+    \b
     Exit codes:
       0 answered; 1 answered, but the check did not pass (check, --strict);
       2 the input is wrong; 70 a bug of gradcli; 74 the output could not
@@ -89,8 +98,7 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        message = error.format_message().rstrip(".")
-        return _report(UsageError(message[:1].lower() + message[1:], hint=_where_help_is(error)), arguments)
+        return _report(UsageError(message(error), hint=_where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -118,18 +126,13 @@ def _where_help_is(error: click.exceptions.UsageError) -> str:
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
-    if _wants_json(arguments):
+    if wants_json(arguments):
         from gradcli.report.json import render_error
 
         remark(render_error(error))
     else:
         remark(error.render() + "\n")
     return error.exit_code
-
-
-def _wants_json(arguments: list[str]) -> bool:
-    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
-    return any(word in ("--json", "--format=json") or (word, after) == ("--format", "json") for word, after in pairs)
 
 
 def _report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -43,8 +43,7 @@ def batch(file: Requests = None) -> Stream:
 
     \b
     Examples:
-      gradcli batch requests.jsonl
-      gradcli batch < requests.jsonl
+      echo '{"command": "grad", "expression": "x**2", "at": {"x": 3}}' | gradcli batch
     """
     return lambda: _answer_all(file)
 

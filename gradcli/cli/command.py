@@ -16,6 +16,8 @@ import typer
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.options import (
     At,
+    Color,
+    ColorOption,
     Dtype,
     DtypeOption,
     Expression,
@@ -45,6 +47,7 @@ _AFTER: Mapping[str, tuple[Any, Any]] = {
     "dtype": (DtypeOption, Dtype.float64),
     "format": (FormatOption, Format.table),
     "json": (Json, False),
+    "color": (ColorOption, Color.auto),
     "no_check": (NoCheck, False),
     "strict": (Strict, False),
 }
@@ -109,7 +112,9 @@ def add(app: typer.Typer, body: Callable[..., Answer | Source], *, without: Sequ
             Format.json if shared["json"] else shared["format"],
             files,
         )
-        return output(body(asked, **given), shared["format"], json=shared["json"], strict=shared["strict"])
+        return output(
+            body(asked, **given), shared["format"], json=shared["json"], strict=shared["strict"], color=shared["color"]
+        )
 
     own = list(inspect.signature(body).parameters.values())[1:]
     parameters = [

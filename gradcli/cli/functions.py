@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gradcli.cli.options import Format, Json
+from gradcli.cli.options import Color, ColorOption, Format, Json, format_option
 from gradcli.cli.output import Output, output
 
 Names = Annotated[
@@ -17,9 +17,7 @@ Names = Annotated[
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
 ]
-FunctionFormat = Annotated[
-    Format, typer.Option("--format", help="Tables, a line of JSON each, the names, one a line, or LaTeX.")
-]
+FunctionFormat = Annotated[Format, format_option("Tables, a line of JSON each, the names, one a line, or LaTeX.")]
 Groups = Annotated[bool, typer.Option("--groups", help="Only the names, group by group.")]
 
 
@@ -32,6 +30,7 @@ def functions(
     names: Names = None,
     format: FunctionFormat = Format.table,  # noqa: A002
     json: Json = False,
+    color: ColorOption = Color.auto,
     groups: Groups = False,
 ) -> Output:
     """The functions of the language, or all about one of them.
@@ -51,4 +50,4 @@ def functions(
 
     is_list = groups or not names or format is Format.plain
     found = catalog.functions(*names or (), brief=groups) if is_list else catalog.pages(*names or ())
-    return output(found, format, json=json)
+    return output(found, format, json=json, color=color)

@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
     add(app, graph, without=["no_check", "strict"])
 
 
-def graph(asked: Asked, v: GraphVector = None, show: Show = None, to: To = None) -> "BackwardGraph":
+def graph(asked: Asked, v: GraphVector = None, show: Show = None, drawing: To = None) -> "BackwardGraph":
     """The backward graph as torch builds it, and its tensors.
 
     Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
@@ -59,8 +59,8 @@ def graph(asked: Asked, v: GraphVector = None, show: Show = None, to: To = None)
       gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
       gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
     """
-    if to is not None and asked.form is not Format.table:
-        raise UsageError(f"--to {to} and --format {asked.form} exclude each other", hint="leave out one of them")
+    if drawing is not None and asked.form is not Format.table:
+        raise UsageError(f"--to {drawing} and --format {asked.form} exclude each other", hint="leave out one of them")
     vector = asked.value(v, "--v")
     found = asked.function.graph(asked.at, vector, wrt=asked.wrt, show=shown(show), dtype=asked.dtype)
-    return found if to is None else replace(found, drawing=to.value)
+    return found if drawing is None else replace(found, drawing=drawing.value)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from gradcli.cli import environment
 from gradcli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ class Format(StrEnum):
     json = "json"
     plain = "plain"
     latex = "latex"
+
+
+class Color(StrEnum):
+    """When a table has colours."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
 
 
 class Dtype(StrEnum):
@@ -124,9 +133,28 @@ PointsOf = Annotated[
         "EXPR is of one point, and there is an answer for each.",
     ),
 ]
-DtypeOption = Annotated[Dtype, typer.Option("--dtype", help="The floating-point type of the computation.")]
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="Tables, one line of JSON, the bare numbers, or LaTeX for amsmath.")
+DtypeOption = Annotated[
+    Dtype, typer.Option("--dtype", envvar=environment.DTYPE, help="The floating-point type of the computation.")
+]
+
+
+def _unless_told(ctx: typer.Context, value: Format) -> Format:
+    """The format, which yields to another option that chooses one if it is from the environment."""
+    is_told = any(environment.is_typed(ctx, name) for name in ("json", "drawing"))
+    return Format.table if is_told and not environment.is_typed(ctx, "format") else value
+
+
+def format_option(text: str) -> Any:
+    """The option `--format` with its help."""
+    return typer.Option("--format", envvar=environment.FORMAT, callback=_unless_told, help=text)
+
+
+FormatOption = Annotated[Format, format_option("Tables, one line of JSON, the bare numbers, or LaTeX for amsmath.")]
+ColorOption = Annotated[
+    Color,
+    typer.Option(
+        "--color", envvar=environment.COLOR, help="Whether tables have colours; auto is on a terminal that has them."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not compare the numbers with the reference.")]

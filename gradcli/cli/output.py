@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from gradcli.cli.options import Format
+from gradcli.cli.options import Color, Format
 from gradcli.errors import OutputError, TooLargeError, UsageError
 
 if TYPE_CHECKING:
@@ -36,14 +36,23 @@ class Output:
         answer: The object.
         format: The format.
         passed: Whether the check passed, where that was asked.
+        color: When tables have colours.
     """
 
     answer: Answer | Functions | Source
     format: Format
     passed: bool = True
+    color: Color = Color.auto
 
 
-def output(answer: Answer | Functions | Source, chosen: Format, *, json: bool, strict: bool = False) -> Output:
+def output(
+    answer: Answer | Functions | Source,
+    chosen: Format,
+    *,
+    json: bool,
+    strict: bool = False,
+    color: Color = Color.auto,
+) -> Output:
     """The answer in the format asked for.
 
     Args:
@@ -51,13 +60,14 @@ def output(answer: Answer | Functions | Source, chosen: Format, *, json: bool, s
         chosen: The format asked for.
         json: Whether it was asked for as `--json`.
         strict: Whether the verdict of the check must be `agree`.
+        color: When tables have colours.
 
     Raises:
         UsageError: `--json` beside another format.
     """
     if json and chosen not in (Format.json, Format.table):
         raise UsageError(f"--json and --format {chosen} exclude each other")
-    return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict))
+    return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict), color)
 
 
 def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
@@ -82,7 +92,7 @@ def write(result: Output | str) -> int:
         return 0
     from gradcli import report
 
-    send(report.render(result.answer, result.format, screen()))
+    send(report.render(result.answer, result.format, screen(result.color)))
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(_own(f"warning: {warning}\n", sys.stderr))
     return 0 if result.passed else NOT_PASSED
@@ -148,12 +158,21 @@ def _writable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def screen() -> Screen:
+def screen(color: Color = Color.auto) -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
     from gradcli.report.drawing import Screen
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
-    color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = max(20, shutil.get_terminal_size().columns) if is_terminal else None
-    return Screen(width, not encoding.lower().startswith("utf"), color)
+    is_colored = color is Color.always or (color is Color.auto and _has_color(is_terminal))
+    return Screen(width, not encoding.lower().startswith("utf"), is_colored)
+
+
+def _has_color(is_terminal: bool) -> bool:
+    """As the environment says, else on a terminal that can; the order is Python's own."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal and os.environ.get("TERM") != "dumb"

@@ -32,7 +32,7 @@ def test_every_recorded_answer_has_an_ascii_form(
     command: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is left to be written as an escape."""
-    monkeypatch.setattr(output, "screen", lambda: Screen(ascii=True))
+    monkeypatch.setattr(output, "screen", lambda color: Screen(ascii=True))
     run = gradcli(*shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:])
     assert run.out.isascii()
 

@@ -1,0 +1,107 @@
+"""Defaults from the environment: what they change, what counts more, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+README = Path(__file__).parent.parent.parent / "README.md"
+
+
+def test_a_variable_is_the_default_of_its_option(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty one is none."""
+    monkeypatch.setenv("GRADCLI_FORMAT", "plain")
+    monkeypatch.setenv("GRADCLI_DTYPE", "float32")
+    assert gradcli("eval", "x", "--at", "0.1").out == "0.1\n"
+    assert json.loads(gradcli("eval", "x/3", "--at", "1", "--format", "json").out)["dtype"] == "float32"
+    monkeypatch.setenv("GRADCLI_DTYPE", "")
+    assert json.loads(gradcli("eval", "x/3", "--at", "1", "--json").out)["dtype"] == "float64"
+    assert gradcli("functions", "ln").out == "log\n"
+
+
+@pytest.mark.parametrize("format_", ["plain", "latex", "json", "table"])
+def test_a_format_of_the_environment_yields_to_what_is_typed(
+    format_: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It excludes nothing, and an option that does still does."""
+    monkeypatch.setenv("GRADCLI_FORMAT", format_)
+    assert gradcli("eval", "x", "--at", "1", "--json").out.startswith('{"schema"')
+    assert gradcli("functions", "ln", "--json").out.startswith('{"schema"')
+    assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
+    assert gradcli("eval", "x", "--at", "1", "--format", "plain").out == "1\n"
+    assert gradcli("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
+
+
+def test_code_has_a_language_beside_a_format(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There `--to` does not choose the format."""
+    monkeypatch.setenv("GRADCLI_FORMAT", "json")
+    assert json.loads(gradcli("code", "x", "--at", "1", "--to", "numpy").out)["language"] == "numpy"
+
+
+@pytest.mark.parametrize(("variable", "option"), [("FORMAT", "format"), ("DTYPE", "dtype"), ("COLOR", "color")])
+def test_a_wrong_value_is_an_error_that_names_the_variable(
+    variable: str, option: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a wrong word on the command line names the option alone."""
+    monkeypatch.setenv(f"GRADCLI_{variable}", "nonsense")
+    run = gradcli("vjp", "x", "--at", "1")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(
+        f"error: invalid value for the environment's GRADCLI_{variable}: 'nonsense' is not one of "
+    )
+    typed = gradcli("vjp", "x", "--at", "1", f"--{option}", "other")
+    assert typed.err.startswith(f"error: invalid value for '--{option}': 'other' is not one of ")
+
+
+def test_errors_are_json_where_answers_are(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another format is typed."""
+    monkeypatch.setenv("GRADCLI_FORMAT", "json")
+    assert json.loads(gradcli("eval", "x").err)["error"]["kind"] == "value"
+    assert gradcli("eval", "x", "--format", "plain").err.startswith("error: ")
+    assert gradcli("eval", "x", "--format=table").err.startswith("error: ")
+
+
+def test_colours_are_as_asked(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the option, then by our variable, then by those that many programs have; a pipe has none by default."""
+
+    def is_colored(*options: str, **environment: str) -> bool:
+        for name in ("GRADCLI_COLOR", "NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        return "\x1b[" in gradcli("eval", "x", "--at", "1", *options).out
+
+    assert not is_colored()
+    assert is_colored("--color", "always", NO_COLOR="1", GRADCLI_COLOR="never")
+    assert is_colored(GRADCLI_COLOR="always", NO_COLOR="1")
+    assert is_colored(FORCE_COLOR="1")
+    assert not is_colored(FORCE_COLOR="0")
+    assert not is_colored(FORCE_COLOR="1", NO_COLOR="1")
+    assert not is_colored("--color", "never", FORCE_COLOR="1")
+    assert not is_colored(GRADCLI_COLOR="never", FORCE_COLOR="1")
+
+
+def test_the_values_of_a_function_never_come_from_the_environment(
+    gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does what is differentiated."""
+    for name in ("AT", "EXPR", "EXPRESSION", "VJP_AT", "V", "WRT"):
+        monkeypatch.setenv(f"GRADCLI_{name}", "x=1")
+    assert "no value for the variable 'x'" in gradcli("grad", "x**2").err
+    assert set(re.findall(r"env var: (\w+)", re.sub(r"\s+", " ", gradcli("check", "--help").out))) == {
+        "GRADCLI_FORMAT",
+        "GRADCLI_DTYPE",
+        "GRADCLI_COLOR",
+    }
+
+
+def test_every_variable_is_documented(gradcli: Command) -> None:
+    """In the help, in the README, and nowhere one more."""
+    known = {"GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR", "GRADCLI_DEBUG"}
+    assert set(re.findall(r"GRADCLI_\w+", gradcli("--help").out)) == known
+    assert set(re.findall(r"GRADCLI_\w+", README.read_text(encoding="utf-8"))) == known
