@@ -18,6 +18,8 @@ from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
 from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, writing
+from gradcli.cli.completion import answering
+from gradcli.cli.completion import command as completion
 from gradcli.cli.environment import message, wants_json
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, out_of_memory, remark, write
@@ -44,10 +46,11 @@ graphing.register(app)
 writing.register(app)
 batch.register(app)
 functions.register(app)
+completion.register(app)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(ctx: typer.Context, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         sys.stdout.write(f"gradcli {gradcli.__version__}\n")
         raise typer.Exit
 
@@ -91,6 +94,8 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
+        if answering.is_asked():
+            return write(answering.candidates(typer.main.get_command(app)))
         answer = _answer(arguments)
         if callable(answer):
             return answer()

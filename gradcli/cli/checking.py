@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.cli.command import Asked, add
+from gradcli.cli.completion import candidates
 from gradcli.cli.options import named, read, read_expression, verdicts
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ Rows = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
+        autocompletion=candidates.vector,
         help="Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
     ),
 ]
@@ -40,6 +42,7 @@ Claims = Annotated[
         "--claim",
         metavar="[NAME=]FORMULA",
         show_default=False,
+        autocompletion=candidates.expression,
         help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
         "as a formula of the variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
     ),
@@ -50,6 +53,7 @@ Expected = Annotated[
         "--expect",
         metavar="[NAME=]VALUE",
         show_default=False,
+        autocompletion=candidates.value,
         help="The same as numbers, which are compared at the point; @FILE and @- as for --at.",
     ),
 ]
@@ -76,6 +80,7 @@ Allow = Annotated[
         "--allow",
         metavar="VERDICTS",
         show_default=False,
+        autocompletion=candidates.verdicts,
         help="Verdicts that pass beside agree, separated by commas: kink,removable.",
     ),
 ]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.cli.command import Asked, add
+from gradcli.cli.completion import candidates
 from gradcli.cli.options import named
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ Direction = Annotated[
         "--u",
         metavar="[NAME=]VALUE",
         show_default=False,
+        autocompletion=candidates.direction,
         help="The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 "
         "(along x[0,1]), or @FILE or @- as for --at. The name may be left out where there is one variable. "
         "Repeat for more; a variable without one is held constant. Default: 1, if there is one element in all.",

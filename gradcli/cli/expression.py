@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import typer
 from typer import _click as click
+from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
+from gradcli.cli.completion import candidates
 from gradcli.errors import UsageError
 
 _TWINS = {
@@ -40,15 +43,23 @@ class ExpressionCommand(TyperCommand):
             elif option is None and not word.startswith("--"):
                 expressions.append(word)
             else:
-                if option is None:
+                if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
                 options.append(word)
                 if option is not None and not getattr(option, "is_flag", False):
-                    self._require_once(name, given, getattr(option, "multiple", False))
+                    if not ctx.resilient_parsing:
+                        self._require_once(name, given, getattr(option, "multiple", False))
                     if word == name:
-                        options.append(self._value(name, words))
+                        options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
         return super().parse_args(ctx, [*options, "--", *expressions])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
+        if incomplete.startswith("-") and not incomplete.startswith("--") and len(incomplete) > 1:
+            found = candidates.expression(typer.Context(self), incomplete)
+            return [CompletionItem(text, help=said) for text, said in found]
+        return super().shell_complete(ctx, incomplete or "--")
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gradcli.cli.completion import candidates
 from gradcli.cli.options import Color, ColorOption, Format, Json, format_option
 from gradcli.cli.output import Output, output
 
@@ -14,6 +15,7 @@ Names = Annotated[
     typer.Argument(
         metavar="[NAME]...",
         show_default=False,
+        autocompletion=candidates.functions,
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
 ]

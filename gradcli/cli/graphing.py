@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.cli.command import Asked, add
+from gradcli.cli.completion import candidates
 from gradcli.cli.options import Format, Show, shown
 from gradcli.errors import UsageError
 
@@ -29,6 +30,7 @@ GraphVector = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
+        autocompletion=candidates.vector,
         help="The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
     ),
 ]

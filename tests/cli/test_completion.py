@@ -1,0 +1,271 @@
+"""Completion: what is offered where, in the protocol of each shell and in the shells themselves."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gradcli.cli.completion import candidates
+from gradcli.cli.completion.answering import split
+from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
+from gradcli.language.names import PREFIXES, SHADOWABLE
+from tests.conftest import Command
+
+BIN = os.path.dirname(sys.executable)
+WATCH = """
+import sys
+from gradcli.cli import main
+code = main([])
+sys.stderr.write("|".join(m for m in ("torch", "sympy", "numpy", "flint", "rich") if m in sys.modules))
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def offered(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Offered:
+    """What is offered at the end of a line."""
+    return Offered(gradcli, monkeypatch)
+
+
+class Offered:
+    """The protocol of the scripts, in this process."""
+
+    def __init__(self, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._gradcli = gradcli
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, line: str, shell: Shell = Shell.fish, word: str | None = None) -> list[str]:
+        self._monkeypatch.setenv(ASKED, shell)
+        self._monkeypatch.setenv(LINE, line)
+        if word is not None:
+            self._monkeypatch.setenv(WORD, word)
+        run = self._gradcli()
+        assert (run.code, run.err) == (0, "")
+        return [candidate.partition("\t")[0] for candidate in run.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("gradcli hes", ["hessian"]),
+        ("gradcli vjp x --form", ["--format"]),
+        ("gradcli vjp --format js", ["json"]),
+        ("gradcli vjp --format=js", ["--format=json"]),
+        ("gradcli vjp x --dtype ", ["float64", "float32"]),
+        ("gradcli vjp x --dtype=", ["--dtype=float64", "--dtype=float32"]),
+        ("gradcli vjp x --color a", ["auto", "always"]),
+        ("gradcli graph x --to m", ["mermaid"]),
+        ("gradcli code x --to n", ["numpy"]),
+        ("gradcli completion ", ["bash", "zsh", "fish"]),
+        ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
+        ("gradcli functions exp softpl", ["softplus"]),
+        ('gradcli vjp "x + softm', ["x + softmax("]),
+        ("gradcli vjp 'x + softm", ["x + softmax("]),
+        ("gradcli vjp x+softm", ["x+softmax("]),
+        (r"gradcli vjp x\ +\ softm", ["x + softmax("]),
+        ("gradcli vjp -softm", ["-softmax("]),
+        ('gradcli vjp "torch.softm', ["torch.softmax("]),
+        ('gradcli vjp "y = x**2; y.logsum', ["y = x**2; y.logsumexp("]),
+        ('gradcli vjp "random + softmax(rando', ["random + softmax(random"]),
+        ("gradcli vjp a*b --at ", ["a=", "b="]),
+        ("gradcli vjp a*b --at b=linsp", ["b=linspace("]),
+        ("gradcli vjp a*b --at=b=linsp", ["--at=b=linspace("]),
+        ("gradcli vjp a*b --at b=1 --wrt a,", ["a,b"]),
+        ('gradcli vjp "x" --points-of ', ["x"]),
+        ('gradcli vjp "y = x**2; z = y*x; exp(z)" --show y,', ["y,z"]),
+        ("gradcli vjp x**2 --v o", ["ones", "ones(", "ones_like(", "outer("]),
+        ("gradcli vjp x**2 --v e", ["e0", "e1", "e0_0"]),
+        ("gradcli vjp x**2 --loss logsume", ["logsumexp("]),
+        ("gradcli jvp x --u x=on", ["x=ones", "x=ones(", "x=ones_like("]),
+        ("gradcli check x --allow kink,un", ["kink,unchecked", "kink,undefined"]),
+        ("gradcli check x --claim softm", ["softmax("]),
+        ("gradcli check x --expect ", ["x="]),
+        ("gradcli vjp x --nonsense --dtype float6", ["float64"]),
+        ("gradcli vjp x --format json --format pl", ["plain"]),
+        ("gradcli jvp x --v 1 --dtype float6", ["float64"]),
+        ("gradcli vjp --format", ["--format"]),
+        ("gradcli nonsense --dt", []),
+        ("gradcli vjp @fi", []),
+        ("gradcli batch ", []),
+        ("gradcli vjp x --rtol ", []),
+    ],
+)
+def test_what_is_offered(line: str, wanted: list[str], offered: Offered) -> None:
+    """Commands, options, words of options, and functions and variables inside of expressions."""
+    found = offered(line)
+    if "--v e" in line:
+        found = [word for word in found if "(" not in word]
+    assert found == wanted
+
+
+def test_every_command_is_offered(offered: Offered, gradcli: Command) -> None:
+    """And every option, where nothing else can be meant."""
+    assert {"vjp", "batch", "functions", "completion"} <= set(offered("gradcli "))
+    options = offered("gradcli check x ")
+    assert {"--at", "--claim", "--rtol", "--help"} <= set(options)
+    assert "--no-check" not in options
+
+
+def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the shell shows it; shortly, on one line."""
+    monkeypatch.setenv(LINE, "gradcli vjp x --")
+    for shell in Shell:
+        monkeypatch.setenv(ASKED, shell)
+        lines = gradcli().out.splitlines()
+        assert all(line.startswith("--") and len(line) < 90 for line in lines)
+        assert all(("\t" in line) == (shell is not Shell.bash) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "wanted"),
+    [
+        ("gradcli vjp x --format=js", "js", ["json"]),
+        ("gradcli vjp x --format=", "", ["table", "json", "plain", "latex"]),
+        ("gradcli vjp x --format=", "=", ["table", "json", "plain", "latex"]),
+        ("gradcli vjp x --at x=linsp", "linsp", ["linspace("]),
+        ("gradcli vjp x --at=x=linsp", "linsp", ["linspace("]),
+        ('gradcli vjp "x + softm', "x + softm", ["x + softmax("]),
+        ("gradcli hes", "hes", ["hessian"]),
+    ],
+)
+def test_bash_is_given_what_it_replaces(line: str, word: str, wanted: list[str], offered: Offered) -> None:
+    """It cuts words where others do not."""
+    found = offered(line, Shell.bash, word)
+    assert [text for text in found if text in wanted] == wanted
+    assert wanted == found
+
+
+def test_hostile_lines_are_answered_by_nothing(offered: Offered) -> None:
+    """Nor do they print an answer or a version."""
+    for line in (
+        "",
+        " ",
+        '"',
+        "\\",
+        "gradcli 'vjp",
+        "gradcli vjp x --at",
+        "gradcli vjp " + "(" * 10_000,
+        "gradcli\x00"[:7],
+    ):
+        assert all("\n" not in text for text in offered(line))
+    assert "gradcli 0" not in "".join(offered("gradcli --version "))
+
+
+def test_words_are_split_as_the_shell_does() -> None:
+    """With open quotes at the end."""
+    assert split("""gradcli vjp 'a b' "c'd" e\\ f 'g h""") == (["gradcli", "vjp", "a b", "c'd", "e f"], "g h")
+
+
+def test_the_names_that_are_no_variables_are_those_of_the_language() -> None:
+    """Copied, as reading them there brings SymPy."""
+    assert candidates.MODULES == PREFIXES
+    assert SHADOWABLE | {"nan"} >= candidates.CONSTANTS
+    assert SHADOWABLE - PREFIXES <= candidates.CONSTANTS
+
+
+@pytest.mark.parametrize("line", ["gradcli ", 'gradcli vjp "x + so', "gradcli functions so", "gradcli vjp a*b --wrt "])
+def test_completion_imports_nothing_slow(line: str) -> None:
+    """A person is waiting."""
+    done = subprocess.run(
+        [sys.executable, "-c", WATCH],
+        env=os.environ | {ASKED: "zsh", LINE: line},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shell", list(Shell))
+def test_the_script_is_printed_and_its_shell_accepts_it(shell: Shell, gradcli: Command) -> None:
+    """Where the shell is installed; the variables are those that are read."""
+    run = gradcli("completion", shell)
+    assert (run.code, run.err) == (0, "")
+    assert f"{ASKED}={shell} {LINE}=" in run.out
+    if program := shutil.which(shell):
+        done = subprocess.run([program, "-n"], input=run.out, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_shell_without_a_script_is_an_error(gradcli: Command) -> None:
+    """With those that have one."""
+    run = gradcli("completion", "tcsh")
+    assert (run.code, run.out) == (2, "")
+    assert "'bash', 'zsh', 'fish'" in run.err
+
+
+PROMPTS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
+SETUPS = {
+    "bash": 'eval "$(gradcli completion bash)"; echo rea""dy\n',
+    "zsh": 'autoload -Uz compinit; compinit -u -D; eval "$(gradcli completion zsh)"; echo rea""dy\n',
+}
+
+
+def _typed(shell: str, keys: str, wanted: str) -> str:
+    """What is on the terminal of a shell after these keys, as soon as it ends with what is wanted."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="dumb", PS1="$ ", PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+        os.execvp(shell, PROMPTS[shell])
+
+    def shown(end: str) -> str:
+        text, deadline = "", time.monotonic() + 30
+        while end not in (plain := re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\x07", "", text)) and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.1)[0]:
+                text += os.read(terminal, 65_536).decode(errors="replace")
+        return plain
+
+    try:
+        shown("$ ")
+        os.write(terminal, SETUPS[shell].encode())
+        assert "\nready" in shown("\nready")
+        os.write(terminal, keys.encode())
+        return shown(wanted)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(pid, 0)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ('gradcli vjp "x + softma\t', 'gradcli vjp "x + softmax('),
+        ("gradcli hess\t", "gradcli hessian "),
+        ("gradcli vjp x --format=js\t", "gradcli vjp x --format=json "),
+        ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
+    ],
+)
+def test_a_tab_in_the_shell_completes(shell: str, keys: str, wanted: str) -> None:
+    """Typed by hand, on a terminal."""
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    assert wanted in _typed(shell, keys, wanted)
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="no fish here")
+def test_fish_completes() -> None:
+    """As it says itself."""
+    for line, wanted in (('gradcli vjp "x + softm', "x + softmax("), ("gradcli hess", "hessian")):
+        script = f"gradcli completion fish | source; complete -C'{line}'"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", script],
+            env=os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout.startswith(f"{wanted}\t")
