@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import command_reference
 from tests.conftest import Command, Run
 
 ROOT = Path(__file__).parent.parent
@@ -83,7 +84,8 @@ def test_the_python_of_the_readme_runs() -> None:
 
 def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
     """And each has help."""
-    text = README.read_text(encoding="utf-8")
+    before, _, after = command_reference.split(README.read_text(encoding="utf-8"))
+    text = before + after  # what is written by hand
     for name, summary in _listed(gradcli):
         assert f"gradcli {name}" in text
         assert summary
@@ -92,6 +94,20 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
         for option, rest in re.findall(r"^  (?:-h, )?(--[\w-]+)(.*(?:\n {10,}.*)*)", help_text, re.MULTILINE):
             assert option in text, option
             assert re.search(r"[a-z]{3}", rest), option
+
+
+def test_the_command_reference_is_in_step(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m tests.command_reference` renews it; it is what each command says on 80 columns."""
+    text = README.read_text(encoding="utf-8")
+    assert text == command_reference.renewed(text)
+    changed = text.replace(command_reference.BEGIN, f"{command_reference.BEGIN}stale")
+    assert command_reference.renewed(changed) == text
+    monkeypatch.setenv("COLUMNS", "80")
+    _, reference, _ = command_reference.split(text)
+    for words in ((), *((name,) for name, _ in _listed(gradcli))):
+        shown = re.sub(r" +$", "", gradcli(*words, "--help").out, flags=re.MULTILINE)
+        assert f"```text\n{shown}```\n" in reference
+        assert max(map(len, shown.splitlines())) <= command_reference.COLUMNS
 
 
 def test_every_example_of_the_help_runs(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 
 def completion(shell: Shells) -> str:
-    """The script that completes commands, options and functions in a shell.
+    """The script that completes what is typed in a shell.
+
+    That is commands, options and their words, functions inside of an expression, and its variables.
 
     For bash, put `eval "$(gradcli completion bash)"` into ~/.bashrc; for zsh, `eval "$(gradcli completion zsh)"` into
     ~/.zshrc behind compinit; for fish, write the script to ~/.config/fish/completions/gradcli.fish.
