@@ -2,6 +2,10 @@
 
 Knows JSON's types and what each command may be asked, and neither the shell nor how answers are written.  A request is
 hostile until it is read: it opens no files, and nothing of it stays behind for the next.
+
+reading     lines of a stream, and the JSON object on each
+keys        what a command may be asked: one table, from JSON's types to arguments
+answering   the answer to a request
 """
 
 from __future__ import annotations

@@ -77,11 +77,11 @@ def functions(incomplete: str) -> Candidates:
 
 def variables(text: str) -> list[str]:
     """The names of an expression that look like variables, in order of appearance."""
-    from gradcli.language import ops
+    from gradcli.language.ops import find
 
     known = {*CONSTANTS, *MODULES, *KEYWORDS, *_STATEMENT.findall(text)}
     found = (match for match in _NAME.finditer(text) if match[0] not in known)
-    names = [match[0] for match in found if text[match.end() :].lstrip()[:1] != "(" or not ops.find(match[0])]
+    names = [match[0] for match in found if text[match.end() :].lstrip()[:1] != "(" or not find(match[0])]
     return list(dict.fromkeys(names))
 
 
@@ -101,11 +101,11 @@ def _in_language(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str
 
 
 def _functions(*, is_dotted: bool) -> Iterator[tuple[str, str]]:
-    from gradcli.language import ops
+    from gradcli.language.ops import TABLE, find, names
 
-    names = {*ops.names(), *(name for op in ops.TABLE.values() for name in op.qualified if is_dotted)}
-    for name in sorted(names):
-        op = ops.find(name, after_dot=is_dotted)
+    known = {*names(), *(name for op in TABLE.values() for name in op.qualified if is_dotted)}
+    for name in sorted(known):
+        op = find(name, after_dot=is_dotted)
         yield name, op.doc if op else ""
 
 
