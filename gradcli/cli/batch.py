@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def batch(file: Requests = None) -> Stream:
-    """JSON requests, a line each, to an answer line each, in order.
+    """JSON requests in, a line each, and their answers out in order.
 
     A request is one object: "command", "expression", and the options of the command as keys, such as "at", "v" or
     "vs" (several), "u", "wrt", "dtype", "check". Its answer is the line that --json prints, written at once, and

@@ -27,11 +27,12 @@ class GroupedCommands(TyperGroup):
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         shown = {name: command for name, command in commands.items() if command is not None and not command.hidden}
         width = max(map(len, shown))
+        limit = formatter.width - width - 4  # two before a name, two behind it
         grouped = {name for names in GROUPS.values() for name in names}
         groups = {**GROUPS, _OTHERS: tuple(name for name in shown if name not in grouped)}
         for title, names in groups.items():
             found = [(name, shown[name]) for name in names if name in shown]
             if found:
-                rows = [(n.ljust(width), c.get_short_help_str(formatter.width - 6 - width)) for n, c in found]
+                rows = [(n.ljust(width), c.get_short_help_str(limit)) for n, c in found]
                 with formatter.section(title):
                     formatter.write_dl(rows)
