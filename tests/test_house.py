@@ -39,7 +39,7 @@ ALLOWED = {
     "function": {"errors", "results", "language", "questions", "function"},
     "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report", "typesetting"},
-    "files": {"errors", "language", "files"},
+    "files": {"errors", "results", "language", "files"},
     "requests": {"errors", "results", "function", "files", "requests"},
     "cli": {"", "errors", "results", "language", "function", "catalog", "files", "report", "requests", "cli"},
     "__init__": {"errors", "results", "function"},

@@ -78,7 +78,9 @@ def _by_columns(forward: Forward, name: str) -> Array:
     return block.reshape((*y.shape, *leaf.shape))
 
 
-def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: bool = False) -> list[Tensor]:
+def gradients(
+    y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: bool = False, keeps_graph: bool = True
+) -> list[Tensor]:
     """`torch.autograd.grad` with zeros for variables that y does not depend on.
 
     Args:
@@ -86,6 +88,7 @@ def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: boo
         leaves: The result has their shapes.
         v: The gradient vector, of y's shape.
         differentiable: Whether the result gets a graph of its own, to be differentiated again.
+        keeps_graph: Whether there may be another pass through the graph of y.
 
     Raises:
         InputError: Torch has no derivative for an operation.
@@ -93,7 +96,9 @@ def gradients(y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: boo
     if not y.requires_grad or not leaves:
         return [torch.zeros_like(leaf) for leaf in leaves]
     try:
-        found = torch.autograd.grad(y, leaves, v, retain_graph=True, create_graph=differentiable, allow_unused=True)
+        found = torch.autograd.grad(
+            y, leaves, v, retain_graph=keeps_graph, create_graph=differentiable, allow_unused=True
+        )
     except RuntimeError as error:
         raise backward_error(error) from None
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]

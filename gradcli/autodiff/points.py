@@ -120,27 +120,27 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
                 for name, gradient in _product(forward, weights[rows], batch.wrt).items():
                     product[name][rows] = gradient
             if jacobian:
-                _fill({name: block[rows] for name, block in blocks.items()}, forward, batch)
+                fill({name: block[rows] for name, block in blocks.items()}, forward, batch)
     return AtPoints(y, None if v is None else product, blocks if jacobian else None)
 
 
 def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iterator[tuple[int, Forward]]:
     """The Program run at some of the points at once, or where torch cannot do that, at one after the other."""
     try:
-        yield first, _mapped(batch.part(first, last), wrt)
+        yield first, mapped(batch.part(first, last), wrt)
         return
     except InputError:
         if batch.points > MOST_ALONE:
             raise
     for point in range(first, last):
         try:
-            yield point, _alone(batch, point, wrt)
+            yield point, alone(batch, point, wrt)
         except InputError as error:
             error.hint = "; ".join(filter(None, [error.hint, f"that is at point {point:,}"]))
             raise
 
 
-def _mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
+def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     """One forward pass of all points; one of a single point, where nothing that is named differs between points."""
     program = _sharing_ties(prepared(batch.program))
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
@@ -176,7 +176,7 @@ def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:
     return tensor.requires_grad_(name in wrt)
 
 
-def _alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
+def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
     """One point as a batch of one: each leaf and y with a first axis of size 1."""
     leaves = {
         name: tensor_of(array[None], getattr(torch, batch.dtype)).requires_grad_(name in wrt)
@@ -194,7 +194,7 @@ def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Arra
     return {name: gradient.detach().numpy() for name, gradient in zip(wrt, found, strict=True)}
 
 
-def _fill(blocks: Mapping[str, Array], forward: Forward, batch: Batch) -> None:
+def fill(blocks: Mapping[str, Array], forward: Forward, batch: Batch) -> None:
     """The Jacobian of each point, by the rows or where they are many fewer, by the columns."""
     rows = int(np.prod(batch.shape, dtype=np.int64))
     columns = sum(batch.size_of(name) for name in batch.wrt)

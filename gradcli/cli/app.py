@@ -17,7 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, writing
+from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, mapping, writing
 from gradcli.cli.completion import answering
 from gradcli.cli.completion import command as completion
 from gradcli.cli.environment import message, wants_json
@@ -45,6 +45,7 @@ explaining.register(app)
 graphing.register(app)
 writing.register(app)
 batch.register(app)
+mapping.register(app)
 functions.register(app)
 completion.register(app)
 
@@ -74,6 +75,7 @@ def gradcli_command(
       gradcli explain "y = x**2; z = x*y" --at 1,2 --v 1,1
       gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1
       gradcli code "x**2" --at 1,2 --v 1,1
+      gradcli map "a*x**2" --points data.csv --at a=2
       gradcli functions softmax
 
     \b

@@ -86,20 +86,22 @@ class Asked:
         return None if word is None else read(word, option, self.files)
 
 
-def add(app: typer.Typer, body: Callable[..., Answer | Source], *, without: Sequence[str] = ()) -> None:
+def add(
+    app: typer.Typer, body: Callable[..., Answer | Source | Callable[[], int]], *, without: Sequence[str] = ()
+) -> None:
     """Add a command to the application.
 
     Args:
         app: The application.
-        body: The command: from `Asked` and options of its own to an answer. Its name is the command's, its docstring
-            the help. The annotations of its parameters are objects, not text, so that its module need not import what
-            it answers: that takes as long as all the help.
-        without: The shared options that it does not have, of `wrt`, `dtype`, `no_check`, `strict`.
+        body: The command: from `Asked` and options of its own to an answer, or to what streams it and gives the exit
+            code. Its name is the command's, its docstring the help. The annotations of its parameters are objects, not
+            text, so that its module need not import what it answers: that takes as long as all the help.
+        without: The shared options that it does not have, of `wrt`, `dtype`, `format`, `json`, `no_check`, `strict`.
     """
     after = {name: option for name, option in _AFTER.items() if name not in without}
 
-    def command(**given: Any) -> Output:
-        shared = {name: given.pop(name, default) for name, (_, default) in _AFTER.items()}
+    def command(**given: Any) -> Output | Callable[[], int]:
+        shared = {name: given.pop(name) if name in after else default for name, (_, default) in _AFTER.items()}
         expression, at = given.pop("expression"), given.pop("at")
         require_check(strict=shared["strict"], no_check=shared["no_check"])
         function, files = function_of(expression)
@@ -112,9 +114,10 @@ def add(app: typer.Typer, body: Callable[..., Answer | Source], *, without: Sequ
             Format.json if shared["json"] else shared["format"],
             files,
         )
-        return output(
-            body(asked, **given), shared["format"], json=shared["json"], strict=shared["strict"], color=shared["color"]
-        )
+        answer = body(asked, **given)
+        if callable(answer):
+            return answer
+        return output(answer, shared["format"], json=shared["json"], strict=shared["strict"], color=shared["color"])
 
     own = list(inspect.signature(body).parameters.values())[1:]
     parameters = [

@@ -73,7 +73,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     if part is not None:
         raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
     head += stream.read(_HEADER_BYTES - len(head))
-    header, start = _header(head, name)
+    header, start = header_of(head, name)
     dtype, shape, order = _layout(header, name)
     size = math.prod(shape) * dtype.itemsize
     data = head[start : start + size]
@@ -84,10 +84,10 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     if len(head) > start + size or stream.read(1):
         message = f"{name} goes on after its array, which has {math.prod(shape):,} elements"
         raise InputError(message, hint="save one array a file, or several with numpy.savez")
-    return _as_float64(np.frombuffer(data, dtype), name).reshape(shape, order=order)
+    return as_float64(np.frombuffer(data, dtype), name).reshape(shape, order=order)
 
 
-def _header(head: bytes, name: str) -> tuple[str, int]:
+def header_of(head: bytes, name: str) -> tuple[str, int]:
     """The header's text, and where it ends."""
     if not head.startswith(MAGIC):
         hint = "save it with numpy.save; a file of text is named .csv, .txt or .json"
@@ -110,12 +110,17 @@ def _layout(header: str, name: str) -> tuple[np.dtype[Any], tuple[int, ...], Lit
         raise InputError(f"the header of {name} is damaged", hint="save or copy it again")
     # Sixteen digits of a size are enough to refuse it, and int() of a million of them would take long.
     shape = tuple(int(size[:16]) for size in re.findall(r"\d+", sizes[1]))
-    dtype = _element_type(descr[1], name)
+    dtype = element_type(descr[1], name)
     require_room(shape, name)
     return dtype, shape, "F" if fortran[1] == "True" else "C"
 
 
-def _element_type(descr: str | None, name: str) -> np.dtype[Any]:
+def element_type(descr: str | None, name: str) -> np.dtype[Any]:
+    """The type that a header claims, of real numbers.
+
+    Raises:
+        InputError: It is of other things.
+    """
     match = _TYPE.fullmatch(descr or "")
     letter = match[1] if match else (descr or "").lstrip("<>=|")[:1]
     what, hint = _REFUSED.get(letter, ("records or raw bytes", "save one of their fields, as numbers"))
@@ -127,7 +132,12 @@ def _element_type(descr: str | None, name: str) -> np.dtype[Any]:
     raise InputError(f"{name} holds {what}", hint=hint)
 
 
-def _as_float64(array: npt.NDArray[Any], name: str) -> Array:
+def as_float64(array: npt.NDArray[Any], name: str) -> Array:
+    """A copy in float64.
+
+    Raises:
+        InputError: A number is beyond its range.
+    """
     if array.dtype.kind == "b":
         array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
     with np.errstate(all="ignore"):

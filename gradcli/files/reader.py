@@ -72,6 +72,26 @@ class Files:
                 raise InputError(f"{asked.name} is empty", hint='it must hold an expression, such as "x**2"')
             return text
 
+    def stream(self, path: str, source: str) -> tuple[BinaryIO, str]:
+        """The bytes of a file or of standard input, to be read in order, and how messages call it.
+
+        Raises:
+            InputError: It cannot be opened.
+        """
+        asked = Reference.whole(path)
+        try:
+            return (self._stdin(source) if asked.is_stdin else opened(asked)), asked.name
+        except InputError as error:
+            error.hint = error.hint and error.hint.replace("@FILE", "FILE").replace("@-", "-").replace(
+                "@ reads", "name"
+            )
+            raise
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(
+                f"{asked.name} cannot be read: {reason}", hint="it must be a file that you may read"
+            ) from error
+
     @contextmanager
     def _opened(self, asked: Reference, source: str) -> Iterator[BinaryIO]:
         """The bytes of a reference; whatever goes wrong while they are read is marked under the reference."""

@@ -25,7 +25,9 @@ from gradcli.files.text import choice, shown
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
+
+_NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 
 _QUOTED = re.compile(r'"[^"]*"')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -93,7 +95,7 @@ class _Table:
             if len(row.cells) != len(self.first.cells):
                 self._refuse_length(row)
             try:
-                found.extend(map(_number, row.cells[chosen]))
+                found.extend(map(number, row.cells[chosen]))
             except ValueError:
                 self._refuse_cell(row)
         return found
@@ -102,7 +104,7 @@ class _Table:
         here = f"row {row.line} of {self.name} has {len(row.cells)} cell{'s' * (len(row.cells) != 1)}"
         raise InputError(
             f"{here}, and row {self.first.line} has {len(self.first.cells)}",
-            hint=f"the cells are separated by {_SEPARATORS[self.separator]}, and every row must have as many",
+            hint=f"the cells are separated by {SEPARATORS[self.separator]}, and every row must have as many",
         )
 
     def _refuse_cell(self, row: _Row) -> NoReturn:
@@ -111,19 +113,28 @@ class _Table:
         cell = row.cells[index].strip()
         named = self.header is not None and self.header[index]
         column = shown(self.header[index]) if self.header and named else f"{index}, counted from 0"
-        what = f"{shown(cell)} is not a number" if cell else "the cell is empty"
-        hint = "a number is such as 1, -2.5e3, nan or inf"
-        if cell.lower() in _MISSING:
-            hint = "write nan where a number is missing"
-        elif _DECIMAL_COMMA.fullmatch(cell):
-            hint = "write decimals with a point"
-        elif re.search(r"[;\t ]", cell) and self.separator in (",", "\t"):
-            hint = f"the cells are separated by {_SEPARATORS[self.separator]}"
-        elif _is_float(cell) and cell.isascii() and "_" not in cell:
-            what, hint = f"{shown(cell)} is beyond the range of float64", "write inf if infinity is meant"
-        elif len(columns) > 1:
+        what, hint = fault(cell, self.separator)
+        if hint == _NUMBERS and len(columns) > 1:
             hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(index + 1) % len(columns)}"
         raise InputError(f"row {row.line} of {self.name}, column {column}: {what}", hint=hint)
+
+
+def fault(cell: str, separator: str) -> tuple[str, str]:
+    """What is wrong with a cell that is no number, and what to do.
+
+    >>> fault("1,5", ";")
+    ("'1,5' is not a number", 'write decimals with a point')
+    """
+    what = f"{shown(cell)} is not a number" if cell else "the cell is empty"
+    if cell.lower() in _MISSING:
+        return what, "write nan where a number is missing"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        return what, "write decimals with a point"
+    if re.search(r"[;\t ]", cell) and separator in (",", "\t"):
+        return what, f"the cells are separated by {SEPARATORS[separator]}"
+    if _is_float(cell) and cell.isascii() and "_" not in cell:
+        return f"{shown(cell)} is beyond the range of float64", "write inf if infinity is meant"
+    return what, _NUMBERS
 
 
 def _separator(text: str, suffix: str, has_comments: bool) -> str:
@@ -206,15 +217,15 @@ def _is_float(cell: str) -> bool:
 
 def _is_number(cell: str) -> bool:
     try:
-        _number(cell)
+        number(cell)
     except ValueError:
         return False
     return True
 
 
-def _number(cell: str) -> float:
+def number(cell: str) -> float:
     """The number of a cell: what `float` takes, except digits that are not ASCII, `1_000`, and `1e400`."""
-    number = float(cell)
-    if "_" in cell or not cell.isascii() or (math.isinf(number) and any(map(str.isdecimal, cell))):
+    found = float(cell)
+    if "_" in cell or not cell.isascii() or (math.isinf(found) and any(map(str.isdecimal, cell))):
         raise ValueError(cell)
-    return number
+    return found

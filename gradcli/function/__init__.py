@@ -10,12 +10,13 @@ Holds no mathematics: `gradcli.questions` asks the readings.
 from __future__ import annotations
 
 from gradcli.function.derivatives import Derivatives
+from gradcli.function.streams import Streams
 from gradcli.function.views import Views
 
 __all__ = ["Function"]
 
 
-class Function(Derivatives, Views):
+class Function(Derivatives, Streams, Views):
     """A function of tensors, parsed from text and never evaluated as Python.
 
     Args:

@@ -144,8 +144,8 @@ def points_of(
 def evaluation(points: Points, *, check: bool) -> Evaluation:
     """The value y at each point."""
     found = points.torch(wrt=())
-    judged = _judged(replace(points, question=replace(points.question, wrt=())), found, None)[0] if check else None
-    return Evaluation(command="eval", value=found.value, check=judged, **{**points.common, "wrt": ()})
+    verdict = judged(replace(points, question=replace(points.question, wrt=())), found, None)[0] if check else None
+    return Evaluation(command="eval", value=found.value, check=verdict, **{**points.common, "wrt": ()})
 
 
 def product(points: Points, v: Value | None, of_snippet: Program | None, *, check: bool) -> VJP:
@@ -253,7 +253,7 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
     from gradcli.check.formulas import with_refuted
 
     question = points.question
-    verdict, judgements = _judged(points, found, v) if check else (None, {})
+    verdict, judgements = judged(points, found, v) if check else (None, {})
     derived = derive(question.point, question.wrt)
     for first in [*list(judgements)[:1], *list(judgements)[-1:]] or [0]:
         evidence = judgements[first].evidence if judgements else None
@@ -271,7 +271,7 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
     return {"symbolic": formulas.shown, "symbolic_omitted": formulas.omitted, "check": verdict}
 
 
-def _judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
+def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
     from gradcli.check.judge import judge
     from gradcli.check.point import Torch

@@ -19,6 +19,7 @@ from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Li
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products
 from gradcli.results.source import Language, Source
+from gradcli.results.streams import Block, Cells, Fault, Mapped, OnError, Passage, Quantity, RowSource
 from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
 
 __all__ = [
@@ -30,7 +31,9 @@ __all__ = [
     "Answer",
     "Array",
     "BackwardGraph",
+    "Block",
     "Cell",
+    "Cells",
     "Check",
     "Checking",
     "Claim",
@@ -38,6 +41,7 @@ __all__ = [
     "Drawing",
     "Evaluation",
     "Explanation",
+    "Fault",
     "Finding",
     "Formula",
     "FunctionEntry",
@@ -54,13 +58,18 @@ __all__ = [
     "Language",
     "Listing",
     "Loss",
+    "Mapped",
     "Meaning",
     "Notation",
     "Of",
+    "OnError",
     "Opinion",
     "Parameter",
+    "Passage",
     "Products",
+    "Quantity",
     "Rewrite",
+    "RowSource",
     "Sampling",
     "Source",
     "Step",

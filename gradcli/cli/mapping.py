@@ -1,0 +1,219 @@
+"""The command for many points: map, rows in and rows out."""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gradcli.cli.command import Asked, add
+from gradcli.cli.options import Strict
+from gradcli.cli.output import NOT_PASSED, remark
+from gradcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from gradcli.files.rows import Rows
+    from gradcli.results import Passage
+
+
+class RowFormat(StrEnum):
+    """How rows are written."""
+
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    npy = "npy"
+    npz = "npz"
+
+
+class OnError(StrEnum):
+    """What becomes of a row that is at fault."""
+
+    fail = "fail"
+    skip = "skip"
+    nan = "nan"
+
+
+PointsFile = Annotated[
+    str,
+    typer.Option(
+        "--points",
+        metavar="FILE",
+        show_default=False,
+        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy or .npz; "
+        "- is standard input. A vector x has columns x[0], x[1], or x0, x1.",
+    ),
+]
+PointsFormat = Annotated[
+    RowFormat | None,
+    typer.Option("--points-format", show_default=False, help="The format of the rows. By suffix; csv of a pipe."),
+]
+OutputFile = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        show_default=False,
+        help="Where to write y and dy_dx. The file has its name when it is whole. Default: -, standard output.",
+    ),
+]
+OutputFormat = Annotated[
+    RowFormat | None,
+    typer.Option("--output-format", show_default=False, help="The format written. By suffix; csv on standard output."),
+]
+Keep = Annotated[bool, typer.Option("--keep", help="Write the columns of the input first.")]
+Errors = Annotated[
+    OnError,
+    typer.Option("--on-error", help="What to do about a row that is at fault: fail, leave it out, or write nan."),
+]
+CheckOption = Annotated[
+    bool, typer.Option("--check", help="Judge a sample of the rows, and say the verdict on stderr.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    add(app, map_, without=["format", "json", "color", "no_check", "strict"])
+
+
+def map_(
+    asked: Asked,
+    points: PointsFile,
+    points_format: PointsFormat = None,
+    output: OutputFile = "-",
+    output_format: OutputFormat = None,
+    keep: Keep = False,
+    on_error: Errors = OnError.fail,
+    check: CheckOption = False,
+    strict: Strict = False,
+) -> Callable[[], int]:
+    """One function at many points: rows in, rows of y and its derivatives out.
+
+    Columns that are called as variables are their values, a row a point; --at gives the others one value for all. The
+    rows stream through in blocks, so that a file may be larger than the memory.
+
+    \b
+    Examples:
+      gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
+      gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
+      cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
+    """
+    if strict and not check:
+        raise UsageError("--strict needs --check", hint="--strict needs the verdict of the check")
+    words = Words(points, points_format, output, output_format)
+    return lambda: _streamed(asked, words, keep=keep, on_error=on_error, check=check, strict=strict)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Where the rows come from and go to, and in which formats if the suffixes do not decide."""
+
+    points: str
+    points_format: RowFormat | None
+    output: str
+    output_format: RowFormat | None
+
+
+def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, check: bool, strict: bool) -> int:
+    from gradcli.files.rows import format_of, open_rows
+    from gradcli.files.sinks import open_sink
+
+    start = time.perf_counter()
+    form = format_of(words.output, words.output_format and words.output_format.value, "--output-format")
+    names = [name for name in asked.function.variables if name not in asked.at]
+    given = words.points_format and words.points_format.value
+    rows = open_rows(asked.files, words.points, given, names)
+    stream = asked.function.stream(
+        rows.source, asked.at, wrt=asked.wrt, dtype=asked.dtype, on_error=on_error.value, check=check
+    )
+    plan = stream.plan
+    kept = list(rows.source.columns) if keep else []
+    plan.require_free(kept)
+    from_text = format_of(words.points, given, "--points-format") in ("csv", "tsv")
+    blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
+    with (
+        _ended_by_signals(),
+        open_sink(words.output, form, kept, plan.quantities, asked.dtype, from_text=from_text) as sink,
+        _progress(rows) as advance,
+        contextlib.closing(stream.over(blocks)) as mapped,
+    ):
+        for part in mapped:
+            sink.write(part)
+            advance(stream.read)
+    return _ended(stream.passage(), time.perf_counter() - start, strict=strict)
+
+
+def _ended(passage: "Passage", seconds: float, *, strict: bool) -> int:
+    from gradcli.report.mapping import summary
+
+    remark(summary(passage, seconds, is_terminal=_is_terminal()))
+    agrees = passage.check is not None and passage.check.verdict == "agree"
+    return NOT_PASSED if strict and not agrees else 0
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Whatever ends the process asks first for its temporary files to be removed, and is then what ended it."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {n: signal.signal(n, interrupt) for n in numbers if is_main and signal.getsignal(n) is signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if received:
+            os.kill(os.getpid(), received[0])
+
+
+@contextmanager
+def _progress(rows: "Rows") -> Iterator[Any]:
+    """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it."""
+    if not _is_terminal():
+        yield lambda read: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[read]:,} rows, {task.fields[rate]:,.0f} a second"),
+        TimeRemainingColumn(),
+    )
+    start = time.perf_counter()
+    with Progress(
+        *columns,
+        console=Console(stderr=True, emoji=False),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task("", total=rows.progress[1], read=0, rate=0.0)
+
+        def advance(read: int) -> None:
+            done, total = rows.progress
+            rate = read / max(1e-9, time.perf_counter() - start)
+            bar.update(task, completed=done, total=total, read=read, rate=rate)
+
+        yield advance

@@ -1,0 +1,75 @@
+"""Rows in: a file or standard input as blocks of columns, one module a format, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from gradcli.errors import InputError
+from gradcli.files.reader import Files
+from gradcli.files.rows.arrays import Npy, Npz
+from gradcli.files.rows.delimited import Delimited
+from gradcli.files.rows.objects import Objects
+from gradcli.results import Block, RowSource
+
+__all__ = ["FORMATS", "Rows", "format_of", "open_rows"]
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz"}
+"""The formats of rows by the suffix of the file."""
+
+
+class Rows(Protocol):
+    """A source of rows."""
+
+    source: RowSource
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """How far it has been read, and how far it goes."""
+        ...
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows: the columns wanted as numbers, all columns as they are if they are to be kept."""
+        ...
+
+
+def format_of(path: str, given: str | None, option: str) -> str:
+    """The format of a file: as given, or as its suffix says; CSV without a name.
+
+    Raises:
+        InputError: The suffix says nothing.
+    """
+    if given or path == "-":
+        return given or "csv"
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in FORMATS:
+        raise InputError(
+            f"the name '{path}' does not say what format the file is in",
+            hint=f"name it {', '.join(FORMATS)}, or give {option} csv, tsv, jsonl, npy or npz",
+        )
+    return FORMATS[suffix]
+
+
+def open_rows(files: Files, path: str, given: str | None, names: Sequence[str]) -> Rows:
+    """The rows of a file, its header read.
+
+    Args:
+        files: The files of the command line.
+        path: Of the file, or `-`.
+        given: The format, if the suffix does not decide.
+        names: What the columns of a table without names are called, in order.
+
+    Raises:
+        GradcliError: It cannot be read, or its header is not one.
+    """
+    form = format_of(path, given, "--points-format")
+    stream, name = files.stream(path, "--points")
+    match form:
+        case "jsonl":
+            return Objects(stream, name, form)
+        case "npy":
+            return Npy(stream, name, names)
+        case "npz":
+            return Npz(stream, name, names)
+    return Delimited(stream, name, form)

@@ -1,0 +1,278 @@
+"""NumPy's own files to blocks of columns: .npy of records or of a plain table, .npz with an array a variable.
+
+They are read in order, a block at a time, and not mapped: the memory is that of a block however long the file is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import InputError, TooLargeError
+from gradcli.files.binary import MAGIC, as_float64, element_type, header_of
+from gradcli.files.text import shown
+from gradcli.results import Block, Cells, RowSource
+
+_HEADER_BYTES = 2**16
+_DIRECTORY_BYTES = 2**22
+"""Bytes of an archive's table of contents, which is read whole."""
+
+_COPIED = 2**20
+
+_FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
+_PLAIN = re.compile(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""")
+_RECORD = re.compile(r"""['"]descr['"]\s*:\s*\[(.*?)\]\s*,\s*['"]fortran_order""", re.DOTALL)
+_FIELD = re.compile(
+    r"""\s*\(\s*(?:'([^']*)'|"([^"]*)")\s*,\s*['"]([^'"]*)['"]\s*(?:,\s*\(([\d,\s]*)\))?\s*,?\s*\)\s*,?"""
+)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """An array in a stream: where it begins, its type, its rows, and the shape of one."""
+
+    stream: IO[bytes]
+    name: str
+    dtype: np.dtype[Any]
+    count: int
+    shape: tuple[int, ...]
+    start: int = 0
+    by_columns: bool = False
+
+    def rows(self, first: int, last: int) -> npt.NDArray[Any]:
+        """Some rows; those of a table in C order must be asked for one after the other."""
+        size = math.prod(self.shape)
+        if not self.by_columns:
+            data = _exactly(self.stream, (last - first) * size * self.dtype.itemsize, self.name)
+            return np.frombuffer(data, self.dtype).reshape(last - first, *self.shape)
+        found = np.empty((size, last - first), self.dtype)
+        for column in range(size):
+            self.stream.seek(self.start + (column * self.count + first) * self.dtype.itemsize)
+            data = _exactly(self.stream, (last - first) * self.dtype.itemsize, self.name)
+            found[column] = np.frombuffer(data, self.dtype)
+        return found.T.reshape(last - first, *self.shape, order="F")
+
+
+class Npy:
+    """The rows of one array: the fields of its records, or the columns of a plain table in the order of `names`.
+
+    Attributes:
+        source: Its columns.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str]) -> None:
+        self._table = _seekable(_table(stream, name))
+        self._done = 0
+        dtype, shape = self._table.dtype, self._table.shape
+        self._fields: dict[str, Any] = {}
+        if dtype.names:
+            if shape:
+                raise InputError(f"{name} has {len(shape) + 1} dimensions of records", hint="a row is one record")
+            self._fields = {field: field for field in dtype.names if dtype[field].base.kind in "biuf"}
+            columns = {field: dtype[field].shape for field in self._fields}
+        elif len(names) == 1:
+            whole = shape == (1,)
+            self._fields = {names[0]: (..., 0) if whole else (...,)}
+            columns = {names[0]: () if whole else shape}
+        else:
+            width = shape[0] if len(shape) == 1 else 1
+            if len(shape) > 1 or width != len(names):
+                raise InputError(
+                    f"{name} has rows of shape {shape}, and there are {len(names)} variables without --at: "
+                    f"{', '.join(names[:8]) or 'none'}",
+                    hint="a table without names has a column for each of them, in their order; records have names",
+                )
+            self._fields = {known: (..., column) for column, known in enumerate(names)}
+            columns = dict.fromkeys(names, ())
+        self.source = RowSource(name, columns)
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Rows that have been read, and that there are."""
+        return self._done, self._table.count
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows, counted from 1.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep all columns.
+            most: Rows of a block.
+        """
+        for first in range(0, self._table.count, most):
+            self._done = last = min(first + most, self._table.count)
+            rows = self._table.rows(first, last)
+            columns = {name: as_float64(rows[self._fields[name]], self.source.name) for name in wanted}
+            kept: dict[str, Cells] = {name: rows[place] for name, place in self._fields.items()} if keep else {}
+            yield Block(range(first + 1, last + 1), columns, kept)
+
+
+class Npz:
+    """The rows of the arrays of an archive, which have as many of them.
+
+    Attributes:
+        source: Its columns.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str]) -> None:
+        self._name = name
+        self._done = self._count = 0
+        self._archive = _guarded(name, lambda: _archive(stream, name))
+        self._members = {info.filename.removesuffix(".npy"): info for info in self._archive.infolist()}
+        shapes: dict[str, tuple[int, ...]] = {}
+        counts: dict[str, int] = {}
+        for member, info in self._members.items():
+            try:
+                table = self._opened(member, info)
+            except InputError:
+                if member in names:
+                    raise
+                continue
+            table.stream.close()
+            if table.count >= 0 and not table.dtype.names:
+                shapes[member], counts[member] = table.shape, table.count
+        used = {member: counts[member] for member in shapes if member in names} or counts
+        self._count = next(iter(used.values()), 0)
+        for member, count in used.items():
+            if count != self._count:
+                first = next(iter(used))
+                raise InputError(
+                    f"{name} has {self._count:,} rows of {shown(first)} and {count:,} of {shown(member)}",
+                    hint="every array has a row a point, on its first axis",
+                )
+        self.source = RowSource(name, {member: shapes[member] for member in shapes if counts[member] == self._count})
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Rows that have been read, and that there are."""
+        return self._done, self._count
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows, counted from 1; arguments as for `Npy.blocks`."""
+        read = list(self.source.columns) if keep else wanted
+        tables = {member: _seekable(self._opened(member, self._members[member])) for member in read}
+        for first in range(0, self._count, most):
+            self._done = last = min(first + most, self._count)
+            rows = {member: self._rows(table, first, last) for member, table in tables.items()}
+            columns = {member: as_float64(rows[member], self._name) for member in wanted}
+            yield Block(range(first + 1, last + 1), columns, {**rows} if keep else {})
+
+    def _rows(self, table: _Table, first: int, last: int) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = _guarded(self._name, lambda: table.rows(first, last))
+        return found
+
+    def _opened(self, member: str, info: zipfile.ZipInfo) -> _Table:
+        name = f"{self._name[:-1]}:{member}'"
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(f"the array {name} is encrypted, or compressed in another way", hint="use numpy.savez")
+        found: _Table = _guarded(self._name, lambda: _table(self._archive.open(info), name))
+        return found
+
+
+def _table(stream: IO[bytes], name: str) -> _Table:
+    """The array that begins here, its header read."""
+    head = _some(stream, 12)
+    size = int(struct.unpack_from("<H" if head[6:7] == b"\x01" else "<I", head.ljust(12, b"\0"), 8)[0])
+    start = 10 if head[6:7] == b"\x01" else 12
+    if head.startswith(MAGIC) and size > _HEADER_BYTES:
+        raise TooLargeError(f"{name} has a header of {size:,} bytes", hint="save fewer columns")
+    head += _some(stream, max(0, start + size - len(head)))
+    header, start = header_of(head, name)
+    if head[6:7] == b"\x03":
+        header = header.encode("latin-1").decode("utf-8", "replace")
+    fortran, sizes = _FORTRAN.search(header), _SHAPE.search(header)
+    if fortran is None or sizes is None:
+        raise InputError(f"the header of {name} is damaged", hint="save or copy it again")
+    shape = tuple(int(part[:18]) for part in re.findall(r"\d+", sizes[1]))
+    dtype = _dtype(header, name)
+    if not shape:
+        raise InputError(f"{name} is a single number and has no rows", hint="give it to --at")
+    by_columns = fortran[1] == "True" and len(shape) > 1
+    return _Table(stream, name, dtype, shape[0], shape[1:], start, by_columns)
+
+
+def _dtype(header: str, name: str) -> np.dtype[Any]:
+    record = _RECORD.search(header)
+    if record is None:
+        plain = _PLAIN.search(header)
+        return element_type(plain[1] if plain else None, name)
+    fields: list[tuple[Any, ...]] = []
+    place = 0
+    while place < len(record[1]):
+        match = _FIELD.match(record[1], place)
+        if match is None:
+            raise InputError(f"{name} holds records inside records", hint="save plain fields of numbers")
+        field = match[1] if match[1] is not None else match[2]
+        sizes = tuple(map(int, re.findall(r"\d+", match[4]))) if match[4] is not None else ()
+        if re.fullmatch(r"[<>=|]?[SUV]\d{1,9}|[<>=|]?[mM]8(?:\[\w+\])?", match[3]):
+            kind = np.dtype(match[3])
+        else:
+            kind = element_type(match[3], f"the field {shown(field)} of {name}")
+        fields.append((field or f" {len(fields)}", kind, sizes))
+        place = match.end()
+    try:
+        return np.dtype(fields)
+    except ValueError as error:
+        raise InputError(f"the header of {name} is damaged: {error}", hint="save or copy it again") from None
+
+
+def _seekable(table: _Table) -> _Table:
+    """The table; one that is stored by columns in a stream that cannot go back is copied to the disk."""
+    if not table.by_columns or (table.stream.seekable() and not isinstance(table.stream, zipfile.ZipExtFile)):
+        return table
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the table)
+    while data := table.stream.read(_COPIED):
+        copy.write(data)
+    return _Table(copy, table.name, table.dtype, table.count, table.shape, 0, by_columns=True)
+
+
+def _some(stream: IO[bytes], count: int) -> bytes:
+    data = b""
+    while len(data) < count and (more := stream.read(count - len(data))):
+        data += more
+    return data
+
+
+def _exactly(stream: IO[bytes], count: int, name: str) -> bytes:
+    data = _some(stream, count)
+    if len(data) < count:
+        raise InputError(f"{name} is cut short: it ends before its last row", hint="save or copy it again")
+    return data
+
+
+def _archive(stream: BinaryIO, name: str) -> zipfile.ZipFile:
+    """The archive, unless its table of contents would itself fill the memory."""
+    if not stream.seekable():
+        raise InputError(f"{name} is an archive, which is not read from a pipe", hint="write it to a file")
+    stream.seek(max(0, stream.seek(0, 2) - 2**16 - 42))
+    tail = stream.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) < at + 22:
+        raise zipfile.BadZipFile
+    size = struct.unpack_from("<I", tail, at + 12)[0]
+    if tail[max(0, at - 20) : at].startswith(b"PK\x06\x07"):
+        stream.seek(struct.unpack_from("<Q", tail, at - 12)[0])
+        record = stream.read(56)
+        size = struct.unpack_from("<Q", record.ljust(56, b"\0"), 40)[0]
+    if size > _DIRECTORY_BYTES:
+        raise TooLargeError(f"the archive {name} has {size:,} bytes of names", hint="save fewer arrays")
+    stream.seek(0)
+    return zipfile.ZipFile(stream)
+
+
+def _guarded(name: str, action: Any) -> Any:
+    try:
+        return action()
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name} is not an .npz file, or is damaged", hint="save it with numpy.savez") from error

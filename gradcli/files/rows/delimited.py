@@ -1,0 +1,261 @@
+"""CSV and TSV to blocks of columns.
+
+A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
+its own, to say what is wrong with which; both ways read the same numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import numpy as np
+
+from gradcli.errors import InputError
+from gradcli.files.binary import Array
+from gradcli.files.rows.lines import Lines
+from gradcli.files.tables import SEPARATORS, fault, number
+from gradcli.files.text import shown
+from gradcli.results import Block, Cells, Fault, RowSource
+
+_LONGEST_RECORD = 2**20
+"""Characters in which a quote must end; else the row is taken for a broken one."""
+
+
+class Delimited:
+    """The rows of a CSV or TSV text, below its row of names.
+
+    Attributes:
+        source: Its columns, each of numbers.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
+        self._lines = Lines(stream, name)
+        self._name = name
+        self._chunks = self._lines.chunks()
+        self._separator = "\t" if form == "tsv" else ","
+        self._rest = _Rest()
+        self._first, self._text = 1, ""
+        self._header: list[str] = self._names(form)
+        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
+        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes that have been read, and that there are."""
+        return self._lines.position, self._lines.size
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep the cells of all columns.
+            most: Rows of a block; here a chunk decides.
+        """
+        del most
+        usecols = [self._header.index(name) for name in wanted]
+        for first, text in itertools.chain([(self._first, self._text)], self._chunks):
+            self._text = ""
+            if not text:
+                yield Block(range(0), {name: np.empty(0) for name in wanted}, {})
+                continue
+            block = self._fast(first, text, wanted, usecols, keep=keep)
+            yield block or self._exact(first, text, wanted, usecols, keep=keep)
+        if self._rest.lines:
+            yield self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
+
+    def _names(self, form: str) -> list[str]:
+        """The first row that is not blank; what follows it in the same chunk is kept for later."""
+        for first, text in self._chunks:
+            lines = text.split("\n")
+            feed = _Feed(lines)
+            blank = next((place for place, line in enumerate(lines) if line.strip()), None)
+            if blank is None:
+                continue
+            feed.place = blank
+            if form == "csv" and ";" in lines[blank] and "," not in lines[blank]:
+                self._separator = ";"
+            try:
+                cells = next(csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True))
+            except (csv.Error, StopIteration) as error:
+                message = f"row {first + blank} of {self._name} is not a row of names: {error}"
+                raise InputError(message, hint="the first row names the columns") from error
+            names = [cell.strip() for cell in cells]
+            if all(map(_is_number, names)):
+                raise InputError(
+                    f"{self._name} has no row of names: its first row is {shown(lines[blank])}",
+                    hint="the first row names the columns, such as x,y",
+                )
+            self._first = first + feed.place
+            self._text = "\n".join(lines[feed.place :])
+            return names
+        raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
+
+    # -- a chunk at once
+
+    def _fast(self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
+        """The block, if every row of it is in order."""
+        if '"' in text or self._rest.lines or self._rest.blank:
+            return None
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        count, width = len(lines), len(self._header)
+        if not _is_regular(text, self._separator, width, count):
+            return None
+        try:
+            table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
+        except (ValueError, IndexError):
+            return None
+        # A number beyond the range is infinite here, and is refused where every cell is looked at.
+        if len(table) != count or np.isinf(table).any():
+            return None
+        columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
+        return Block(
+            range(first, first + count), columns, self._kept([line.split(self._separator) for line in lines], keep=keep)
+        )
+
+    # -- row by row
+
+    def _exact(
+        self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool, at_end: bool = False
+    ) -> Block:
+        """The block, with what is wrong in it."""
+        lines = text.split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        if self._rest.lines:
+            first, lines = self._rest.number, [*self._rest.lines, *lines]
+            self._rest.lines = []
+        numbers: list[int] = []
+        rows: list[list[float]] = []
+        kept: list[list[str]] = []
+        faults: list[Fault] = []
+        missing = [np.nan] * len(usecols)
+        for line, cells, reason in self._records(first, lines, at_end=at_end):
+            if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
+                self._rest.blank = self._rest.blank or line
+                continue
+            if self._rest.blank:
+                faults.append(self._blank(len(numbers)))
+                numbers.append(self._rest.blank)
+                rows.append(missing)
+                kept.append([])
+                self._rest.blank = 0
+            found = None if reason else self._numbers(cells, usecols)
+            if found is None:
+                faults.append(self._fault(len(numbers), line, cells, reason, wanted, usecols))
+            numbers.append(line)
+            rows.append(found or missing)
+            kept.append(cells)
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(usecols)).T
+        columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
+        return Block(numbers, columns, self._kept(kept, keep=keep), tuple(faults))
+
+    def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
+        """The cells of each record and the line that it begins on; or why it is none."""
+        feed = _Feed(lines)
+        reader = csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True)
+        while feed.place < len(lines):
+            begin = feed.place
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                open_quote = feed.place == len(lines) and "unexpected end" in str(error)
+                if open_quote and not at_end and sum(map(len, lines[begin:])) < _LONGEST_RECORD:
+                    self._rest.number, self._rest.lines = first + begin, lines[begin:]
+                    return
+                feed.place = begin + 1  # whatever the broken quote swallowed is read again, as rows
+                yield first + begin, [], str(error)
+                continue
+            yield first + begin, cells, ""
+
+    def _numbers(self, cells: Sequence[str], usecols: Sequence[int]) -> list[float] | None:
+        if len(cells) != len(self._header):
+            return None
+        try:
+            return [number(cells[column]) for column in usecols]
+        except ValueError:
+            return None
+
+    def _fault(
+        self, index: int, line: int, cells: Sequence[str], reason: str, wanted: Sequence[str], usecols: Sequence[int]
+    ) -> Fault:
+        where = f"row {line} of {self._name}"
+        between = f"the cells are separated by {SEPARATORS[self._separator]}"
+        if reason:
+            hint = "a cell that begins with a quote must end with one"
+            return Fault(index, f"{where} is not a row of cells: {reason}", hint)
+        if len(cells) != len(self._header):
+            message = (
+                f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {len(self._header)} columns"
+            )
+            return Fault(index, message, f"{between}, and every row must have as many")
+        name, column = next((n, c) for n, c in zip(wanted, usecols, strict=True) if not _is_number(cells[c]))
+        what, hint = fault(cells[column].strip(), self._separator)
+        return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
+
+    def _blank(self, index: int) -> Fault:
+        message = f"row {self._rest.blank} of {self._name} is empty, and rows follow"
+        return Fault(index, message, "write nan where a number is missing, or remove the row")
+
+    def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
+        """The cells by column; those that a broken row has not are empty."""
+        if not keep:
+            return {}
+        width = len(self._header)
+        full = [row if len(row) == width else [*row[:width], *[""] * (width - len(row))] for row in rows]
+        columns = map(list, zip(*full, strict=True)) if full else itertools.repeat([], width)
+        return dict(zip(self._header, columns, strict=True))
+
+
+@dataclass
+class _Rest:
+    """What one chunk leaves for the next: the lines of a quote without end, and a blank row that may be the last."""
+
+    number: int = 0
+    lines: list[str] = field(default_factory=list)
+    blank: int = 0
+
+
+class _Feed:
+    """The lines from a place on, which can be put back."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self.place = 0
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        if self.place >= len(self._lines):
+            raise StopIteration
+        self.place += 1
+        return self._lines[self.place - 1] + "\n"
+
+
+def _is_regular(text: str, separator: str, width: int, count: int) -> bool:
+    """Whether every line has as many separators, and none is blank."""
+    data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+    marks = data[(data == ord("\n")) | (data == ord(separator))]
+    if not text.endswith("\n"):
+        marks = np.append(marks, np.uint8(ord("\n")))
+    if len(marks) != count * width:
+        return False
+    table: Array = marks.reshape(count, width)
+    return bool((table[:, -1] == ord("\n")).all() and (table[:, :-1] == ord(separator)).all())
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        number(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,184 @@
+"""JSON Lines to blocks of columns: an object a line, whose values are numbers or nested lists of numbers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError
+from gradcli.files.binary import Array
+from gradcli.files.nested import array_of
+from gradcli.files.rows.lines import Lines
+from gradcli.files.text import shown
+from gradcli.results import Block, Cells, Fault, RowSource
+
+_HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
+
+
+class Objects:
+    """The rows of a text of JSON Lines; the first object says which columns there are, and their shapes.
+
+    Attributes:
+        source: Its columns.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
+        del form
+        self._lines = Lines(stream, name)
+        self._name = name
+        self._chunks = self._lines.chunks()
+        self._held: list[tuple[int, str]] = []
+        self.source = RowSource(name, self._columns())
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes that have been read, and that there are."""
+        return self._lines.position, self._lines.size
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows; a chunk is a block.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep all columns.
+            most: Rows of a block; here a chunk decides.
+        """
+        del most
+        for first, text in itertools.chain(self._held, self._chunks):
+            self._held = []
+            lines = [(number, line) for number, line in enumerate(text.split("\n"), first) if line.strip()]
+            if lines or not text:
+                yield self._fast(lines, wanted, keep=keep) or self._exact(lines, wanted, keep=keep)
+
+    def _columns(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the first object's values; of what is no array of numbers ()."""
+        first: tuple[str, int] | None = None
+        for number, text in self._chunks:
+            if text.strip():
+                self._held.append((number, text))
+            for place, line in enumerate(text.split("\n")):
+                if not line.strip():
+                    continue
+                first = first or (line, number + place)
+                try:
+                    value = _read(line)
+                except ValueError:
+                    continue
+                if isinstance(value, dict):
+                    return {key: self._shape(item) for key, item in value.items()}
+            if len(self._held) > 1:
+                break
+        if first is None:
+            raise InputError(f"{self._name} is empty", hint=_HINT)
+        raise InputError(f"row {first[1]} of {self._name} is not an object of JSON: {shown(first[0])}", hint=_HINT)
+
+    def _shape(self, value: Any) -> tuple[int, ...]:
+        try:
+            return array_of(value, self._name).shape
+        except GradcliError:
+            return ()
+
+    # -- a chunk at once
+
+    def _fast(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block | None:
+        """The block, if every row of it is in order."""
+        if not lines:
+            return Block(range(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
+        try:
+            # A list around each line, so that two halves of an object cannot make one.
+            wrapped = json.loads(f"[[{'],['.join([line for _, line in lines])}]]", parse_constant=str)
+        except (ValueError, RecursionError):
+            return None
+        rows = [item[0] for item in wrapped if len(item) == 1 and type(item[0]) is dict]
+        if len(rows) != len(lines):
+            return None
+        if keep and any(not row.keys() <= self.source.columns.keys() for row in rows):
+            return None
+        columns = {}
+        for name in wanted:
+            found = _stacked([row.get(name) for row in rows], self.source.columns[name])
+            if found is None:
+                return None
+            columns[name] = found
+        kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
+        return Block([number for number, _ in lines], columns, kept)
+
+    # -- row by row
+
+    def _exact(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
+        """The block, with what is wrong in it."""
+        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
+        faults: list[Fault] = []
+        kept: dict[str, list[Any]] = {name: [] for name in self.source.columns} if keep else {}
+        for index, (number, line) in enumerate(lines):
+            where = f"row {number} of {self._name}"
+            row: Any = {}
+            try:
+                row = self._row(line, where, keep=keep)
+                for name in wanted:
+                    columns[name][index] = self._cell(line, name, where)
+            except GradcliError as error:
+                faults.append(Fault(index, error.message, error.hint))
+            for name, cells in kept.items():
+                cells.append(row.get(name))
+        return Block([number for number, _ in lines], columns, kept, tuple(faults))
+
+    def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
+        try:
+            row = json.loads(line, parse_constant=str)
+        except json.JSONDecodeError as error:
+            reason = f"{error.msg.lower()}, at character {error.colno}"
+            raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where} is not read: {error}", hint=_HINT) from None
+        if not isinstance(row, dict):
+            raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
+        fresh = next((key for key in row if key not in self.source.columns), None)
+        if keep and fresh is not None:
+            raise InputError(
+                f"{where} has a key {shown(fresh)}, which the first row has not, and --keep keeps the first row's",
+                hint="give every row the same keys, null where there is nothing",
+            )
+        return row
+
+    def _cell(self, line: str, name: str, where: str) -> Array:
+        row = _read(line)
+        if name not in row:
+            raise InputError(
+                f"{where} has no key {shown(name)}", hint=f"its keys are {', '.join(map(shown, list(row)[:8]))}"
+            )
+        array = array_of(row[name], f"{where}, key {shown(name)},")
+        shape = self.source.columns[name]
+        if array.shape != shape:
+            sizes = f"shape {_show(array.shape)}, and in the first row {_show(shape)}"
+            raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
+        return array
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return str(shape)
+
+
+def _read(line: str) -> Any:
+    """A value whose numbers are all floats, or the strings that stand for those that JSON has not."""
+    return json.loads(line, parse_int=float, parse_constant=str)
+
+
+def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:
+    """An array of all rows; None if one of them is no array of finite numbers of this shape."""
+    level = values
+    for size in shape:
+        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
+            return None
+        level = list(itertools.chain.from_iterable(level))
+    if not set(map(type, level)) <= {float, int}:
+        return None
+    try:
+        array = np.array(level, dtype=np.float64)
+    except OverflowError:
+        return None
+    return array.reshape(len(values), *shape) if np.isfinite(array).all() else None

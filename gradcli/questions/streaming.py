@@ -1,0 +1,210 @@
+"""Blocks of rows to blocks of derivatives, in order, with a bounded number of them in flight."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import InputError
+from gradcli.questions.mapping import Plan
+from gradcli.questions.question import rounded
+from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Passage
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from gradcli.autodiff.blocks import Engine
+    from gradcli.check.stream import Sample
+
+MOST_ROWS = 2**16
+"""Rows of a block: a column of them is half a MiB, so that the intermediates of one operation stay in the cache."""
+
+MOST_ELEMENTS = 2**22
+"""Elements of all lines at all rows of a block, 32 MiB in float64."""
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A block that is computed: what is written of it, what is wrong in it, and the rest of its rows for the check."""
+
+    mapped: Mapped
+    faults: tuple[Fault, ...]
+    numbers: npt.NDArray[Any]
+    variables: Mapping[str, Array]
+    values: tuple[Array, ...]
+
+
+class Stream:
+    """One pass of rows through a function.
+
+    Attributes:
+        read: Rows of the source that have been computed.
+        written: Rows of the output.
+    """
+
+    def __init__(self, plan: Plan, on_error: OnError = "fail", *, check: bool = False) -> None:
+        self.plan = plan
+        self.read = self.written = 0
+        self._on_error, self._checks = on_error, check
+        self._faulty, self._first = 0, ""
+        self._sample: Sample | None = None
+
+    @property
+    def rows(self) -> int:
+        """The rows of a block."""
+        return max(1, min(MOST_ROWS, MOST_ELEMENTS // self.plan.elements))
+
+    def over(self, blocks: Iterable[Block]) -> Generator[Mapped]:
+        """What the blocks are mapped to, in order.
+
+        Raises:
+            InputError: A row is at fault, and rows must not be.
+        """
+        waiting: deque[Future[_Done]] = deque()
+        with ExitStack() as stack:
+            pool: Executor | None = None
+            most = 0
+            for block in blocks:
+                if self._on_error == "fail":
+                    _refuse(block.faults)
+                for part in _parts(block, self.rows):
+                    if pool is None:
+                        pool, most = self._begin(stack)
+                    waiting.append(pool.submit(self._compute, part))
+                    if len(waiting) > most:
+                        yield self._taken(waiting.popleft().result())
+                while waiting and not len(block.numbers):
+                    yield self._taken(waiting.popleft().result())
+            while waiting:
+                yield self._taken(waiting.popleft().result())
+
+    def passage(self) -> Passage:
+        """What there is to say of the rows that have gone by."""
+        check = None if self._sample is None else self._checked()
+        output = self.plan.question.program.output_name
+        return Passage(self.read, self.written, self._faulty, self._on_error, self._first, output, check)
+
+    def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
+        """Start the workers; how many blocks may be in flight."""
+        from gradcli.autodiff.blocks import Engine
+        from gradcli.autodiff.workers import MOST_WORKERS, cores, workers
+
+        question = self.plan.question
+        fixed = {name: array for name, array in question.arrays.items() if name not in self.plan.bound}
+        shapes = self.plan.row_shapes
+        self._engine: Engine = Engine(
+            question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements
+        )
+        if self._checks and self._sample is None:
+            from gradcli.check.stream import Sample
+
+            self._sample = Sample()
+        count = min(MOST_WORKERS, cores())
+        return stack.enter_context(workers(count)), count + 1
+
+    def _compute(self, block: Block) -> _Done:
+        """One block, in a thread of its own."""
+        numbers = np.asarray(block.numbers)
+        count = len(numbers)
+        bad = [fault.index for fault in block.faults]
+        good = np.delete(np.arange(count), bad)
+        columns = {name: array[good] for name, array in block.columns.items()} if bad else block.columns
+        variables = self.plan.variables(columns)
+        values, refused = self._engine.at(variables, len(good))
+        faults = list(block.faults)
+        for place, error in refused.items():
+            row = int(good[place])
+            message = f"row {numbers[row]} of {self.plan.source.name}: {error.message}"
+            faults.append(Fault(row, message, error.hint))
+        if refused:
+            rest = np.delete(np.arange(len(good)), list(refused))
+            good = good[rest]
+            values = [array[rest] for array in values]
+            variables = {name: array[rest] for name, array in variables.items()}
+        mapped = self._mapped(block, good, count, tuple(values))
+        faults.sort(key=lambda fault: fault.index)
+        return _Done(mapped, tuple(faults), numbers[good], variables, tuple(values))
+
+    def _mapped(self, block: Block, good: npt.NDArray[Any], count: int, values: tuple[Array, ...]) -> Mapped:
+        """What is written: the rows without fault, and the others too if they are to have NaN."""
+        if len(good) == count:
+            return Mapped(count, block.kept, values)
+        if self._on_error == "nan":
+            full = []
+            for array in values:
+                full.append(np.full((count, *array.shape[1:]), np.nan, array.dtype))
+                full[-1][good] = array
+            return Mapped(count, block.kept, tuple(full))
+        kept = {name: _picked(cells, good) for name, cells in block.kept.items()}
+        return Mapped(len(good), kept, values)
+
+    def _taken(self, done: _Done) -> Mapped:
+        if self._on_error == "fail":
+            _refuse(done.faults)
+        self.read += len(done.numbers) + len(done.faults)
+        self.written += done.mapped.count
+        self._faulty += len(done.faults)
+        self._first = self._first or next((fault.message for fault in done.faults), "")
+        if self._sample is not None:
+            exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
+            self._sample.see(done.numbers, exact, done.values)
+        return done.mapped
+
+    def _checked(self) -> Check | None:
+        """The verdict on the rows that are held."""
+        from gradcli.autodiff.points import AtPoints
+        from gradcli.check.points import merged
+        from gradcli.questions.points import Points, judged
+
+        held = self._sample.rows() if self._sample else []
+        if not held:
+            return None
+        question = self.plan.question
+        arrays = {name: np.stack([row.inputs[name] for row in held]) for name in self.plan.bound}
+        value, *blocks = (np.stack(array) for array in zip(*(row.values for row in held), strict=True))
+        points = Points(question, {**question.arrays, **arrays}, tuple(self.plan.bound), len(held))
+        found = AtPoints(value, jacobian=dict(zip(question.wrt, blocks, strict=True)) if blocks else None)
+        _, judgements = judged(points, found, None)
+        checks = {held[place].number: judgement.check for place, judgement in judgements.items()}
+        return merged(checks, self.read - self._faulty)
+
+
+def _refuse(faults: Sequence[Fault]) -> None:
+    if faults:
+        raise InputError(faults[0].message, hint=faults[0].hint)
+
+
+def _parts(block: Block, most: int) -> Iterator[Block]:
+    """The block in parts of at most this many rows."""
+    count = len(block.numbers)
+    if 0 < count <= most:
+        yield block
+        return
+    faults = iter(block.faults)
+    fault = next(faults, None)
+    for first in range(0, count, most):
+        rows = slice(first, min(first + most, count))
+        own = []
+        while fault is not None and fault.index < rows.stop:
+            own.append(Fault(fault.index - first, fault.message, fault.hint))
+            fault = next(faults, None)
+        columns = {name: array[rows] for name, array in block.columns.items()}
+        kept = {name: cells[rows] for name, cells in block.kept.items()}
+        yield Block(block.numbers[rows], columns, kept, tuple(own))
+
+
+def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
+    """Some cells of a column."""
+    if isinstance(cells, np.ndarray):
+        found: npt.NDArray[Any] = cells[rows]
+        return found
+    chosen = np.zeros(len(cells), bool)
+    chosen[rows] = True
+    return list(itertools.compress(cells, chosen))
