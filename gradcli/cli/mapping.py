@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from types import FrameType
@@ -132,22 +132,22 @@ def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, chec
     form = format_of(words.output, words.output_format and words.output_format.value, "--output-format")
     names = [name for name in asked.function.variables if name not in asked.at]
     given = words.points_format and words.points_format.value
-    rows = open_rows(asked.files, words.points, given, names)
-    stream = asked.function.stream(
-        rows.source, asked.at, wrt=asked.wrt, dtype=asked.dtype, on_error=on_error.value, check=check
-    )
-    plan = stream.plan
-    kept = list(rows.source.columns) if keep else []
-    plan.require_free(kept)
-    from_text = format_of(words.points, given, "--points-format") in ("csv", "tsv")
-    blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
-    with (
-        _ended_by_signals(),
-        open_sink(words.output, form, kept, plan.quantities, asked.dtype, from_text=from_text) as sink,
-        _progress(rows) as advance,
-        contextlib.closing(stream.over(blocks)) as mapped,
-    ):
-        for part in mapped:
+    with ExitStack() as stack:
+        stack.enter_context(_ended_by_signals())
+        rows = stack.enter_context(open_rows(asked.files, words.points, given, names))
+        stream = asked.function.stream(
+            rows.source, asked.at, wrt=asked.wrt, dtype=asked.dtype, on_error=on_error.value, check=check
+        )
+        plan = stream.plan
+        kept = list(rows.source.columns) if keep else []
+        plan.require_free(kept)
+        from_text = format_of(words.points, given, "--points-format") in ("csv", "tsv")
+        sink = stack.enter_context(
+            open_sink(words.output, form, kept, plan.quantities, asked.dtype, from_text=from_text)
+        )
+        advance = stack.enter_context(_progress(rows))
+        blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
+        for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
             sink.write(part)
             advance(stream.read)
     return _ended(stream.passage(), time.perf_counter() - start, strict=strict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
 from gradcli.errors import GradcliError, InputError, Place
@@ -72,15 +72,15 @@ class Files:
                 raise InputError(f"{asked.name} is empty", hint='it must hold an expression, such as "x**2"')
             return text
 
-    def stream(self, path: str, source: str) -> tuple[BinaryIO, str]:
-        """The bytes of a file or of standard input, to be read in order, and how messages call it.
+    def stream(self, path: str, source: str, stack: ExitStack) -> tuple[BinaryIO, str]:
+        """The bytes of a file or of standard input, to be read in order, and how messages call it; `stack` closes it.
 
         Raises:
             InputError: It cannot be opened.
         """
         asked = Reference.whole(path)
         try:
-            return (self._stdin(source) if asked.is_stdin else opened(asked)), asked.name
+            return self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked)), asked.name
         except InputError as error:
             error.hint = error.hint and error.hint.replace("@FILE", "FILE").replace("@-", "-").replace(
                 "@ reads", "name"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Protocol
 
 from gradcli.errors import InputError
@@ -51,7 +52,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     return FORMATS[suffix]
 
 
-def open_rows(files: Files, path: str, given: str | None, names: Sequence[str]) -> Rows:
+@contextmanager
+def open_rows(files: Files, path: str, given: str | None, names: Sequence[str]) -> Iterator[Rows]:
     """The rows of a file, its header read.
 
     Args:
@@ -64,12 +66,14 @@ def open_rows(files: Files, path: str, given: str | None, names: Sequence[str]) 
         GradcliError: It cannot be read, or its header is not one.
     """
     form = format_of(path, given, "--points-format")
-    stream, name = files.stream(path, "--points")
-    match form:
-        case "jsonl":
-            return Objects(stream, name, form)
-        case "npy":
-            return Npy(stream, name, names)
-        case "npz":
-            return Npz(stream, name, names)
-    return Delimited(stream, name, form)
+    with ExitStack() as stack:
+        stream, name = files.stream(path, "--points", stack)
+        match form:
+            case "jsonl":
+                yield Objects(stream, name)
+            case "npy":
+                yield Npy(stream, name, names, stack)
+            case "npz":
+                yield Npz(stream, name, names, stack)
+            case _:
+                yield Delimited(stream, name, form)

@@ -12,6 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
@@ -71,8 +72,8 @@ class Npy:
         source: Its columns.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str]) -> None:
-        self._table = _seekable(_table(stream, name))
+    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str], stack: ExitStack) -> None:
+        self._table = _seekable(_table(stream, name), stack)
         self._done = 0
         dtype, shape = self._table.dtype, self._table.shape
         self._fields: dict[str, Any] = {}
@@ -125,10 +126,10 @@ class Npz:
         source: Its columns.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str]) -> None:
-        self._name = name
+    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str], stack: ExitStack) -> None:
+        self._name, self._stack = name, stack
         self._done = self._count = 0
-        self._archive = _guarded(name, lambda: _archive(stream, name))
+        self._archive: zipfile.ZipFile = stack.enter_context(_guarded(name, lambda: _archive(stream, name)))
         self._members = {info.filename.removesuffix(".npy"): info for info in self._archive.infolist()}
         shapes: dict[str, tuple[int, ...]] = {}
         counts: dict[str, int] = {}
@@ -161,12 +162,17 @@ class Npz:
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
         """The rows, counted from 1; arguments as for `Npy.blocks`."""
         read = list(self.source.columns) if keep else wanted
-        tables = {member: _seekable(self._opened(member, self._members[member])) for member in read}
+        tables = {member: self._kept_open(member) for member in read}
         for first in range(0, self._count, most):
             self._done = last = min(first + most, self._count)
             rows = {member: self._rows(table, first, last) for member, table in tables.items()}
             columns = {member: as_float64(rows[member], self._name) for member in wanted}
             yield Block(range(first + 1, last + 1), columns, {**rows} if keep else {})
+
+    def _kept_open(self, member: str) -> _Table:
+        table = self._opened(member, self._members[member])
+        self._stack.enter_context(table.stream)
+        return _seekable(table, self._stack)
 
     def _rows(self, table: _Table, first: int, last: int) -> npt.NDArray[Any]:
         found: npt.NDArray[Any] = _guarded(self._name, lambda: table.rows(first, last))
@@ -227,11 +233,11 @@ def _dtype(header: str, name: str) -> np.dtype[Any]:
         raise InputError(f"the header of {name} is damaged: {error}", hint="save or copy it again") from None
 
 
-def _seekable(table: _Table) -> _Table:
+def _seekable(table: _Table, stack: ExitStack) -> _Table:
     """The table; one that is stored by columns in a stream that cannot go back is copied to the disk."""
     if not table.by_columns or (table.stream.seekable() and not isinstance(table.stream, zipfile.ZipExtFile)):
         return table
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the table)
+    copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
     while data := table.stream.read(_COPIED):
         copy.write(data)
     return _Table(copy, table.name, table.dtype, table.count, table.shape, 0, by_columns=True)

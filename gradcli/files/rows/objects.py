@@ -26,8 +26,7 @@ class Objects:
         source: Its columns.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
-        del form
+    def __init__(self, stream: BinaryIO, name: str) -> None:
         self._lines = Lines(stream, name)
         self._name = name
         self._chunks = self._lines.chunks()

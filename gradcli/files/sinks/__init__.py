@@ -44,7 +44,7 @@ def open_sink(
         OSError: The output cannot be written.
         InputError: The format cannot hold a column to keep.
     """
-    with target(path) as file:
+    with target(path) as file, file.stack:
         writer: Writer
         match form:
             case "jsonl":

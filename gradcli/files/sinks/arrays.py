@@ -31,7 +31,9 @@ class NpyWriter:
     def __init__(self, target: Target, kept: Sequence[str], quantities: Sequence[Quantity], dtype: str) -> None:
         self._target, self._kept = target, kept
         self._columns = [(column, np.dtype(dtype), ()) for quantity in quantities for column in quantity.columns]
-        self._spool: IO[bytes] = target.file if target.is_seekable else tempfile.TemporaryFile()  # noqa: SIM115
+        self._spool: IO[bytes] = target.file
+        if not target.is_seekable:
+            self._spool = target.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         self._record: np.dtype[Any] | None = None
         self._count = 0
 
@@ -85,7 +87,8 @@ class NpzWriter:
         arrays |= {quantity.name: values for quantity, values in zip(self._quantities, mapped.values, strict=True)}
         for name, array in arrays.items():
             if name not in self._spools:
-                self._spools[name] = tempfile.TemporaryFile(dir=self._target.folder)  # noqa: SIM115
+                spool = tempfile.TemporaryFile(dir=self._target.folder)  # noqa: SIM115 (closed with the target)
+                self._spools[name] = self._target.stack.enter_context(spool)
                 self._kinds[name] = array.dtype, array.shape[1:]
             self._spools[name].write(np.ascontiguousarray(array, self._kinds[name][0]).tobytes())
         self._count += mapped.count

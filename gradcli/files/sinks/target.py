@@ -8,8 +8,8 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
 from gradcli.errors import OutputError
@@ -23,11 +23,13 @@ class Target:
         file: What to write to.
         folder: Where there is room for temporary files.
         is_seekable: Whether what was written can be written over.
+        stack: Closes temporary files.
     """
 
     file: BinaryIO
     folder: str | None
     is_seekable: bool
+    stack: ExitStack = field(default_factory=ExitStack)
 
 
 @contextmanager
