@@ -4,6 +4,7 @@ run                              a Program to tensors
 derivatives, second              vᵀJ and J; Ju, the Hessian and Hu
 passes                           backward passes as a user runs them: `.grad`, `retain_grad()`, what is refused
 points                           many points at once
+blocks, workers                  many more, block by block on all cores
 trace, graph                     every line with its adjoint; the graph that torch built
 differences                      finite differences, to compare with
 

@@ -2,6 +2,7 @@
 
 text                             what all methods begin with: the text, read once
 derivatives                      eval, vjp, grad, jacobian, jvp, hessian, hvp
+streams                          map
 views                            check, explain, graph, code
 
 Holds no mathematics: `gradcli.questions` asks the readings.

@@ -3,6 +3,7 @@
 question, preparing              one function at one point: read, refused or ready, without torch; and what torch says
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points
+mapping, streaming               map: which columns are which variables, and the rows as they go by
 curvature                        jvp, hessian, hvp
 checking                         check
 explaining, terms                explain: the lines, and what each adds to an adjoint

@@ -3,6 +3,7 @@
 table                            tables, trees and boards for people, a module a family of answers
 latex                            the same as a fragment of LaTeX
 json, plain                      for programs: an object a line, or the bare numbers
+mapping                          what is said when a stream of rows has gone by
 dot, mermaid                     graphs for other programs to draw
 wording, labels, numbers         what table and latex say alike: words, names of entries, digits
 drawing, board, nodes            what tables, boards and graphs are drawn with
