@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests import command_reference
@@ -109,8 +110,11 @@ def test_the_command_reference_is_in_step(gradcli: Command, monkeypatch: pytest.
         assert f"```text\n{shown}```\n" in reference
 
 
-def test_every_example_of_the_help_runs(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As printed."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
+    np.savez("points.npz", x=np.ones((3, 2)))
     for name in ("--help", *(name for name, _ in _listed(gradcli))):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
         examples = re.findall(r"^ +((?:echo .* \| )?gradcli .*)$", shown, re.MULTILINE)
