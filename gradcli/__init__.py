@@ -15,11 +15,11 @@ Importing the package imports neither torch nor SymPy; they come with the first 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from gradcli.errors import GradcliError
-
+TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.errors import GradcliError
     from gradcli.function import Function
     from gradcli.results import (
         HVP,
@@ -102,5 +102,6 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in __all__:
-        return getattr(import_module("gradcli.function" if name == "Function" else "gradcli.results"), name)
+        homes = {"Function": "gradcli.function", "GradcliError": "gradcli.errors"}
+        return getattr(import_module(homes.get(name, "gradcli.results")), name)
     raise AttributeError(f"module 'gradcli' has no attribute '{name}'")

@@ -1,9 +1,15 @@
-"""The shell: options in, exit codes out.  `main` is the only exit; it holds no logic and imports lazily."""
+"""The shell: options in, exit codes out.  `main` is the only exit; it holds no logic and imports lazily.
+
+It imports nothing before it can handle an interrupt.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT."""
@@ -18,13 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: Without the program's name; those of the process by default.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         from gradcli.cli.app import run
 
-        code = run(given)
+        return run(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE
-    return code

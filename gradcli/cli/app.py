@@ -18,6 +18,7 @@ from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
 from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, mapping, writing
+from gradcli.cli.coloring import typed
 from gradcli.cli.completion import answering
 from gradcli.cli.completion import command as completion
 from gradcli.cli.environment import message, wants_json
@@ -138,7 +139,7 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
 
         remark(render_error(error))
     else:
-        remark(error.render() + "\n")
+        remark(error.render() + "\n", typed(arguments))
     return error.exit_code
 
 

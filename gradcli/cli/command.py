@@ -18,6 +18,7 @@ from gradcli.cli.options import (
     At,
     Color,
     ColorOption,
+    Digits,
     Dtype,
     DtypeOption,
     Expression,
@@ -25,6 +26,7 @@ from gradcli.cli.options import (
     FormatOption,
     Json,
     NoCheck,
+    OutputFile,
     Strict,
     Wrt,
     function_of,
@@ -33,7 +35,7 @@ from gradcli.cli.options import (
     read,
     require_check,
 )
-from gradcli.cli.output import Output, output
+from gradcli.cli.output import Output, manner, output
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -48,6 +50,8 @@ _AFTER: Mapping[str, tuple[Any, Any]] = {
     "format": (FormatOption, Format.table),
     "json": (Json, False),
     "color": (ColorOption, Color.auto),
+    "digits": (Digits, None),
+    "output": (OutputFile, None),
     "no_check": (NoCheck, False),
     "strict": (Strict, False),
 }
@@ -96,7 +100,7 @@ def add(
         body: The command: from `Asked` and options of its own to an answer, or to what streams it and gives the exit
             code. Its name is the command's, its docstring the help. The annotations of its parameters are objects, not
             text, so that its module need not import what it answers: that takes as long as all the help.
-        without: The shared options that it does not have, of `wrt`, `dtype`, `format`, `json`, `no_check`, `strict`.
+        without: The shared options that it does not have, by their names.
     """
     after = {name: option for name, option in _AFTER.items() if name not in without}
 
@@ -104,6 +108,7 @@ def add(
         shared = {name: given.pop(name) if name in after else default for name, (_, default) in _AFTER.items()}
         expression, at = given.pop("expression"), given.pop("at")
         require_check(strict=shared["strict"], no_check=shared["no_check"])
+        shown = manner(*(shared[name] for name in ("format", "json", "color", "digits", "output")))
         function, files = function_of(expression)
         asked = Asked(
             function,
@@ -111,13 +116,13 @@ def add(
             names(shared["wrt"]),
             shared["dtype"].value,
             not shared["no_check"],
-            Format.json if shared["json"] else shared["format"],
+            shown.form,
             files,
         )
         answer = body(asked, **given)
         if callable(answer):
             return answer
-        return output(answer, shared["format"], json=shared["json"], strict=shared["strict"], color=shared["color"])
+        return output(answer, shown, strict=shared["strict"])
 
     own = list(inspect.signature(body).parameters.values())[1:]
     parameters = [

@@ -23,6 +23,38 @@ _TWINS = {
 """What is taken for what: the option that the command has instead, how they differ, and the command that has this."""
 
 
+def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
+    """Remember that an option with a value was given, by any of its names.
+
+    Raises:
+        UsageError: It was given before, and takes one value.
+    """
+    name = option.name or word
+    if name in given and not getattr(option, "multiple", False):
+        raise UsageError(f"{word} is given twice", hint="give it once")
+    given.add(name)
+
+
+class OnceCommand(TyperCommand):
+    """Refuses an option that is given twice, of which click would forget the first."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Look at the options, up to `--`."""
+        known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
+        given: set[str] = set()
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                break
+            name = word.partition("=")[0]
+            option = known.get(name) if word.startswith("-") else None
+            if option is not None and not getattr(option, "is_flag", False):
+                require_once(name, option, given)
+                if word == name:
+                    next(words, None)
+        return super().parse_args(ctx, args)
+
+
 class ExpressionCommand(TyperCommand):
     """Separates options from expressions before click parses them."""
 
@@ -49,7 +81,7 @@ class ExpressionCommand(TyperCommand):
                 options.append(word)
                 if option is not None and not getattr(option, "is_flag", False):
                     if not ctx.resilient_parsing:
-                        self._require_once(name, given, getattr(option, "multiple", False))
+                        require_once(name, option, given)
                     if word == name:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
         return super().parse_args(ctx, [*options, "--", *expressions])
@@ -74,11 +106,6 @@ class ExpressionCommand(TyperCommand):
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = f"{ctx.command_path} --help shows the options"
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
-
-    def _require_once(self, name: str, given: set[str], is_multiple: bool) -> None:
-        if name in given and not is_multiple:
-            raise UsageError(f"{name} is given twice", hint="give it once")
-        given.add(name)
 
     def _value(self, name: str, words: Iterator[str]) -> str:
         value = next(words, None)

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from gradcli.cli.completion import candidates
-from gradcli.cli.options import Color, ColorOption, Format, Json, format_option
-from gradcli.cli.output import Output, output
+from gradcli.cli.expression import OnceCommand
+from gradcli.cli.options import Color, ColorOption, Digits, Format, Json, OutputFile, format_option
+from gradcli.cli.output import Output, manner, output
 
 Names = Annotated[
     list[str] | None,
@@ -19,13 +20,15 @@ Names = Annotated[
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
 ]
-FunctionFormat = Annotated[Format, format_option("Tables, a line of JSON each, the names, one a line, or LaTeX.")]
+FunctionFormat = Annotated[
+    Format, format_option("Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, or Markdown.")
+]
 Groups = Annotated[bool, typer.Option("--groups", help="Only the names, group by group.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("functions")(functions)
+    app.command("functions", cls=OnceCommand)(functions)
 
 
 def functions(
@@ -33,6 +36,8 @@ def functions(
     format: FunctionFormat = Format.table,  # noqa: A002
     json: Json = False,
     color: ColorOption = Color.auto,
+    digits: Digits = None,
+    output_file: OutputFile = None,
     groups: Groups = False,
 ) -> Output:
     """The functions of the language, or all about one of them.
@@ -50,6 +55,7 @@ def functions(
     """
     from gradcli import catalog
 
-    is_list = groups or not names or format is Format.plain
+    shown = manner(format, json, color, digits, output_file)
+    is_list = groups or not names or shown.form in (Format.plain, Format.csv)
     found = catalog.functions(*names or (), brief=groups) if is_list else catalog.pages(*names or ())
-    return output(found, format, json=json, color=color)
+    return output(found, shown)

@@ -61,7 +61,7 @@ def graph(asked: Asked, v: GraphVector = None, show: Show = None, drawing: To = 
       gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
       gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
     """
-    if drawing is not None and asked.form is not Format.table:
+    if drawing is not None and asked.form not in (Format.table, Format.markdown):
         raise UsageError(f"--to {drawing} and --format {asked.form} exclude each other", hint="leave out one of them")
     vector = asked.value(v, "--v")
     found = asked.function.graph(asked.at, vector, wrt=asked.wrt, show=shown(show), dtype=asked.dtype)

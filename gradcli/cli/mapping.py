@@ -83,7 +83,7 @@ CheckOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, map_, without=["format", "json", "color", "no_check", "strict"])
+    add(app, map_, without=["format", "json", "color", "digits", "output", "no_check", "strict"])
 
 
 def map_(

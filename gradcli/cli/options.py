@@ -24,8 +24,10 @@ class Format(StrEnum):
 
     table = "table"
     json = "json"
+    csv = "csv"
     plain = "plain"
     latex = "latex"
+    markdown = "markdown"
 
 
 class Color(StrEnum):
@@ -158,11 +160,40 @@ def format_option(text: str) -> Any:
     return typer.Option("--format", envvar=environment.FORMAT, callback=_unless_told, help=text)
 
 
-FormatOption = Annotated[Format, format_option("Tables, one line of JSON, the bare numbers, or LaTeX for amsmath.")]
+FormatOption = Annotated[
+    Format,
+    format_option(
+        "Tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath, or GitHub's Markdown."
+    ),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        min=1,
+        max=17,
+        show_default=False,
+        help="Significant digits in tables, LaTeX and Markdown. By default as many as it takes to read numbers back.",
+    ),
+]
+OutputFile = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        show_default=False,
+        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .txt (a table), .npy "
+        "(one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
+    ),
+]
 ColorOption = Annotated[
     Color,
     typer.Option(
-        "--color", envvar=environment.COLOR, help="Whether tables have colours; auto is on a terminal that has them."
+        "--color",
+        envvar=environment.COLOR,
+        help="Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]

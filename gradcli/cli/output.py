@@ -10,6 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from typer import _click as click
+
+from gradcli.cli.coloring import is_colored, marked
+from gradcli.cli.destination import WIDTH, Destination, destination, save
+from gradcli.cli.environment import is_typed
 from gradcli.cli.options import Color, Format
 from gradcli.errors import OutputError, TooLargeError, UsageError
 
@@ -23,51 +28,82 @@ NOT_PASSED = 1
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
 
+ROUNDED = (Format.table, Format.latex, Format.markdown)
+"""The formats for people."""
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """What a command answers, and the format asked for; rendered when the command is done.
+class Manner:
+    """How an answer is written.
 
     Attributes:
-        answer: The object.
-        format: The format.
-        passed: Whether the check passed, where that was asked.
+        form: The format; of a file that is no text, `table`.
         color: When tables have colours.
+        digits: Significant digits that are shown; None for all.
+        to: The file; None for stdout.
     """
 
-    answer: Answer | Functions | Source
-    format: Format
-    passed: bool = True
+    form: Format
     color: Color = Color.auto
+    digits: int | None = None
+    to: Destination | None = None
 
 
-def output(
-    answer: Answer | Functions | Source,
-    chosen: Format,
-    *,
-    json: bool,
-    strict: bool = False,
-    color: Color = Color.auto,
-) -> Output:
-    """The answer in the format asked for.
+def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: str | None) -> Manner:
+    """How the answer of the present command is written.
 
     Args:
-        answer: The object.
         chosen: The format asked for.
         json: Whether it was asked for as `--json`.
-        strict: Whether the verdict of the check must be `agree`.
         color: When tables have colours.
+        digits: Significant digits.
+        path: The file of `-o`.
 
     Raises:
-        UsageError: `--json` beside another format.
+        GradcliError: What was asked for excludes itself, or the file cannot be written.
     """
     if json and chosen not in (Format.json, Format.table):
         raise UsageError(f"--json and --format {chosen} exclude each other")
-    return Output(answer, Format.json if json else chosen, _passed(answer, strict=strict), color)
+    form = Format.json if json else chosen
+    ctx = click.globals.get_current_context()
+    told = form if json or is_typed(ctx, "format") else None
+    to = destination(path, told, ctx.command.name or "")
+    form = form if to is None else to.form
+    is_array = to is not None and to.kind in ("npy", "npz")
+    if digits is not None and (is_array or form not in ROUNDED):
+        what = f"-o {path}" if is_array else f"--format {form}"
+        hint = "there, numbers have all their digits; --digits is for table, latex and markdown"
+        raise UsageError(f"--digits and {what} exclude each other", hint=hint)
+    return Manner(form, color, digits, to)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command answers, and how to write it; rendered when the command is done.
+
+    Attributes:
+        answer: The object.
+        manner: How to write it.
+        passed: Whether the check passed, where that was asked.
+    """
+
+    answer: Answer | Functions | Source
+    manner: Manner
+    passed: bool = True
+
+
+def output(answer: Answer | Functions | Source, shown: Manner, *, strict: bool = False) -> Output:
+    """The answer in the manner asked for.
+
+    Args:
+        answer: The object.
+        shown: How to write it.
+        strict: Whether the verdict of the check must be `agree`.
+    """
+    return Output(answer, shown, _passed(answer, strict=strict))
 
 
 def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
@@ -81,20 +117,27 @@ def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
 
 
 def write(result: Output | str) -> int:
-    """Write an answer or a text to stdout in one piece, remarks to stderr; the exit code, 1 if a check did not pass.
+    """Write an answer to stdout in one piece or to its file, remarks to stderr; the exit code, 1 if a check failed.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
-    require_stdout()
     if isinstance(result, str):
+        require_stdout()
         send(_own(result, sys.stdout))
         return 0
-    from gradcli import report
+    shown = result.manner
+    if shown.to is None:
+        require_stdout()
+        from gradcli import report
 
-    send(report.render(result.answer, result.format, screen(result.color)))
+        send(report.render(result.answer, shown.form, screen(shown.color), shown.digits))
+    else:
+        from gradcli.report.drawing import Screen
+
+        save(result.answer, shown.to, Screen(WIDTH, color=shown.color is Color.always), shown.digits)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
-        remark(_own(f"warning: {warning}\n", sys.stderr))
+        remark(_own(f"warning: {warning}\n", sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
 
 
@@ -125,11 +168,11 @@ def out_of_memory(error: MemoryError | RuntimeError) -> TooLargeError:
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
 
 
-def remark(text: str) -> None:
+def remark(text: str, color: Color = Color.never) -> None:
     """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            _send(text, sys.stderr)
+            _send(marked(text) if is_colored(color, sys.stderr) else text, sys.stderr)
 
 
 def _own(words: str, stream: TextIO | None) -> str:
@@ -165,14 +208,4 @@ def screen(color: Color = Color.auto) -> Screen:
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
     width = max(20, shutil.get_terminal_size().columns) if is_terminal else None
-    is_colored = color is Color.always or (color is Color.auto and _has_color(is_terminal))
-    return Screen(width, not encoding.lower().startswith("utf"), is_colored)
-
-
-def _has_color(is_terminal: bool) -> bool:
-    """As the environment says, else on a terminal that can; the order is Python's own."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return is_terminal and os.environ.get("TERM") != "dumb"
+    return Screen(width, not encoding.lower().startswith("utf"), is_colored(color, sys.stdout))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import Vector
+from gradcli.cli.options import Format, Vector
+from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
     from gradcli.results import Source
@@ -32,7 +33,7 @@ To = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, code, without=["no_check", "strict"])
+    add(app, code, without=["digits", "no_check", "strict"])
 
 
 def code(asked: Asked, v: Vector = None, to: To = Target.torch) -> "Source":
@@ -48,4 +49,6 @@ def code(asked: Asked, v: Vector = None, to: To = Target.torch) -> "Source":
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """
+    if asked.form is Format.csv:
+        raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
     return asked.function.code(asked.at, asked.value(v, "--v"), wrt=asked.wrt, dtype=asked.dtype, to=to.value)

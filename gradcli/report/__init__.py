@@ -11,24 +11,33 @@ drawing, board, nodes            what tables, boards and graphs are drawn with
 
 from __future__ import annotations
 
-from gradcli.report import dot, json, latex, mermaid, plain, table
+from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, table
+from gradcli.report.arrays import named, own
 from gradcli.report.drawing import Screen
+from gradcli.report.rounding import rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
-__all__ = ["Screen", "render"]
+__all__ = ["Screen", "named", "own", "render"]
 
 
-def render(answer: Answer | Functions | Source, form: str, screen: Screen) -> str:
+def render(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:
     """The answer in a format.
 
     Args:
         answer: The object.
-        form: `table`, `json`, `plain` or `latex`.
+        form: `table`, `json`, `csv`, `plain`, `latex` or `markdown`.
         screen: Where a table goes.
+        digits: Significant digits that are shown; as many as it takes by default.
     """
+    if digits is not None:
+        answer = rounded(answer, digits)
     match form:
         case "json":
             return json.render(answer)
+        case "csv":
+            return csv.render(answer)
+        case "markdown":
+            return markdown.render(answer, screen)
         case "latex":
             return latex.render(answer)
         case "plain" if not isinstance(answer, Source):

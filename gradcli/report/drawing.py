@@ -1,7 +1,7 @@
 """Titles, tables and numbers on a screen: what every answer that is drawn with rich has in common.
 
-In a pipe, tables are as wide as they need; on a terminal, cells fold and nothing is cut off.  Every cell is plain text:
-rich's markup would eat `x[0]`.
+In a pipe, tables are as wide as they need; on a terminal, they fit, and no number is broken.  Every cell is plain text:
+rich's markup would eat `x[0]`.  What is a formula or a drawing says so, for formats that set these in their own way.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradcli.report.numbers import digits
+from gradcli.report.reflow import fitted
 from gradcli.results import Array, Cell, Verdict
 
 EDGE = 3
@@ -58,9 +59,29 @@ class Screen:
     color: bool = False
 
 
-def draw(parts: Iterable[Table | Text | Padding], screen: Screen) -> str:
+class Code(str):
+    """Words that are a formula or an expression."""
+
+    __slots__ = ()
+
+
+class CodeText(Text):
+    """The same on a screen."""
+
+
+class Drawing(Text):
+    """Lines whose blanks matter."""
+
+
+Parts = Iterable[Table | Text | Padding]
+"""An answer from top to bottom."""
+
+
+def draw(parts: Parts, screen: Screen) -> str:
     """The parts from top to bottom as text, none wider than the screen."""
     shown = list(parts)
+    if screen.width is not None:
+        shown = [piece for part in shown for piece in fitted(part, screen.width)]
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
     needed = max(Measurement.get(console, console.options, part).maximum for part in shown)
@@ -91,7 +112,13 @@ def title(words: str, screen: Screen) -> Text:
 
 def text(words: str, screen: Screen, style: str = "") -> Text:
     """Words in characters that the screen has."""
-    return Text(in_ascii(words) if screen.ascii else words, style=style)
+    kind = CodeText if isinstance(words, Code) else Text
+    return kind(in_ascii(words) if screen.ascii else str(words), style=style)
+
+
+def drawing(words: str, screen: Screen) -> Drawing:
+    """Lines whose blanks matter, in characters that the screen has."""
+    return Drawing(in_ascii(words) if screen.ascii else words)
 
 
 def in_ascii(words: str) -> str:
@@ -112,9 +139,9 @@ def add_row(table: Table, screen: Screen, *cells: str | Text) -> None:
     table.add_row(*(cell if isinstance(cell, Text) else text(cell, screen) for cell in cells))
 
 
-def formula(cell: Cell, screen: Screen) -> str:
+def formula(cell: Cell, screen: Screen) -> Code:
     """Unicode mathematics, or SymPy's notation where the screen has no such characters."""
-    return cell.text if screen.ascii else cell.pretty
+    return Code(cell.text if screen.ascii else cell.pretty)
 
 
 def elements(array: Array) -> str:

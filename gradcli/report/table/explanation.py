@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradcli.report.board import Block, beside, chain, matrix, numbers, words
-from gradcli.report.drawing import STYLES, Screen, add_row, elements, formula, new_table, text, title
+from gradcli.report.drawing import STYLES, Code, Screen, add_row, drawing, elements, formula, new_table, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.parts import findings, heading, quantities
 from gradcli.report.wording import NO_VARIABLE, judged
@@ -103,7 +103,7 @@ class _Board:
         return numbers(array, self.screen)
 
     def _lines(self, lines: Sequence[str]) -> Text:
-        return text("\n".join(lines), self.screen)
+        return drawing("\n".join(lines), self.screen)
 
     def _remark(self, words: str, indent: str = "") -> Text:
         return text(f"{indent}({words})", self.screen, "dim")
@@ -126,7 +126,7 @@ class _Board:
         value = step.value
         shown = elements(value) if value.dtype != np.bool_ else numbers(value, self.screen).inline.strip("[]")
         operation = step.operation.text if self.screen.ascii else step.operation.pretty
-        add_row(table, self.screen, step.name, f"= {operation}", shown)
+        add_row(table, self.screen, step.name, Code(f"= {operation}"), shown)
 
     # -- v
 
@@ -144,7 +144,7 @@ class _Board:
             cells = ()
         for cell in cells[:MOST_CELLS]:
             entry = f"v{cell.column.removeprefix(y)}"
-            yield text(f"{entry} = {self._partial(name, cell.column)} = {formula(cell, self.screen)}", self.screen)
+            yield drawing(f"{entry} = {self._partial(name, cell.column)} = {formula(cell, self.screen)}", self.screen)
         if len(cells) > MOST_CELLS:
             yield text(f"… and {len(cells) - MOST_CELLS} more", self.screen)
         yield self._lines(chain([*whole, [self._numbers(loss.v)]], self.screen))
@@ -191,7 +191,7 @@ class _Board:
             yield from self._term(adjoint.terms[0], adjoint, [bar])
             return
         uses = f"{adjoint.name} is used {adjoint.terms_count:,} times"
-        yield text(f"{bar.inline} is a sum, as {uses}:", self.screen)
+        yield drawing(f"{bar.inline} is a sum, as {uses}:", self.screen)
         for term in adjoint.terms:
             yield from self._term(term, adjoint, [], f"  from {term.source}: ")
         more = adjoint.terms_count - len(adjoint.terms)
@@ -226,7 +226,7 @@ class _Board:
         indent = " " * (len(before) or 2)
         if all(term.entry):
             shown_formula = term.formula if self.screen.ascii else term.pretty
-            yield text(f"{indent}{self._partial(*term.entry)} = {shown_formula}", self.screen)
+            yield drawing(f"{indent}{self._partial(*term.entry)} = {shown_formula}", self.screen)
         if term.words:
             yield self._remark(term.words, indent)
 

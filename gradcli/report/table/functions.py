@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import STYLES, Screen, add_row, elements, new_table, text, title
+from gradcli.report.drawing import STYLES, Code, Screen, add_row, elements, new_table, text, title
 from gradcli.report.table.parts import formulas
 from gradcli.report.wording import facts
 from gradcli.results import VJP, Array, FunctionPage, Functions, Listing
@@ -56,7 +56,7 @@ def _listing(listing: Listing, screen: Screen) -> Parts:
         table.add_section()
         add_row(table, screen, title(group, screen))
         for entry in rows:
-            add_row(table, screen, entry.usage, ", ".join(entry.aliases), entry.doc)
+            add_row(table, screen, Code(entry.usage), ", ".join(entry.aliases), entry.doc)
     yield table
 
 
@@ -74,7 +74,7 @@ def _paragraphs(listing: Listing, screen: Screen) -> Parts:
 
 
 def _page(page: FunctionPage, screen: Screen) -> Parts:
-    yield title(page.entry.usage, screen)
+    yield title(Code(page.entry.usage), screen)
     known = [(label, words) for label, words in facts(page) if words]
     if _is_narrow(screen):
         for label, words in known:
@@ -100,7 +100,7 @@ def _derivative(page: FunctionPage, screen: Screen) -> Parts:
 def _example(page: FunctionPage, screen: Screen) -> Parts:
     answer = page.example
     yield title("an example", screen)
-    yield text(page.example_command, screen)
+    yield text(Code(page.example_command), screen)
     table = new_table(["", "shape", answer.dtype], screen)
     rows: list[tuple[str, Array]] = [*answer.inputs.items(), (answer.output, answer.value)]
     if isinstance(answer, VJP):

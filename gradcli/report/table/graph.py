@@ -14,7 +14,7 @@ from itertools import islice
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import WIDEST, Screen, add_row, elements, new_table, text, title
+from gradcli.report.drawing import WIDEST, Code, Screen, add_row, drawing, elements, new_table, text, title
 from gradcli.report.nodes import clipped, node_text
 from gradcli.report.wording import statement
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
@@ -37,10 +37,10 @@ _LABEL = 40
 
 def parts(answer: BackwardGraph, screen: Screen) -> Iterator[Table | Text]:
     """Titles, the tree, the table, and remarks."""
-    yield title(statement(answer), screen)
+    yield title(Code(statement(answer)), screen)
     if answer.drawing in ("", "tree"):
         yield title("the backward graph", screen)
-        yield Text("\n".join(_Tree(answer, screen).lines()) if answer.nodes else "empty")
+        yield drawing("\n".join(_Tree(answer, screen).lines()) if answer.nodes else "empty", screen)
     if answer.drawing in ("", "table"):
         yield title(_occasion(answer), screen)
         yield _tensors(answer.tensors, screen)

@@ -12,7 +12,19 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from gradcli.report.drawing import STYLES, WIDEST, Screen, add_row, elements, ends, formula, new_table, text, title
+from gradcli.report.drawing import (
+    STYLES,
+    WIDEST,
+    Code,
+    Screen,
+    add_row,
+    elements,
+    ends,
+    formula,
+    new_table,
+    text,
+    title,
+)
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
 from gradcli.report.wording import covered, judged, readings, sides, statement
@@ -21,7 +33,7 @@ from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Diffe
 
 def heading(answer: Answer, y: str, screen: Screen) -> Iterator[Table | Text]:
     """The function, its inputs and its value."""
-    yield title(statement(answer), screen)
+    yield title(Code(statement(answer)), screen)
     table = new_table(["", "shape", answer.dtype], screen)
     for name, array in answer.inputs.items():
         add_row(table, screen, name, shape_of(array), elements(array))
@@ -137,7 +149,7 @@ def safe_form(rewrite: Rewrite | None, screen: Screen) -> Iterator[Text]:
     """How to write the function better, if that is known."""
     if rewrite is not None:
         yield title("a safe way to write it", screen)
-        yield text(rewrite.expression, screen)
+        yield text(Code(rewrite.expression), screen)
         yield text(f"{rewrite.reason}; its verdict here is {rewrite.verdict}", screen)
 
 

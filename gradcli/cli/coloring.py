@@ -1,0 +1,45 @@
+"""Where there are colours: on each stream by its own state, unless somebody says otherwise."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import TextIO
+
+from gradcli.cli import environment
+from gradcli.cli.options import Color
+
+_STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m"}
+_MARKS = re.compile(r"^(error|warning):", re.MULTILINE)
+_HINTS = re.compile(r"^hint: .*", re.MULTILINE)
+
+
+def is_colored(color: Color, stream: TextIO | None) -> bool:
+    """Whether a stream gets colours: `--color`, then FORCE_COLOR (0 is off), then NO_COLOR, then the terminal."""
+    if color is not Color.auto:
+        return color is Color.always
+    forced = os.environ.get("FORCE_COLOR")
+    if forced:
+        return forced != "0"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream is not None and stream.isatty()
+
+
+def marked(text: str) -> str:
+    """A message with its first word in colour, and the hint dim."""
+    found = _MARKS.sub(lambda match: _STYLES[match[1]], text, count=1)
+    return _HINTS.sub("\x1b[2m\\g<0>\x1b[0m", found)
+
+
+def typed(arguments: Sequence[str]) -> Color:
+    """The colours that a command line asks for, before it is known to be right; else those of the environment."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
+    words = [after if word == "--color" else word.partition("=")[2] for word, after in pairs if _is_option(word)]
+    word = words[-1] if words else os.environ.get(environment.COLOR, "")
+    return Color(word) if word in list(Color) else Color.auto
+
+
+def _is_option(word: str) -> bool:
+    return word == "--color" or word.startswith("--color=")

@@ -1,0 +1,64 @@
+"""An answer with its numbers rounded to so many significant digits, for people; no verdict changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gradcli.results import Array
+
+Anything = TypeVar("Anything")
+
+MANY = 2**16
+"""Elements beyond which only those near the ends of the axes are rounded: no others are shown."""
+
+NEAR = 12
+"""How near that is."""
+
+
+def rounded(answer: Anything, digits: int) -> Anything:
+    """The same answer, every float in it rounded; text and whole numbers stay.
+
+    >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
+    (0.333, 2, {'x': 123000.0})
+    """
+    found: Any = answer
+    match answer:
+        case np.ndarray():
+            found = _array(answer, digits)
+        case np.floating():
+            found = type(answer)(_number(answer, digits))
+        case float():
+            found = _number(answer, digits)
+        case Mapping():
+            found = {key: rounded(value, digits) for key, value in answer.items()}
+        case tuple():
+            found = tuple(rounded(value, digits) for value in answer)
+        case _ if is_dataclass(answer) and not isinstance(answer, type):
+            changed = {field.name: rounded(getattr(answer, field.name), digits) for field in fields(answer)}
+            found = replace(answer, **changed)
+    return found  # type: ignore[no-any-return]
+
+
+def _number(number: Any, digits: int) -> float:
+    return float(f"{float(number):.{digits - 1}e}")
+
+
+def _array(array: Array, digits: int) -> Array:
+    if array.dtype.kind != "f":
+        return array
+    if array.size <= MANY:
+        flat = np.array([_number(number, digits) for number in array.reshape(-1)], array.dtype)
+        return flat.reshape(array.shape)
+    found = array.copy()
+    place = np.ix_(*(_near(size) for size in array.shape))
+    found[place] = _array(found[place], digits) if found[place].size <= MANY else found[place]
+    return found
+
+
+def _near(size: int) -> list[int]:
+    """Positions near either end of an axis."""
+    return sorted({*range(min(NEAR, size)), *range(max(0, size - NEAR), size)})

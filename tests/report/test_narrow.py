@@ -1,0 +1,78 @@
+"""Narrow terminals: every recorded answer fits, and no number is broken that has room."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from rich.cells import cell_len
+from rich.text import Text
+
+from gradcli.cli import output
+from gradcli.report.drawing import Screen, add_row, draw, new_table, title
+from gradcli.report.reflow import lines
+from tests.conftest import Command
+
+GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
+COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
+DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)", c)]
+NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
+
+
+@pytest.mark.parametrize("columns", [20, 30, 40, 60])
+@pytest.mark.parametrize("command", DRAWN)
+def test_every_answer_fits_and_keeps_its_numbers_whole(
+    command: str, columns: int, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are shown where there is room for all."""
+    words = shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
+    shown = {}
+    for width in (None, columns):
+        monkeypatch.setattr(output, "screen", lambda *_, width=width: Screen(width))
+        shown[width] = gradcli(*words).out
+    assert max(map(cell_len, shown[columns].splitlines())) <= columns
+    found = shown[columns]
+    numbers = {number for number in NUMBER.findall(shown[None] or "") if len(number) < columns}
+    assert not {number for number in numbers if number not in found}
+
+
+def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
+    """And becomes blocks when there is not."""
+    table = new_table(["name", "why"], screen := Screen())
+    add_row(table, screen, "a", "because of a long reason that goes on for a while")
+    assert draw([table], Screen(40)) == (
+        "╭──────┬───────────────────────────────╮\n"
+        "│ name │ why                           │\n"
+        "├──────┼───────────────────────────────┤\n"
+        "│ a    │ because of a long reason that │\n"
+        "│      │ goes on for a while           │\n"
+        "╰──────┴───────────────────────────────╯\n"
+    )
+    assert draw([table], Screen(24)) == "name a\n  why because of a long\n  reason that goes on\n  for a while\n"
+
+
+def test_rows_without_headers_become_blocks_too() -> None:
+    """The first cell, then the others below it; lines of a cell stay lines; styles stay."""
+    table = new_table(["", ""], screen := Screen())
+    add_row(table, screen, "x", "1.0000000000000002, 2.0000000000000004\n3.0000000000000004, 4")
+    add_row(table, screen, title("verdict", screen), Text("inaccurate, to say the least", style="bold red"))
+    assert draw([table], Screen(30)) == (
+        "x\n  1.0000000000000002,\n  2.0000000000000004\n  3.0000000000000004, 4\n"
+        "verdict\n  inaccurate, to say the\n  least\n"
+    )
+    assert "\x1b[1;31minaccurate" in draw([table], Screen(30, color=True))
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1), st.integers(20, 60), st.sampled_from([" ", ", ", "*", "]·["]))
+def test_no_number_is_broken_that_fits(numbers: list[float], room: int, between: str) -> None:
+    """In lists and in formulas; nothing but blanks is lost."""
+    text = between.join(map(repr, numbers))
+    found = [line.plain for line in lines(Text(text), room)]
+    assert all(cell_len(line) <= room for line in found)
+    assert "".join(found).replace(" ", "") == text.replace(" ", "")
+    whole = {number for line in found for number in re.findall(r"[-\w.+]+", line)}
+    assert all(any(repr(abs(n)) in piece for piece in whole) for n in numbers if len(repr(n)) <= room)
