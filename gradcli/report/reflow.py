@@ -54,9 +54,10 @@ def lines(text: Text, room: int) -> list[Text]:
         depth = min(len(line.plain) - len(line.plain.lstrip(" ")), room // 3)
         pieces = _broken(line.plain, room, depth)
         for n, (start, stop) in enumerate(pieces):
-            piece = line[start:stop]
-            fits = cell_len(piece.plain) + depth <= room
-            found.append(Text(" " * depth) + piece if n and fits else piece)
+            words = line.plain[start:stop].lstrip(" ")
+            piece = line[stop - len(words) : stop]
+            indent = " " * (depth if n else stop - start - len(words))
+            found.append(Text(indent) + piece if cell_len(indent + words) <= room else piece)
     return found
 
 

@@ -81,7 +81,7 @@ def test_colours_are_as_asked(gradcli: Command, monkeypatch: pytest.MonkeyPatch)
     assert is_colored(GRADCLI_COLOR="always", NO_COLOR="1")
     assert is_colored(FORCE_COLOR="1")
     assert not is_colored(FORCE_COLOR="0")
-    assert not is_colored(FORCE_COLOR="1", NO_COLOR="1")
+    assert is_colored(FORCE_COLOR="1", NO_COLOR="1")
     assert not is_colored("--color", "never", FORCE_COLOR="1")
     assert not is_colored(GRADCLI_COLOR="never", FORCE_COLOR="1")
 

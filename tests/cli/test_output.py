@@ -1,0 +1,226 @@
+"""Files that are written with -o, digits, colours, and options that are given twice: of every command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+
+from gradcli.cli.app import app
+from tests.conftest import Command
+
+GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+AT = ["--at", "1,2"]
+QUESTIONS: dict[str, list[str]] = {
+    "vjp": ["sin(x)", *AT, "--v", "1,1"],
+    "jacobian": ["sin(x)", *AT],
+    "grad": ["sum(sin(x))", *AT],
+    "jvp": ["sin(x)", *AT, "--u", "ones"],
+    "hessian": ["sum(sin(x))", *AT],
+    "hvp": ["sum(sin(x))", *AT, "--u", "e0"],
+    "eval": ["sin(x)", *AT],
+    "check": ["sin(x)", *AT],
+    "explain": ["sin(x)", *AT, "--v", "1,1"],
+    "graph": ["sum(sin(x))", *AT],
+    "code": ["sin(x)", *AT, "--v", "1,1"],
+    "functions": ["sin"],
+}
+SIN, COS = np.sin([1.0, 2.0]), np.cos([1.0, 2.0])
+QUANTITIES: dict[str, tuple[str, Any]] = {
+    "vjp": ("vjp_x", COS),
+    "jacobian": ("jacobian_x", np.diag(COS)),
+    "grad": ("grad_x", COS),
+    "jvp": ("jvp", COS),
+    "hessian": ("hessian_x_x", np.diag(-SIN)),
+    "hvp": ("hvp_x", [-SIN[0], 0]),
+    "eval": ("value", SIN),
+    "explain": ("vjp_x", COS),
+}
+GROUP: Any = typer.main.get_command(app)
+
+
+def test_every_command_with_an_answer_is_here() -> None:
+    """Those that stream have outputs of their own."""
+    with_format = {n for n, c in GROUP.commands.items() if {"format", "color"} <= {p.name for p in c.params}}
+    assert with_format == set(QUESTIONS)
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
+    """By suffix; a script and a picture have their own; nothing goes to stdout."""
+    forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
+    for suffix, form in forms.items():
+        if (command, form) == ("code", "csv"):
+            continue
+        path = tmp_path / f"answer{suffix}"
+        run = gradcli(command, *QUESTIONS[command], "-o", str(path))
+        assert (run.code, run.out, run.err) == (0, "", "")
+        assert path.read_text(encoding="utf-8") == gradcli(command, *QUESTIONS[command], "--format", form).out
+    assert gradcli(command, *QUESTIONS[command], "--output", str(tmp_path / "answer.txt")).out == ""
+    assert max(map(len, (tmp_path / "answer.txt").read_text(encoding="utf-8").splitlines())) <= 100
+    assert len(list(tmp_path.iterdir())) == len(forms) + (command != "code")
+
+
+@pytest.mark.parametrize("command", QUANTITIES)
+def test_arrays_read_back_equal(command: str, gradcli: Command, tmp_path: Path) -> None:
+    """The command's own as .npy, all of them as .npz, to the last bit as JSON and CSV have them."""
+    key, expected = QUANTITIES[command]
+    one, all_, rows, fields = (tmp_path / f"a.{suffix}" for suffix in ("npy", "npz", "csv", "json"))
+    for path in (one, all_, rows, fields):
+        assert gradcli(command, *QUESTIONS[command], "-o", str(path)).code == 0
+    np.testing.assert_allclose(np.load(one), expected, rtol=1e-15)
+    with np.load(all_) as arrays:
+        np.testing.assert_array_equal(arrays[key], np.load(one))
+        np.testing.assert_array_equal(arrays["x"], [1, 2])
+        answer = json.loads(fields.read_text(encoding="utf-8"))
+        np.testing.assert_array_equal(arrays["value"], answer["value"])
+    if command != "explain":
+        with rows.open(encoding="utf-8", newline="") as file:
+            numbers = [float(row["value"]) for row in csv.DictReader(file)]
+        np.testing.assert_array_equal(numbers, np.load(one).reshape(-1))
+    assert gradcli("eval", "x", "--at", f"@{all_}:{key}", "--format", "plain").code == 0
+
+
+def test_several_products_are_stacked_and_names_do_not_collide(gradcli: Command, tmp_path: Path) -> None:
+    """A variable may be called v, value or file."""
+    path = tmp_path / "a.npz"
+    gradcli("vjp", "v*value*file", "--at", "v=1,2", "--at", "value=3", "--at", "file=5", *E01, "-o", str(path))
+    with np.load(path) as arrays:
+        assert set(arrays) >= {"input_v", "input_value", "file", "v", "value", "vjp_v", "vjp_file"}
+        np.testing.assert_array_equal(arrays["v"], np.eye(2))
+        np.testing.assert_array_equal(arrays["vjp_v"], 15 * np.eye(2))
+
+
+E01 = ["--v", "e0", "--v", "e1"]
+
+REFUSED = [
+    (["-o", "a.xyz"], 2, "known are .csv, .json"),
+    (["-o", "a"], 2, "known are .csv, .json"),
+    (["-o", "-"], 2, "no suffix"),
+    (["-o", "a.csv", "--format", "json"], 2, "exclude each other"),
+    (["-o", "a.npy", "--json"], 2, "exclude each other"),
+    (["-o", "a.npy", "--digits", "3"], 2, "exclude each other"),
+    (["-o", "a.py"], 2, "is for gradcli code"),
+    (["-o", "a.dot"], 2, "is for gradcli graph"),
+    (["-o", "nowhere/a.csv"], 74, "no such folder"),
+    (["-o", "folder.csv"], 74, "it is a folder"),
+    (["--digits", "0"], 2, "1<=x<=17"),
+    (["--digits", "18"], 2, "1<=x<=17"),
+    (["--digits", "3", "--json"], 2, "exclude each other"),
+    (["--digits", "3", "--format", "csv"], 2, "all their digits"),
+    (["--digits", "3", "--format", "plain"], 2, "all their digits"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "words"), REFUSED, ids=[" ".join(words) for words, *_ in REFUSED])
+def test_what_cannot_be_is_refused(
+    options: list[str], code: int, words: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words, and without a file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    run = gradcli("vjp", *QUESTIONS["vjp"], *options)
+    assert (run.code, run.out) == (code, "")
+    assert words in run.err
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
+
+
+def test_a_format_decides_where_the_suffix_does_not(gradcli: Command, tmp_path: Path) -> None:
+    """Of .txt, of an unknown suffix, and of none; the environment's counts less than a suffix."""
+    for name in ("a.txt", "a.xyz", "a"):
+        gradcli("vjp", *QUESTIONS["vjp"], "-o", str(tmp_path / name), "--format", "plain")
+        assert len((tmp_path / name).read_text(encoding="utf-8").split()) == 2
+
+
+def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
+    """A .py runs, a .tex is a document, and .dot and .mmd need no --to."""
+    script, document, dot, mermaid = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv", "mmd"))
+    gradcli("code", *QUESTIONS["code"], "--to", "numpy", "-o", str(script))
+    assert subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=True).stdout
+    gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(document))
+    assert r"\documentclass" in document.read_text(encoding="utf-8")
+    assert gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(script)).code == 2
+    gradcli("graph", *QUESTIONS["graph"], "-o", str(dot))
+    gradcli("graph", *QUESTIONS["graph"], "-o", str(mermaid), "--to", "mermaid")
+    assert dot.read_text(encoding="utf-8").startswith("digraph")
+    assert mermaid.read_text(encoding="utf-8").startswith("flowchart")
+    assert gradcli("graph", *QUESTIONS["graph"], "-o", str(dot), "--to", "mermaid").code == 2
+
+
+def test_a_file_is_replaced_whole(gradcli: Command, tmp_path: Path) -> None:
+    """What was there stays if anything fails; rights, links and the reading of the same file are as expected."""
+    path, link = tmp_path / "a.npy", tmp_path / "link.npy"
+    np.save(path, [1.0, 2.0])
+    path.chmod(0o640)
+    link.symlink_to(path)
+    assert gradcli("eval", "x**2", "--at", f"@{path}", "-o", str(link)).code == 0
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    np.testing.assert_array_equal(np.load(path), [1, 4])
+    assert gradcli("vjp", "x*z", "--at", "x=1", "--at", "z=2", "-o", str(path)).code == 2  # several arrays
+    np.testing.assert_array_equal(np.load(path), [1, 4])
+    assert {one.name for one in tmp_path.iterdir()} == {"a.npy", "link.npy"}
+
+
+def test_a_check_that_fails_is_written_and_says_so(gradcli: Command, tmp_path: Path) -> None:
+    """Exit 1, as on stdout; remarks go to stderr."""
+    path = tmp_path / "a.json"
+    run = gradcli("check", "u = x; x**2", "--at", "x=1", "--claim", "x", "-o", str(path))
+    assert (run.code, run.out) == (1, "")
+    assert "never used" in run.err
+    assert json.loads(path.read_text(encoding="utf-8"))["passed"] is False
+
+
+def _scalars() -> list[tuple[str, list[str]]]:
+    found = []
+    for name, command in GROUP.commands.items():
+        for option in command.params:
+            if option.param_type_name == "option" and not option.is_flag and not option.multiple:
+                found.append((name, list(option.opts)))
+    return found
+
+
+@pytest.mark.parametrize(("command", "names"), _scalars(), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_scalar_option_is_given_once(command: str, names: list[str], gradcli: Command) -> None:
+    """By the same or by another of its names; of every option of every command."""
+    for first, second in ((names[0], names[-1]), (names[-1], names[0])):
+        run = gradcli(command, "x", f"{first}=1", second, "1")
+        assert (run.code, run.out) == (2, "")
+        assert "is given twice" in run.err
+
+
+def test_colours_are_those_of_each_stream(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--color over FORCE_COLOR over NO_COLOR over the terminal; never in JSON."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "GRADCLI_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    assert gradcli("eval", "x +", "--color", "always").err.startswith("\x1b[1;31merror:\x1b[0m ")
+    assert "\x1b[2mhint: " in gradcli("eval", "sine(x)", "--color=always").err
+    assert "\x1b[1;33mwarning:" in gradcli("eval", "a = x; 2*x", "--at", "x=1", "--color", "always").err
+    for form in ("json", "csv", "plain", "latex", "markdown"):
+        assert "\x1b" not in gradcli("eval", "x", "--at", "1", "--color", "always", "--format", form).out
+    assert "\x1b" not in gradcli("eval", "x +", "--color", "always", "--json").err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" in gradcli("eval", "x +").err
+    assert "\x1b" not in gradcli("eval", "x +", "--color", "never").err
+    monkeypatch.setenv("FORCE_COLOR", "0")
+    assert "\x1b" not in gradcli("eval", "x +").err
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_options_stand_anywhere(command: str, gradcli: Command) -> None:
+    """Before what they are about, after it, and before `--`."""
+    first, *options = QUESTIONS[command]
+    after = gradcli(command, first, *options, "--format", "plain")
+    assert after.code == 0
+    assert gradcli(command, "--format=plain", *options, first) == after
+    assert gradcli(command, *options, "--format", "plain", "--", first) == after

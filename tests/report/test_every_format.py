@@ -1,0 +1,185 @@
+"""Every answer in every format: CSV and JSON read back as the numbers, Markdown has what the table has."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gradcli import Function, catalog, results
+from gradcli.cli.options import Format
+from gradcli.errors import UsageError
+from gradcli.report import markdown, render
+from gradcli.report.drawing import Screen
+from gradcli.report.numbers import digits
+from gradcli.report.rounding import rounded
+
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+X = {"x": [1.0, 2.0]}
+F = Function("sin(x)/3")
+G = Function("sum(sin(x)/3)")
+ANSWERS: dict[str, Any] = {
+    "VJP": lambda: F.vjp(X, "ones"),
+    "Products": lambda: F.vjps(X, ["ones", "e1"], accumulate=True),
+    "Gradient": lambda: G.grad(X),
+    "Jacobian": lambda: F.jacobian(X),
+    "JVP": lambda: F.jvp(X, {"x": "ones"}),
+    "Hessian": lambda: G.hessian(X),
+    "HVP": lambda: G.hvp(X, {"x": "e0"}),
+    "Evaluation": lambda: F.eval(X),
+    "Checking": lambda: F.check(X, claim={"x": "cos(x)/3"}),
+    "Explanation": lambda: F.explain(X, "ones"),
+    "BackwardGraph": lambda: G.graph(X),
+    "Source": lambda: F.code(X, "ones"),
+    "Functions": lambda: catalog.pages("sin"),
+}
+
+
+def _all(kind: type[Any]) -> set[type[Any]]:
+    children: list[type[Any]] = kind.__subclasses__()
+    return {kind, *(one for child in children for one in _all(child))}
+
+
+def test_every_answer_is_here() -> None:
+    """Also the next one."""
+    answers = {kind.__name__ for kind in _all(results.Answer)} - {"Answer", "Differentiation"}
+    assert answers | {"Source", "Functions"} <= set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
+def test_every_format_has_the_numbers(name: str) -> None:
+    """With all digits: those of the command's own quantity; of a graph, the gradients."""
+    answer = ANSWERS[name]()
+    numbers = re.findall(r"\d\.\d{6,}", render(answer, "plain", Screen()))
+    if name == "BackwardGraph":
+        numbers = [digits(abs(number)) for number in answer.tensors[0].grad]
+    assert len(numbers) >= 1
+    for form in set(Format) - {Format.plain}:
+        shown = render(answer, form, Screen())
+        assert all(number in shown for number in numbers), form
+
+
+def test_scripts_and_functions_have_every_format_but_one() -> None:
+    """A script is no CSV."""
+    with pytest.raises(UsageError):
+        render(ANSWERS["Source"](), "csv", Screen())
+    for form in set(Format) - {Format.csv}:
+        assert "torch" in render(ANSWERS["Source"](), form, Screen())
+    for form in Format:
+        assert "sin" in render(ANSWERS["Functions"](), form, Screen())
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_markdown_has_all_words_of_the_table(name: str) -> None:
+    """In the same order, but for frames and signs."""
+    answer = ANSWERS[name]()
+    table, written = (
+        re.sub(r"[^\w.]+", " ", text).split()
+        for text in (render(answer, "table", Screen()), render(answer, "markdown", Screen()).replace("<br>", " "))
+    )
+    if name != "Functions":  # whose cells have lines
+        rest = iter(written)
+        assert all(word in rest for word in table)
+    assert set(table) <= set(written)
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@SLOW
+@given(st.lists(st.floats(), min_size=1, max_size=5))
+def test_csv_reads_back_as_the_same_floats(numbers: list[float]) -> None:
+    """Those that are not finite too."""
+    answer = replace(Function("x").eval({"x": 1.0}), value=np.array(numbers))
+    rows = _rows(render(answer, "csv", Screen()))
+    np.testing.assert_array_equal([float(row["value"]) for row in rows], numbers)
+    assert [row["index"] for row in rows] == [str(n) for n in range(len(numbers))]
+
+
+def test_csv_of_a_matrix_reads_back_by_its_indices() -> None:
+    """Rows and columns of any dimension, and of many points."""
+    answer = Function("A@x").jacobian({"A": [[1, 2, 3], [4, 5, 6]], "x": [1, 2, 3]})
+    found = {name: np.full(block.shape, np.nan) for name, block in (answer.jacobian or {}).items()}
+    for row in _rows(render(answer, "csv", Screen())):
+        place = tuple(map(int, f"{row['row']} {row['column']}".split()))
+        found[row["variable"]][place] = float(row["value"])
+    for name, block in (answer.jacobian or {}).items():
+        np.testing.assert_array_equal(found[name], block)
+
+
+def test_cells_of_csv_are_quoted_where_they_must_be() -> None:
+    """A comma, a quote and a line break in what was typed."""
+    claim = Function("x**2").check({"x": 1.0}, claim={"x": "2*maximum(x,\n  x)"})
+    rows = _rows(render(claim, "csv", Screen()))
+    assert rows[-1]["entry"] == "claim x = 2*maximum(x, x)"
+    assert '"claim x = 2*maximum(x, x)"' in render(claim, "csv", Screen())
+
+
+@SLOW
+@given(st.text())
+def test_markdown_of_any_text_has_no_markup(words: str) -> None:
+    """Every sign that would mean something is escaped, and taking the escapes away gives the text."""
+    found = markdown.escaped(words)
+    assert re.sub(r"\\([\\`*<>|~$_&\[#+=.)-])", r"\1", found) == words
+    assert not re.search(r"(?<!\\)(?:\\\\)*[`*<>|~$]", found)
+
+
+def test_markdown_of_code_outlasts_its_backticks() -> None:
+    """Within a line and in a block."""
+    assert markdown.code("a`b``c") == "```a`b``c```"
+    assert markdown.fenced("```\n", "python") == "````python\n```\n````\n"
+
+
+def test_pipes_stay_in_their_cells() -> None:
+    """In formulas and in words."""
+    shown = render(Function("where((x > 0) | (x < -1), x, 0)").grad({"x": 1.0}), "markdown", Screen())
+    for block in shown.split("\n\n"):
+        lines = [line for line in block.split("\n") if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
+
+
+def test_without_unicode_markdown_is_ascii() -> None:
+    """As tables are."""
+    assert render(F.explain(X, "ones"), "markdown", Screen(ascii=True)).isascii()
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
+    """No number of the answer is longer; what the formula says is not touched."""
+    answer = ANSWERS[name]()
+    shown = render(answer, form, Screen(), 3)
+    assert not re.search(r"\d\.\d{5,}(?!\d*e)", shown)
+
+
+@SLOW
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 17))
+def test_rounding_is_the_nearest_decimal(number: float, count: int) -> None:
+    """In arrays of either precision, and 17 digits change nothing."""
+    assert rounded(number, count) == float(f"%.{count - 1}e" % number)
+    assert rounded(np.array([number]), 17)[0] == number
+    assert rounded(True, 3) is True
+
+
+def test_a_large_array_is_rounded_where_it_is_shown() -> None:
+    """The ends of its axes."""
+    array = np.linspace(0, 1, 3 * 10**5).reshape(3, -1)
+    found = rounded(array, 2)
+    assert found[1, 0] == 0.33
+    assert found[2, -1] == 1
+    assert found[1, 50_000] == array[1, 50_000]
+
+
+def test_json_is_a_line_for_each_product() -> None:
+    """As before there were more formats."""
+    lines = render(ANSWERS["Products"](), "json", Screen()).splitlines()
+    assert [json.loads(line)["v"] for line in lines] == [[1.0, 1.0], [0.0, 1.0]]
