@@ -100,9 +100,9 @@ def test_the_list_of_functions_imports_neither_torch_nor_sympy(arguments: list[s
 @pytest.mark.parametrize("columns", [80, 40])
 def test_the_list_of_functions_fits_the_terminal(columns: int) -> None:
     """As a table or as paragraphs."""
-    shown = _on_a_terminal(columns, "functions", NO_COLOR="1")
+    shown = on_a_terminal(columns, "functions", NO_COLOR="1")
     assert max(map(len, shown.splitlines())) <= columns
-    assert "\x1b[" in _on_a_terminal(columns, "functions", "exp")
+    assert "\x1b[" in on_a_terminal(columns, "functions", "exp")
 
 
 @pytest.mark.parametrize("words", [[], ["huber_loss", "cumsum", "det"]])
@@ -233,7 +233,7 @@ def test_standard_input_is_left_alone() -> None:
     assert done.stdout == "1\n4\n9\n"
 
 
-def _on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
+def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
     """What the command prints on a terminal of this width."""
     pid, terminal = pty.fork()
     if pid == 0:
@@ -255,7 +255,7 @@ def _on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
 @pytest.mark.parametrize("columns", [80, 50, 36])
 def test_tables_fit_the_terminal_and_lose_no_digit(columns: int) -> None:
     """A wide Jacobian is cut into blocks of columns; a long cell folds."""
-    shown = _on_a_terminal(columns, "jacobian", "exp(x)/sum(exp(x))", "--at", "1,2,3,4,5", NO_COLOR="1")
+    shown = on_a_terminal(columns, "jacobian", "exp(x)/sum(exp(x))", "--at", "1,2,3,4,5", NO_COLOR="1")
     assert max(map(len, shown.splitlines())) <= columns
     exact = json.loads(
         subprocess.run(
@@ -273,9 +273,9 @@ def test_tables_fit_the_terminal_and_lose_no_digit(columns: int) -> None:
 
 def test_a_terminal_has_colours_unless_told_otherwise() -> None:
     """NO_COLOR and TERM=dumb are heeded."""
-    assert "\x1b[" in _on_a_terminal(80, *MAIN_JOB)
-    assert "\x1b[" not in _on_a_terminal(80, *MAIN_JOB, NO_COLOR="1")
-    assert "\x1b[" not in _on_a_terminal(80, *MAIN_JOB, TERM="dumb")
+    assert "\x1b[" in on_a_terminal(80, *MAIN_JOB)
+    assert "\x1b[" not in on_a_terminal(80, *MAIN_JOB, NO_COLOR="1")
+    assert "\x1b[" not in on_a_terminal(80, *MAIN_JOB, TERM="dumb")
 
 
 def test_a_bug_of_ours_is_reported_as_such() -> None:

@@ -1,0 +1,176 @@
+"""Every command as a real process: signals, full disks, closed pipes, standard input, encodings, terminals."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.forking import Stdout, run_all
+from tests.cli.test_output import QUESTIONS
+from tests.cli.test_process import on_a_terminal
+
+GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+HEEDING = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); print(flush=True)\n"
+"""The background jobs of a shell ignore interrupts, and so would these tests there."""
+
+READY = HEEDING + "from gradcli.cli import main; sys.exit(main(sys.argv[1:]))"
+"""The command as its entry point starts it, behind a sign that Python itself is up."""
+
+
+@pytest.mark.parametrize("delay", [0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0])
+def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
+    """Exit 130, also in the middle of `import torch`."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", READY, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+WRITING = """
+import signal, sys, time
+from gradcli.files.atomic import replacing
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    print(flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, None)])
+def test_a_signal_leaves_nothing_half_written(number: signal.Signals, code: int | None, tmp_path: Path) -> None:
+    """Neither a temporary file, nor another content of the file that was there."""
+    path = tmp_path / "a.csv"
+    path.write_text("before", encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITING, str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert len(list(tmp_path.iterdir())) == 2
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert code is None or process.returncode == code
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+    assert path.read_text(encoding="utf-8") == "before"
+
+
+def test_what_cannot_be_written_is_reported() -> None:
+    """A full disk and a closed stdout with 74, a reader that went away with 141 and silence; of every command."""
+    codes: dict[Stdout, int] = {"full": 74, "closed": 74, "gone": 141}
+    jobs = [([command, *words], stdout) for command, words in QUESTIONS.items() for stdout in codes]
+    for (words, stdout), (run, _) in zip(jobs, run_all(jobs), strict=True):
+        assert (run.code, run.out) == (codes[stdout], ""), words
+        said = run.err.splitlines()
+        assert said == [] if stdout == "gone" else len(said) == 1, words
+        assert all(line.startswith("error: the output could not be written: ") for line in said), words
+
+
+def test_a_full_disk_leaves_no_file() -> None:
+    """A device is written to as it is; what it refuses is reported with its name."""
+    done = subprocess.run(
+        [GRADCLI, "eval", "x", "--at", "1", "--format", "csv", "-o", "/dev/full"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (74, "")
+    assert done.stderr == "error: '/dev/full' could not be written: No space left on device\n"
+    assert Path("/dev/full").is_char_device()
+
+
+def test_an_open_file_is_not_replaced(tmp_path: Path) -> None:
+    """`-o /dev/stdout` adds to where stdout goes, between what others write there."""
+    path = tmp_path / "log"
+    script = f'(echo before; "{GRADCLI}" eval x --at 1 --format plain -o /dev/stdout; echo after) > "{path}"'
+    subprocess.run(["sh", "-c", script], timeout=60, check=True)
+    assert path.read_text(encoding="utf-8") == "before\n1\nafter\n"
+
+
+def test_a_pipeline_keeps_the_exit_code_to_itself() -> None:
+    """`gradcli … | head -1` says nothing, and 141 under pipefail."""
+    script = f'set -o pipefail; "{GRADCLI}" functions | head -1 >/dev/null'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (141, "") or (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_command_reads_standard_input_unasked() -> None:
+    """A `while read` loop keeps its lines; `@-` takes them."""
+    for words, (run, read) in zip(QUESTIONS, run_all([([c, *w], "kept") for c, w in QUESTIONS.items()]), strict=True):
+        assert (run.code, run.err, read) == (0, "", 0), words
+        assert run.out
+    ((run, read),) = run_all([(["eval", "x**2", "--at", "@-", "--format", "plain"], "kept")])
+    assert (run.code, run.out, read) == (0, "1 4\n", 4)
+
+
+@pytest.mark.parametrize("command", ["vjp", "explain", "functions"])
+def test_without_a_locale_there_is_an_answer(command: str) -> None:
+    """In ASCII, and with colours if they are asked for."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+    kept = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+    for more in ({"LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}):
+        for options in (["--color", "always"], ["--format", "markdown"]):
+            done = subprocess.run(
+                [GRADCLI, command, *QUESTIONS[command], *options],
+                capture_output=True,
+                env=environment | kept | more,
+                timeout=60,
+                check=False,
+            )
+            assert (done.returncode, done.stderr) == (0, b"")
+            assert done.stdout.isascii()
+            assert b"\\u" not in done.stdout
+    refused = subprocess.run(
+        [GRADCLI, command, "−" if command == "functions" else "sine(é)", "--color", "always"],
+        capture_output=True,
+        env=environment | kept | {"PYTHONIOENCODING": "ascii"},
+        timeout=60,
+        check=False,
+    )
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert refused.stderr.startswith(b"\x1b[1;31merror:")
+
+
+@pytest.mark.parametrize("columns", [20, 40])
+@pytest.mark.parametrize("command", ["vjp", "check", "explain", "graph", "functions"])
+def test_answers_fit_a_real_terminal(command: str, columns: int) -> None:
+    """And keep every number that has room whole; other tests have more answers, in this process."""
+    shown = on_a_terminal(columns, command, *QUESTIONS[command], NO_COLOR="1")
+    wide = on_a_terminal(500, command, *QUESTIONS[command], NO_COLOR="1")
+    assert max(map(cell_len, shown.splitlines())) <= columns
+    numbers = [n for n in re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])", wide) if len(n) < columns]
+    assert all(number in shown for number in numbers)
+
+
+def test_colours_on_a_terminal() -> None:
+    """As the terminal can, unless told otherwise; errors too."""
+    question = ["eval", "x", "--at", "1"]
+    assert "\x1b[" in on_a_terminal(80, *question)
+    assert "\x1b[" not in on_a_terminal(80, *question, TERM="dumb")
+    assert "\x1b[" not in on_a_terminal(80, *question, NO_COLOR="1")
+    assert "\x1b[" in on_a_terminal(80, *question, NO_COLOR="1", FORCE_COLOR="1")
+    assert "\x1b[" not in on_a_terminal(80, *question, FORCE_COLOR="0")
+    assert "\x1b[" in on_a_terminal(80, *question, "--color", "always", TERM="dumb", NO_COLOR="1")
+    assert "\x1b[1;31merror:" in on_a_terminal(80, "eval", "x +")
+    assert "\x1b[" not in on_a_terminal(80, "eval", "x +", "--json")
