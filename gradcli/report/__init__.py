@@ -1,12 +1,14 @@
 """Results out: one module or folder a format, each from a result object to text.  Does no mathematics.
 
 table                            tables, trees and boards for people, a module a family of answers
-latex                            the same as a fragment of LaTeX
-json, plain                      for programs: an object a line, or the bare numbers
+latex, markdown                  the same as a fragment of LaTeX, and as GitHub's Markdown
+json, csv, plain                 for programs: an object a line, a row an entry, or the bare numbers
+arrays                           the arrays of an answer by name, for files of NumPy
 mapping                          what is said when a stream of rows has gone by
 dot, mermaid                     graphs for other programs to draw
 wording, labels, numbers         what table and latex say alike: words, names of entries, digits
 drawing, board, nodes            what tables, boards and graphs are drawn with
+reflow, rounding                 narrow terminals, and fewer digits
 """
 
 from __future__ import annotations
