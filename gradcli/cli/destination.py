@@ -112,8 +112,8 @@ def save(answer: Answer | Functions | Source, to: Destination, screen: Screen, d
     from gradcli.files.atomic import replacing
 
     try:
-        with replacing(to.path) as file:
-            _write(answer, to, file, screen, digits)
+        with replacing(to.path) as output:
+            _write(answer, to, output.file, screen, digits)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -1,16 +1,12 @@
 """The command for many points: map, rows in and rows out."""
 
 import contextlib
-import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -97,7 +93,7 @@ def map_(
     check: CheckOption = False,
     strict: Strict = False,
 ) -> Callable[[], int]:
-    """One function at many points: rows in, rows of y and its derivatives out.
+    """One function at many points: rows in, y and its derivatives out.
 
     Columns that are called as variables are their values, a row a point; --at gives the others one value for all. The
     rows stream through in blocks, so that a file may be larger than the memory.
@@ -133,7 +129,6 @@ def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, chec
     names = [name for name in asked.function.variables if name not in asked.at]
     given = words.points_format and words.points_format.value
     with ExitStack() as stack:
-        stack.enter_context(_ended_by_signals())
         rows = stack.enter_context(open_rows(asked.files, words.points, given, names))
         stream = asked.function.stream(
             rows.source, asked.at, wrt=asked.wrt, dtype=asked.dtype, on_error=on_error.value, check=check
@@ -163,27 +158,6 @@ def _ended(passage: "Passage", seconds: float, *, strict: bool) -> int:
 
 def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Whatever ends the process asks first for its temporary files to be removed, and is then what ended it."""
-    received: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    is_main = threading.current_thread() is threading.main_thread()
-    before = {n: signal.signal(n, interrupt) for n in numbers if is_main and signal.getsignal(n) is signal.SIG_DFL}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if received:
-            os.kill(os.getpid(), received[0])
 
 
 @contextmanager

@@ -11,22 +11,36 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import BinaryIO, cast
 
 _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 """What is open already; behind the name may be a file that others write to as well."""
 
-TERMINATED = 143
-"""Exit code after a SIGTERM: 128 + SIGTERM."""
+_ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An open output.
+
+    Attributes:
+        file: What to write to.
+        folder: Where it gets its name, with room for temporary files; None where it is written to as it is, and what
+            was written stays written.
+    """
+
+    file: BinaryIO
+    folder: str | None = None
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replacing(path: str) -> Iterator[Output]:
     """The new content of the file at a path, to write to.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
-    was there; that one stays as it is until then.  Whatever ends the block otherwise, SIGTERM too, removes what was
+    was there; that one stays as it is until then.  Whatever ends the block otherwise, a signal too, removes what was
     written.  A device, a pipe or an open file, such as `/dev/stdout`, is written to as it is,
     and a link keeps pointing where it does.
 
@@ -37,22 +51,22 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     if stream is not None:
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
         with os.fdopen(os.dup(number), "wb") as open_file:
-            yield open_file
+            yield Output(open_file)
         return
     final = os.path.realpath(path)
     before = os.stat(final) if os.path.exists(final) else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         with open(final, "wb") as device:
-            yield device
+            yield Output(device)
         return
     folder, name = os.path.split(final)
     rights = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
-    with _terminable():
+    with _ended_by_signals():
         descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder)
         try:
             with os.fdopen(descriptor, "w+b") as file:
                 os.chmod(temporary, rights)
-                yield cast("BinaryIO", file)
+                yield Output(cast("BinaryIO", file), folder)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, final)
@@ -63,22 +77,26 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends the block as an exception does, where it would end the process on the spot."""
-    is_ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is (
-        signal.SIG_DFL
-    )
-    if is_ours:
-        signal.signal(signal.SIGTERM, _leave)
+def _ended_by_signals() -> Iterator[None]:
+    """A signal that would end the process on the spot ends the block as an exception does, and then the process."""
+    received: list[int] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        raise SystemExit(128 + number)
+
+    ours: list[int] = []
+    if threading.current_thread() is threading.main_thread():
+        ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, leave)
     try:
         yield
     finally:
-        if is_ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(TERMINATED)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+        if received:
+            os.kill(os.getpid(), received[0])
 
 
 def _umask() -> int:

@@ -43,6 +43,13 @@ class Streams(Text):
 
         Raises:
             GradcliError: A variable has no value or two, or shapes do not fit.
+
+        >>> import numpy as np
+        >>> from gradcli import Block, Function, RowSource
+        >>> stream = Function("a*x**2").stream(RowSource("the sensor", {"x": ()}), {"a": 2}, on_error="skip")
+        >>> blocks = (Block(np.arange(i, i + 2), {"x": np.array([i, i + 1.0])}, {}) for i in (0, 2))
+        >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
+        ([[0.0, 4.0], [8.0, 12.0]], 4)
         """
         from gradcli.questions.mapping import plan
         from gradcli.questions.streaming import Stream
@@ -87,8 +94,8 @@ class Streams(Text):
 
         def blocks() -> Iterator[Block]:
             for first in range(0, count, stream.rows):
-                rows = range(first, min(first + stream.rows, count))
-                yield Block(rows, {name: array[rows.start : rows.stop] for name, array in needed.items()}, {})
+                last = min(first + stream.rows, count)
+                yield Block(np.arange(first, last), {name: array[first:last] for name, array in needed.items()}, {})
 
         found = {q.name: np.empty((count, *q.shape), dtype) for q in stream.plan.quantities}
         first = 0

@@ -111,7 +111,7 @@ class Stream:
 
     def _compute(self, block: Block) -> _Done:
         """One block, in a thread of its own."""
-        numbers = np.asarray(block.numbers)
+        numbers = block.numbers
         count = len(numbers)
         bad = [fault.index for fault in block.faults]
         good = np.delete(np.arange(count), bad)

@@ -60,7 +60,7 @@ class Block:
         faults: What is wrong with which rows, in their order.
     """
 
-    numbers: Sequence[int]
+    numbers: npt.NDArray[Any]
     columns: Mapping[str, Array]
     kept: Mapping[str, Cells]
     faults: tuple[Fault, ...] = ()

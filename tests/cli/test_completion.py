@@ -17,6 +17,7 @@ import pytest
 from gradcli.cli.completion import candidates
 from gradcli.cli.completion.answering import split
 from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
+from gradcli.cli.options import Format
 from gradcli.language.names import PREFIXES, SHADOWABLE
 from tests.conftest import Command
 
@@ -129,8 +130,8 @@ def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.Monk
     ("line", "word", "wanted"),
     [
         ("gradcli vjp x --format=js", "js", ["json"]),
-        ("gradcli vjp x --format=", "", ["table", "json", "plain", "latex"]),
-        ("gradcli vjp x --format=", "=", ["table", "json", "plain", "latex"]),
+        ("gradcli vjp x --format=", "", [form.value for form in Format]),
+        ("gradcli vjp x --format=", "=", [form.value for form in Format]),
         ("gradcli vjp x --at x=linsp", "linsp", ["linspace("]),
         ("gradcli vjp x --at=x=linsp", "linsp", ["linspace("]),
         ('gradcli vjp "x + softm', "x + softm", ["x + softmax("]),

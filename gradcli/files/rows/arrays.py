@@ -116,7 +116,7 @@ class Npy:
             rows = self._table.rows(first, last)
             columns = {name: as_float64(rows[self._fields[name]], self.source.name) for name in wanted}
             kept: dict[str, Cells] = {name: rows[place] for name, place in self._fields.items()} if keep else {}
-            yield Block(range(first + 1, last + 1), columns, kept)
+            yield Block(np.arange(first + 1, last + 1), columns, kept)
 
 
 class Npz:
@@ -167,7 +167,7 @@ class Npz:
             self._done = last = min(first + most, self._count)
             rows = {member: self._rows(table, first, last) for member, table in tables.items()}
             columns = {member: as_float64(rows[member], self._name) for member in wanted}
-            yield Block(range(first + 1, last + 1), columns, {**rows} if keep else {})
+            yield Block(np.arange(first + 1, last + 1), columns, {**rows} if keep else {})
 
     def _kept_open(self, member: str) -> _Table:
         table = self._opened(member, self._members[member])

@@ -61,7 +61,7 @@ class Delimited:
         for first, text in itertools.chain([(self._first, self._text)], self._chunks):
             self._text = ""
             if not text:
-                yield Block(range(0), {name: np.empty(0) for name in wanted}, {})
+                yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
                 continue
             block = self._fast(first, text, wanted, usecols, keep=keep)
             yield block or self._exact(first, text, wanted, usecols, keep=keep)
@@ -115,9 +115,8 @@ class Delimited:
         if len(table) != count or np.isinf(table).any():
             return None
         columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
-        return Block(
-            range(first, first + count), columns, self._kept([line.split(self._separator) for line in lines], keep=keep)
-        )
+        kept = self._kept([line.split(self._separator) for line in lines], keep=True) if keep else {}
+        return Block(np.arange(first, first + count), columns, kept)
 
     # -- row by row
 
@@ -154,7 +153,7 @@ class Delimited:
             kept.append(cells)
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(usecols)).T
         columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
-        return Block(numbers, columns, self._kept(kept, keep=keep), tuple(faults))
+        return Block(np.array(numbers, int), columns, self._kept(kept, keep=keep), tuple(faults))
 
     def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
         """The cells of each record and the line that it begins on; or why it is none."""

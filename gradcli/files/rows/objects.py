@@ -86,7 +86,7 @@ class Objects:
     def _fast(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block | None:
         """The block, if every row of it is in order."""
         if not lines:
-            return Block(range(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
+            return Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
         try:
             # A list around each line, so that two halves of an object cannot make one.
             wrapped = json.loads(f"[[{'],['.join([line for _, line in lines])}]]", parse_constant=str)
@@ -104,7 +104,7 @@ class Objects:
                 return None
             columns[name] = found
         kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
-        return Block([number for number, _ in lines], columns, kept)
+        return Block(np.array([number for number, _ in lines]), columns, kept)
 
     # -- row by row
 
@@ -124,7 +124,7 @@ class Objects:
                 faults.append(Fault(index, error.message, error.hint))
             for name, cells in kept.items():
                 cells.append(row.get(name))
-        return Block([number for number, _ in lines], columns, kept, tuple(faults))
+        return Block(np.array([number for number, _ in lines]), columns, kept, tuple(faults))
 
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:

@@ -44,7 +44,7 @@ def open_sink(
         OSError: The output cannot be written.
         InputError: The format cannot hold a column to keep.
     """
-    with target(path) as file, file.stack:
+    with target(path) as file:
         writer: Writer
         match form:
             case "jsonl":
