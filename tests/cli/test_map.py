@@ -560,7 +560,7 @@ def test_ten_times_the_rows_need_no_more_memory(form: str, tmp_path: Path) -> No
         return write
 
     words = ["a*sin(x)", "--points", "-", "--keep", "-o", str(tmp_path / f"out.{form}")]
-    few, many = _peak(words, feed(10)), _peak(words, feed(100))
+    few, many = _peak(words, feed(5)), _peak(words, feed(50))
     assert many < few + 48, (few, many)
 
 
