@@ -66,7 +66,8 @@ def test_a_command_of_the_readme_prints_what_the_readme_shows(
     run = _run(command, gradcli, monkeypatch)
     assert run.out + run.err == output
     failed = run.out.rpartition("\n")[0].rpartition("\n")[2].startswith("did not pass")
-    assert run.code == (2 if run.err or '"error": ' in run.out else int(failed))
+    wrong = run.err.startswith("error: ") or '"error": ' in run.out
+    assert run.code == (2 if wrong else int(failed))
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
@@ -84,30 +85,25 @@ def test_the_python_of_the_readme_runs() -> None:
 
 
 def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
-    """And each has help."""
-    before, _, after = command_reference.split(README.read_text(encoding="utf-8"))
-    text = before + after  # what is written by hand
+    """And each has help; commands are mentioned outside of the reference too."""
+    before, reference, after = command_reference.split(README.read_text(encoding="utf-8"))
+    text = before + after
     for name, summary in _listed(gradcli):
         assert f"gradcli {name}" in text
         assert summary
         help_text = gradcli(name, "--help").out
         assert "Examples:" in help_text
         for option, rest in re.findall(r"^  (?:-h, )?(--[\w-]+)(.*(?:\n {10,}.*)*)", help_text, re.MULTILINE):
-            assert option in text, option
+            assert option in ("--help", "--version") or f"`{option}" in reference, option
             assert re.search(r"[a-z]{3}", rest), option
 
 
-def test_the_command_reference_is_in_step(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`python -m tests.command_reference` renews it; it is what each command says on 80 columns."""
+def test_the_command_reference_is_in_step() -> None:
+    """`python -m tests.command_reference` renews it."""
     text = README.read_text(encoding="utf-8")
     assert text == command_reference.renewed(text)
     changed = text.replace(command_reference.BEGIN, f"{command_reference.BEGIN}stale")
     assert command_reference.renewed(changed) == text
-    monkeypatch.setenv("COLUMNS", "80")
-    _, reference, _ = command_reference.split(text)
-    for words in ((), *((name,) for name, _ in _listed(gradcli))):
-        shown = re.sub(r" +$", "", gradcli(*words, "--help").out, flags=re.MULTILINE)
-        assert f"```text\n{shown}```\n" in reference
 
 
 def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

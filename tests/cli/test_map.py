@@ -548,7 +548,7 @@ def _peak(words: list[str], feed: Callable[[Any], None]) -> int:
 
 @pytest.mark.parametrize("form", ["csv", "npz"])
 def test_ten_times_the_rows_need_no_more_memory(form: str, tmp_path: Path) -> None:
-    """A generated stream, to text and to an archive, measured by the system; the few fill all that there is in flight."""
+    """A generated stream, to text and to an archive, measured by the system; the few fill what is in flight."""
     block = ("".join(f"{k}.25,{k}.5\n" for k in range(20_000))).encode()
 
     def feed(times: int) -> Callable[[Any], None]:
