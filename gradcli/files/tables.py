@@ -225,7 +225,8 @@ def _is_number(cell: str) -> bool:
 
 def number(cell: str) -> float:
     """The number of a cell: what `float` takes, except digits that are not ASCII, `1_000`, and `1e400`."""
-    found = float(cell)
-    if "_" in cell or not cell.isascii() or (math.isinf(found) and any(map(str.isdecimal, cell))):
+    word = cell.strip()  # blanks of all kinds: float takes others than str.strip, and NumPy's reader takes all
+    found = float(word)
+    if "_" in word or not word.isascii() or (math.isinf(found) and any(map(str.isdecimal, word))):
         raise ValueError(cell)
     return found

@@ -99,7 +99,7 @@ class Delimited:
 
     def _fast(self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
         """The block, if every row of it is in order."""
-        if '"' in text or self._rest.lines or self._rest.blank:
+        if '"' in text or self._rest.lines or self._rest.blank or text.isspace():
             return None
         lines = text.split("\n")
         if not lines[-1]:
@@ -115,8 +115,13 @@ class Delimited:
         if len(table) != count or np.isinf(table).any():
             return None
         columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
-        kept = self._kept([line.split(self._separator) for line in lines], keep=True) if keep else {}
+        kept = self._kept([self._cells(line) for line in lines], keep=True) if keep else {}
         return Block(np.arange(first, first + count), columns, kept)
+
+    def _cells(self, line: str) -> list[str]:
+        """The cells of a line without quotes, and without the blanks before them, as the csv module reads them."""
+        cells = line.split(self._separator)
+        return [cell.lstrip(" ") for cell in cells] if " " in line else cells
 
     # -- row by row
 
