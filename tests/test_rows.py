@@ -6,11 +6,15 @@ import io
 import math
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradcli import Block, Function, RowSource
+from gradcli.errors import InputError
 from gradcli.files.rows.delimited import Delimited
+from gradcli.results import Fault
 
 ODD = [
     "",
@@ -95,3 +99,12 @@ def test_blank_rows_alone_say_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _rows("a\n\n\n", exact=False) == []
+
+
+def test_the_first_row_at_fault_is_the_one_that_is_named() -> None:
+    """Even where the text of a later one is read before torch has refused it."""
+    stream = Function("sum(inv(A))").stream(RowSource("'t'", {"A": (2, 2)}))
+    singular = Block(np.array([1]), {"A": np.zeros((1, 2, 2))}, {})
+    broken = Block(np.array([2]), {"A": np.zeros((1, 2, 2))}, {}, (Fault(0, "row 2 of 't' is no row"),))
+    with pytest.raises(InputError, match=r"row 1 of 't': this matrix has no inverse"):
+        list(stream.over([singular, broken]))

@@ -1,6 +1,7 @@
 """The command for many points: map, rows in and rows out."""
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -134,13 +135,13 @@ def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, chec
             rows.source, asked.at, wrt=asked.wrt, dtype=asked.dtype, on_error=on_error.value, check=check
         )
         plan = stream.plan
-        kept = list(rows.source.columns) if keep else []
-        plan.require_free(kept)
+        kept = rows.source.columns if keep else {}
+        plan.require_free(list(kept))
         from_text = format_of(words.points, given, "--points-format") in ("csv", "tsv")
         sink = stack.enter_context(
             open_sink(words.output, form, kept, plan.quantities, asked.dtype, from_text=from_text)
         )
-        advance = stack.enter_context(_progress(rows))
+        advance = stack.enter_context(_progress(rows, words.output))
         blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
         for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
             sink.write(part)
@@ -161,9 +162,13 @@ def _is_terminal() -> bool:
 
 
 @contextmanager
-def _progress(rows: "Rows") -> Iterator[Any]:
-    """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it."""
-    if not _is_terminal():
+def _progress(rows: "Rows", output: str) -> Iterator[Any]:
+    """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it.
+
+    There is none where the rows themselves come to a terminal, in whose lines it would stand.
+    """
+    shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    if shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
         yield lambda read: None
         return
     from rich.console import Console

@@ -72,7 +72,9 @@ class Stream:
             pool: Executor | None = None
             most = 0
             for block in blocks:
-                if self._on_error == "fail":
+                if self._on_error == "fail" and block.faults:
+                    while waiting:  # a row before this block may be at fault too, and is the first
+                        yield self._taken(waiting.popleft().result())
                     _refuse(block.faults)
                 for part in _parts(block, self.rows):
                     if pool is None:
@@ -87,7 +89,7 @@ class Stream:
 
     def passage(self) -> Passage:
         """What there is to say of the rows that have gone by."""
-        check = None if self._sample is None else self._checked()
+        check = self._checked() if self._checks else None
         output = self.plan.question.program.output_name
         return Passage(self.read, self.written, self._faulty, self._on_error, self._first, output, check)
 
@@ -141,7 +143,8 @@ class Stream:
             for array in values:
                 full.append(np.full((count, *array.shape[1:]), np.nan, array.dtype))
                 full[-1][good] = array
-            return Mapped(count, block.kept, tuple(full))
+            faulty = frozenset(range(count)).difference(good.tolist())
+            return Mapped(count, block.kept, tuple(full), faulty)
         kept = {name: _picked(cells, good) for name, cells in block.kept.items()}
         return Mapped(len(good), kept, values)
 
@@ -157,15 +160,15 @@ class Stream:
             self._sample.see(done.numbers, exact, done.values)
         return done.mapped
 
-    def _checked(self) -> Check | None:
+    def _checked(self) -> Check:
         """The verdict on the rows that are held."""
+        held = self._sample.rows() if self._sample else []
+        if not held:
+            return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
         from gradcli.autodiff.points import AtPoints
         from gradcli.check.points import merged
         from gradcli.questions.points import Points, judged
 
-        held = self._sample.rows() if self._sample else []
-        if not held:
-            return None
         question = self.plan.question
         arrays = {name: np.stack([row.inputs[name] for row in held]) for name in self.plan.bound}
         value, *blocks = (np.stack(array) for array in zip(*(row.values for row in held), strict=True))

@@ -35,6 +35,7 @@ def summary(passage: Passage, seconds: float, *, is_terminal: bool) -> str:
         entries, error = covered(check)
         verdict = judged(check.verdict, proven=check.proven)
         lines.append(f"check: {verdict}; entries {entries}; largest relative error {error}")
+        lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
         lines += [f"  {_finding(finding, passage.output)}" for finding in check.findings[:_MOST_FINDINGS]]
         if check.findings_count > _MOST_FINDINGS:
             lines.append(f"  and {check.findings_count - _MOST_FINDINGS:,} more")

@@ -244,6 +244,7 @@ def test_a_row_at_fault_in_a_table(
         ('{"x": 1', "row 2 of 'in.jsonl' is not JSON: expecting ',' delimiter, at character 8"),
         ('{"x": 1}, {"x": 2}', "row 2 of 'in.jsonl' is not JSON: extra data, at character 9"),
         ('{"x": 1e400}', "row 2 of 'in.jsonl', key 'x', has a number beyond the range of float64"),
+        ('{"x": 1, "x": 2}', "row 2 of 'in.jsonl' has the key 'x' twice"),
         ('{"x": null}', "row 2 of 'in.jsonl', key 'x', has null, and not a number"),
     ],
 )
@@ -334,7 +335,10 @@ def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> No
         assert (run.code, out.exists()) == (2, False)
         assert "is empty" in run.err
         return
-    assert (run.code, run.err) == (0, "")
+    unchecked = "check: unchecked; entries 0 of 0; largest relative error none\n  there are no rows to check\n"
+    assert (run.code, run.err) == (0, unchecked)
+    again = gradcli("map", "x**2", "--points", str(path), "--check", "--strict")
+    assert (again.code, again.err) == (1, unchecked)
     assert {name: len(column) for name, column in _read(out).items()} == {"y": 0, "dy_dx": 0}
 
 

@@ -30,6 +30,9 @@ _DIRECTORY_BYTES = 2**22
 
 _COPIED = 2**20
 
+_WORDS = re.compile(r"[<>=|]?[SU]\d{1,9}|[<>=|]?[mM]8(?:\[\w+\])?")
+"""Types of texts and dates, which are kept and are no variables."""
+
 _FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 _SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
 _PLAIN = re.compile(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""")
@@ -80,7 +83,7 @@ class Npy:
         if dtype.names:
             if shape:
                 raise InputError(f"{name} has {len(shape) + 1} dimensions of records", hint="a row is one record")
-            self._fields = {field: field for field in dtype.names if dtype[field].base.kind in "biuf"}
+            self._fields = {field: field for field in dtype.names if dtype[field].base.kind in "biufSUmM"}
             columns = {field: dtype[field].shape for field in self._fields}
         elif len(names) == 1:
             whole = shape == (1,)
@@ -111,6 +114,9 @@ class Npy:
             keep: Whether to keep all columns.
             most: Rows of a block.
         """
+        for name in wanted:
+            field = f"the field {shown(name)} of {self.source.name}" if self._table.dtype.names else self.source.name
+            _require_numbers(self._table.dtype[name] if self._table.dtype.names else self._table.dtype, field)
         for first in range(0, self._table.count, most):
             self._done = last = min(first + most, self._table.count)
             rows = self._table.rows(first, last)
@@ -163,6 +169,8 @@ class Npz:
         """The rows, counted from 1; arguments as for `Npy.blocks`."""
         read = list(self.source.columns) if keep else wanted
         tables = {member: self._kept_open(member) for member in read}
+        for member in wanted:
+            _require_numbers(tables[member].dtype, tables[member].name)
         for first in range(0, self._count, most):
             self._done = last = min(first + most, self._count)
             rows = {member: self._rows(table, first, last) for member, table in tables.items()}
@@ -212,7 +220,7 @@ def _dtype(header: str, name: str) -> np.dtype[Any]:
     record = _RECORD.search(header)
     if record is None:
         plain = _PLAIN.search(header)
-        return element_type(plain[1] if plain else None, name)
+        return np.dtype(plain[1]) if plain and _WORDS.fullmatch(plain[1]) else element_type(plain and plain[1], name)
     fields: list[tuple[Any, ...]] = []
     place = 0
     while place < len(record[1]):
@@ -221,7 +229,7 @@ def _dtype(header: str, name: str) -> np.dtype[Any]:
             raise InputError(f"{name} holds records inside records", hint="save plain fields of numbers")
         field = match[1] if match[1] is not None else match[2]
         sizes = tuple(map(int, re.findall(r"\d+", match[4]))) if match[4] is not None else ()
-        if re.fullmatch(r"[<>=|]?[SUV]\d{1,9}|[<>=|]?[mM]8(?:\[\w+\])?", match[3]):
+        if _WORDS.fullmatch(match[3]) or re.fullmatch(r"\|V\d{1,9}", match[3]):
             kind = np.dtype(match[3])
         else:
             kind = element_type(match[3], f"the field {shown(field)} of {name}")
@@ -231,6 +239,16 @@ def _dtype(header: str, name: str) -> np.dtype[Any]:
         return np.dtype(fields)
     except ValueError as error:
         raise InputError(f"the header of {name} is damaged: {error}", hint="save or copy it again") from None
+
+
+def _require_numbers(dtype: np.dtype[Any], name: str) -> None:
+    """Refuse texts and dates as a variable.
+
+    Raises:
+        InputError: They are.
+    """
+    if dtype.base.kind in "SUmM":
+        element_type(dtype.base.str, name)
 
 
 def _seekable(table: _Table, stack: ExitStack) -> _Table:

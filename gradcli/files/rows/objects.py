@@ -89,8 +89,9 @@ class Objects:
             return Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
         try:
             # A list around each line, so that two halves of an object cannot make one.
-            wrapped = json.loads(f"[[{'],['.join([line for _, line in lines])}]]", parse_constant=str)
-        except (ValueError, RecursionError):
+            text = f"[[{'],['.join([line for _, line in lines])}]]"
+            wrapped = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
+        except (ValueError, RecursionError, InputError):
             return None
         rows = [item[0] for item in wrapped if len(item) == 1 and type(item[0]) is dict]
         if len(rows) != len(lines):
@@ -119,7 +120,7 @@ class Objects:
             try:
                 row = self._row(line, where, keep=keep)
                 for name in wanted:
-                    columns[name][index] = self._cell(line, name, where)
+                    columns[name][index] = self._cell(row, name, where)
             except GradcliError as error:
                 faults.append(Fault(index, error.message, error.hint))
             for name, cells in kept.items():
@@ -128,12 +129,14 @@ class Objects:
 
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:
-            row = json.loads(line, parse_constant=str)
+            row = json.loads(line, parse_constant=str, object_pairs_hook=_without_twins)
         except json.JSONDecodeError as error:
             reason = f"{error.msg.lower()}, at character {error.colno}"
             raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where} is not read: {error}", hint=_HINT) from None
+        except InputError as error:
+            raise InputError(f"{where} {error.message}", hint=error.hint) from None
         if not isinstance(row, dict):
             raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
         fresh = next((key for key in row if key not in self.source.columns), None)
@@ -144,8 +147,7 @@ class Objects:
             )
         return row
 
-    def _cell(self, line: str, name: str, where: str) -> Array:
-        row = _read(line)
+    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array:
         if name not in row:
             raise InputError(
                 f"{where} has no key {shown(name)}", hint=f"its keys are {', '.join(map(shown, list(row)[:8]))}"
@@ -160,6 +162,15 @@ class Objects:
 
 def _show(shape: tuple[int, ...]) -> str:
     return str(shape)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, whose keys must be different, or one of them would be passed over silently."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        key = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise InputError(f"has the key {shown(key)} twice", hint="give it once")
+    return found
 
 
 def _read(line: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -28,14 +28,20 @@ class Writer(Protocol):
 
 @contextmanager
 def open_sink(
-    path: str, form: str, kept: Sequence[str], quantities: Sequence[Quantity], dtype: str, *, from_text: bool
+    path: str,
+    form: str,
+    kept: Mapping[str, tuple[int, ...]],
+    quantities: Sequence[Quantity],
+    dtype: str,
+    *,
+    from_text: bool,
 ) -> Iterator[Writer]:
     """A writer of rows; the file has its name when all are written, and does not exist if that fails.
 
     Args:
         path: Of the file, or `-` for standard output.
         form: `csv`, `tsv`, `jsonl`, `npy` or `npz`.
-        kept: The columns of the input that come first.
+        kept: The columns of the input that come first, with the shapes of their cells.
         quantities: What comes behind them.
         dtype: Of their numbers.
         from_text: Whether the cells of the columns to keep are texts of which some are numbers.
@@ -48,7 +54,7 @@ def open_sink(
         writer: Writer
         match form:
             case "jsonl":
-                writer = ObjectWriter(file, kept, quantities, from_text=from_text)
+                writer = ObjectWriter(file, list(kept), quantities, from_text=from_text)
             case "npy":
                 writer = NpyWriter(file, kept, quantities, dtype)
             case "npz":

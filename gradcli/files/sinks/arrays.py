@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.binary import MAGIC
+from gradcli.files.nested import array_of
 from gradcli.files.sinks.target import Target
+from gradcli.files.tables import number
 from gradcli.files.text import shown
 from gradcli.results import Cells, Mapped, Quantity
 
@@ -28,7 +30,9 @@ _LARGEST_COUNT = 10**18
 class NpyWriter:
     """One array of records, with a field for each column."""
 
-    def __init__(self, target: Target, kept: Sequence[str], quantities: Sequence[Quantity], dtype: str) -> None:
+    def __init__(
+        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], dtype: str
+    ) -> None:
         self._target, self._kept = target, kept
         self._columns = [(column, np.dtype(dtype), ()) for quantity in quantities for column in quantity.columns]
         self._spool: IO[bytes] = target.file
@@ -39,7 +43,7 @@ class NpyWriter:
 
     def write(self, mapped: Mapped) -> None:
         """Write some rows."""
-        kept = {name: numeric(name, cells) for name, cells in mapped.kept.items()}
+        kept = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
         record = self._begin(kept)
         rows = np.empty(mapped.count, record)
         for name, array in kept.items():
@@ -53,7 +57,7 @@ class NpyWriter:
 
     def finish(self) -> None:
         """Write the number of rows."""
-        record = self._begin({name: np.empty(0) for name in self._kept})
+        record = self._begin({name: np.empty((0, *shape)) for name, shape in self._kept.items()})
         if self._target.is_seekable:
             self._spool.seek(0)
             self._spool.write(header(record, (self._count,)))
@@ -73,7 +77,9 @@ class NpyWriter:
 class NpzWriter:
     """An archive with an array for each quantity, rows on its first axis."""
 
-    def __init__(self, target: Target, kept: Sequence[str], quantities: Sequence[Quantity], dtype: str) -> None:
+    def __init__(
+        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], dtype: str
+    ) -> None:
         self._target, self._kept = target, kept
         self._quantities = quantities
         self._dtype = np.dtype(dtype)
@@ -83,7 +89,7 @@ class NpzWriter:
 
     def write(self, mapped: Mapped) -> None:
         """Write some rows."""
-        arrays = {name: numeric(name, cells) for name, cells in mapped.kept.items()}
+        arrays = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
         arrays |= {quantity.name: values for quantity, values in zip(self._quantities, mapped.values, strict=True)}
         for name, array in arrays.items():
             if name not in self._spools:
@@ -95,8 +101,8 @@ class NpzWriter:
 
     def finish(self) -> None:
         """Write the archive."""
-        for name in self._kept:
-            self._kinds.setdefault(name, (np.dtype(np.float64), ()))
+        for name, shape in self._kept.items():
+            self._kinds.setdefault(name, (np.dtype(np.float64), shape))
         for quantity in self._quantities:
             self._kinds.setdefault(quantity.name, (self._dtype, quantity.shape))
         with zipfile.ZipFile(self._target.file, "w") as archive:
@@ -107,24 +113,33 @@ class NpzWriter:
                         _copy(self._spools.pop(name), member)
 
 
-def numeric(name: str, cells: Cells) -> npt.NDArray[Any]:
-    """The cells of a column to keep as an array of numbers.
+def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:
+    """The cells of a column to keep as an array of numbers, of shape (N, *cell).
+
+    NaN stands for an empty cell, and for one that is no number in a row at fault.
 
     Raises:
         InputError: They are no numbers.
     """
     if isinstance(cells, np.ndarray):
         return cells
-    found = np.full(len(cells), np.nan)
+    found = np.full((len(cells), *shape), np.nan)
     for row, cell in enumerate(cells):
         try:
-            found[row] = float(cell) if cell not in (None, "") else np.nan
-        except (TypeError, ValueError):
+            if cell not in (None, ""):
+                found[row] = array_of(cell, name).reshape(shape) if shape else _number(cell)
+        except (TypeError, ValueError, OverflowError, InputError):
+            if row in faulty:
+                continue
             raise InputError(
                 f"--keep keeps the column {shown(name)}, and {shown(str(cell))} in it is not a number",
                 hint="arrays hold numbers; write .csv, .tsv or .jsonl, or leave out --keep",
             ) from None
     return found
+
+
+def _number(cell: Any) -> float:
+    return number(cell) if isinstance(cell, str) else float(cell)
 
 
 def header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ _JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 class DelimitedWriter:
     """CSV or TSV: a row of names, then a line a row; arrays to keep have a column for each element."""
 
-    def __init__(self, target: Target, kept: Sequence[str], quantities: Sequence[Quantity], separator: str) -> None:
+    def __init__(
+        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], separator: str
+    ) -> None:
         self._file, self._separator = target.file, separator
         self._kept = kept
         self._columns = [column for quantity in quantities for column in quantity.columns]
@@ -29,18 +31,17 @@ class DelimitedWriter:
 
     def write(self, mapped: Mapped) -> None:
         """Write some rows."""
-        names: list[str] = []
         columns: list[list[str]] = []
         for name, cells in mapped.kept.items():
-            if isinstance(cells, np.ndarray):
-                names += [name + _index(index) for index in np.ndindex(*cells.shape[1:])]
+            if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
                 columns += _digits(cells)
+            elif isinstance(cells, np.ndarray):
+                columns += map(self._quoted, _digits(_worded(cells)))
             else:
-                names.append(name)
-                columns.append(self._quoted([_cell(cell) for cell in cells]))
+                columns += map(self._quoted, _split(cells, self._kept[name]))
         for values in mapped.values:
             columns += _digits(values)
-        self._header(names)
+        self._header()
         if mapped.count:
             lines = "\n".join(map(self._separator.join, zip(*columns, strict=True)))
             self._file.write((lines + "\n").encode("utf-8", "surrogateescape"))
@@ -48,10 +49,11 @@ class DelimitedWriter:
 
     def finish(self) -> None:
         """Write the row of names, if there were no rows."""
-        self._header(list(self._kept))
+        self._header()
 
-    def _header(self, kept: list[str]) -> None:
+    def _header(self) -> None:
         if not self._has_header:
+            kept = [name + _index(index) for name, shape in self._kept.items() for index in np.ndindex(*shape)]
             cells = self._quoted([*kept, *self._columns])
             self._file.write((self._separator.join(cells) + "\n").encode("utf-8", "surrogateescape"))
             self._has_header = True
@@ -76,7 +78,7 @@ class ObjectWriter:
         self._file = target.file
         self._as_json: Callable[[Any], str] = _of_text if from_text else _of_value
         names = [*kept, *(column for quantity in quantities for column in quantity.columns)]
-        pairs = (json.dumps(name).replace("%", "%%") + ": %s" for name in names)
+        pairs = (json.dumps(_readable(name)).replace("%", "%%") + ": %s" for name in names)
         self._row = "{" + ", ".join(pairs) + "}\n"
 
     def write(self, mapped: Mapped) -> None:
@@ -84,7 +86,7 @@ class ObjectWriter:
         columns: list[list[str]] = []
         for cells in mapped.kept.values():
             if isinstance(cells, np.ndarray):
-                columns.append([_of_value(cell) for cell in cells.tolist()])
+                columns.append([_of_value(cell) for cell in _worded(cells).tolist()])
             else:
                 columns.append([self._as_json(cell) for cell in cells])
         for values in mapped.values:
@@ -107,9 +109,29 @@ def _digits(values: npt.NDArray[Any]) -> list[list[str]]:
             return [column.astype(str).tolist() for column in flat]
         case "U":
             return [column.tolist() for column in flat]
-        case "S":
-            return [[cell.decode("utf-8", "surrogateescape") for cell in column] for column in flat.tolist()]
     return [list(map(repr, column)) for column in flat.tolist()]
+
+
+def _worded(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array of numbers or of texts; dates and bytes become texts."""
+    match cells.dtype.kind:
+        case "m" | "M":
+            return cells.astype(str)
+        case "S":
+            return np.char.decode(cells, "utf-8", "replace")
+    return cells
+
+
+def _split(cells: Sequence[Any], shape: tuple[int, ...]) -> list[list[str]]:
+    """A list of texts for each element of cells of what JSON holds; those of a cell of another shape are empty."""
+    level = [[cell] for cell in cells]
+    for size in shape:
+        level = [
+            [part for item in row for part in (item if type(item) is list and len(item) == size else [None] * size)]
+            for row in level
+        ]
+    size = math.prod(shape)
+    return [[_cell(row[element]) for row in level] for element in range(size)]
 
 
 def _index(index: tuple[int, ...]) -> str:
@@ -135,12 +157,15 @@ def _of_text(cell: str) -> str:
         return word
     if not word:
         return "null"
-    return json.dumps(cell)
+    return _JSON_NAMES.get(word) or json.dumps(_readable(cell))
+
+
+def _readable(text: str) -> str:
+    """A text whose bytes were no UTF-8 as JSON can have it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text
 
 
 def _of_value(value: Any) -> str:
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
     text = repr(value) if isinstance(value, float) else json.dumps(_finite(value))
     return _JSON_NAMES.get(text, text)
 

@@ -1,0 +1,85 @@
+"""The bar of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gradcli.cli import main
+
+ROWS = 200_000
+ERASED = "\r\x1b[1A\x1b[2K"
+"""The cursor goes up to the line of the bar, and clears it."""
+
+
+@contextmanager
+def _terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[list[bytes]]:
+    """A pseudo-terminal in place of these streams of this process; what came to it is there at the end."""
+    here, there = pty.openpty()
+    came: list[bytes] = []
+
+    def read() -> None:
+        try:
+            while data := os.read(here, 65_536):
+                came.append(data)
+        except OSError:  # the other end is closed
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with os.fdopen(there, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+        for name in names:
+            patch.setattr(sys, name, stream)
+        yield came
+    reader.join()
+    os.close(here)
+
+
+def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLUMNS", "80")
+    with _terminal(monkeypatch, *names) as came:
+        assert main(["map", "sin(x)", *words]) == 0
+    return b"".join(came).decode()
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> str:
+    """A file that takes some blocks."""
+    path = tmp_path / "x.csv"
+    path.write_text("x\n" + "1.25\n" * ROWS)
+    return str(path)
+
+
+def test_the_bar_has_a_rate_and_is_gone_at_the_end(
+    points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of it is on stderr; what stays is one line with the time."""
+    shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr")
+    before, after = shown.split(ERASED)
+    assert f"{ROWS:,} rows, " in before
+    assert " a second" in before
+    assert "100%" in before
+    assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
+    assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
+
+
+def test_rows_on_a_terminal_have_no_bar_among_them(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They themselves say how far it is."""
+    Path(points).write_text("x\n0\n")
+    shown = _shown(["--points", points], monkeypatch, "stdout", "stderr")
+    assert shown.startswith("y,dy_dx\r\n0.0,1.0\r\n1 row read, 1 written in ")
+    assert shown.count("\n") == 3
+
+
+def test_a_dumb_terminal_has_no_bar(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor an empty line in its place."""
+    shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr", term="dumb")
+    assert shown.startswith(f"{ROWS:,} rows read")
