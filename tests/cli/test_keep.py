@@ -44,6 +44,24 @@ def test_vectors_in_json_are_columns(gradcli: Command, here: Path) -> None:
     assert run.out == "x[0],x[1],n,y,dy_dx0,dy_dx1\n1,2,a,3.0,1.0,1.0\n,,[1],nan,nan,nan\n,,,nan,nan,nan\n"
 
 
+def test_a_list_of_another_length_is_not_dropped(gradcli: Command, here: Path) -> None:
+    """What is no variable may be ragged; then the table has no columns for it, and says so."""
+    (here / "in.jsonl").write_text('{"x": 1, "n": null}\n{"x": 2, "n": [1, 2]}\n{"x": 3, "n": [1, 2, 3]}\n')
+    run = gradcli("map", "x", "--points", "in.jsonl", "--keep")
+    assert (run.code, run.out) == (2, "")
+    assert "--keep keeps the column 'n', and '[1, 2, 3]' in it has not its shape (2,)" in run.err
+    assert '"n": [1, 2, 3]' in gradcli("map", "x", "--points", "in.jsonl", "--keep", "--output-format", "jsonl").out
+
+
+def test_the_shape_of_a_column_is_that_of_its_first_value(gradcli: Command, here: Path) -> None:
+    """Null says nothing of it, nor does an object without it, or one that is nested too deep."""
+    deep = '{"x": ' + "[" * 5_000
+    (here / "in.jsonl").write_text(f'{deep}\n{{"x": null}}\n{{}}\n{{"x": [1, 2]}}\n')
+    run = gradcli("map", "sum(x)", "--points", "in.jsonl", "--on-error", "skip")
+    assert run.out == "y,dy_dx0,dy_dx1\n3.0,1.0,1.0\n"
+    assert run.err.startswith("4 rows read, 3 left out, 1 written\n")
+
+
 @pytest.mark.parametrize("into", ["npy", "npz"])
 def test_a_row_at_fault_does_not_keep_a_table_from_being_arrays(into: str, gradcli: Command, here: Path) -> None:
     """It is nan all through, as was asked for; a text in another row is still refused."""

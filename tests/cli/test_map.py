@@ -245,6 +245,8 @@ def test_a_row_at_fault_in_a_table(
         ('{"x": 1}, {"x": 2}', "row 2 of 'in.jsonl' is not JSON: extra data, at character 9"),
         ('{"x": 1e400}', "row 2 of 'in.jsonl', key 'x', has a number beyond the range of float64"),
         ('{"x": 1, "x": 2}', "row 2 of 'in.jsonl' has the key 'x' twice"),
+        ('{"x": ' + "[" * 5_000, "row 2 of 'in.jsonl' is nested too deep"),
+        ('{"x": ' + "9" * 5_000 + "}", "row 2 of 'in.jsonl' has a whole number of thousands of digits"),
         ('{"x": null}', "row 2 of 'in.jsonl', key 'x', has null, and not a number"),
     ],
 )

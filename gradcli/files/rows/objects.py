@@ -16,6 +16,9 @@ from gradcli.files.rows.lines import Lines
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 
+_LOOKED_AT = 100
+"""Lines in which the shape of a column is looked for, where the first of them have null there."""
+
 _HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
 
 
@@ -54,8 +57,9 @@ class Objects:
                 yield self._fast(lines, wanted, keep=keep) or self._exact(lines, wanted, keep=keep)
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the first object's values; of what is no array of numbers ()."""
+        """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
         first: tuple[str, int] | None = None
+        known: dict[str, tuple[int, ...] | None] | None = None
         for number, text in self._chunks:
             if text.strip():
                 self._held.append((number, text))
@@ -63,12 +67,16 @@ class Objects:
                 if not line.strip():
                     continue
                 first = first or (line, number + place)
-                try:
-                    value = _read(line)
-                except ValueError:
+                value = _object(line)
+                if value is None:
                     continue
-                if isinstance(value, dict):
-                    return {key: self._shape(item) for key, item in value.items()}
+                known = known or dict.fromkeys(value)
+                lost = [key for key, shape in known.items() if shape is None and value.get(key) is not None]
+                known |= {key: self._shape(value[key]) for key in lost}
+                if (known and None not in known.values()) or place > _LOOKED_AT:
+                    break
+            if known is not None:
+                return {key: shape or () for key, shape in known.items()}
             if len(self._held) > 1:
                 break
         if first is None:
@@ -133,8 +141,10 @@ class Objects:
         except json.JSONDecodeError as error:
             reason = f"{error.msg.lower()}, at character {error.colno}"
             raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where} is not read: {error}", hint=_HINT) from None
+        except RecursionError:
+            raise InputError(f"{where} is nested too deep", hint=_HINT) from None
+        except ValueError:  # Python's limit, as reading them takes more than linear time
+            raise InputError(f"{where} has a whole number of thousands of digits", hint=_HINT) from None
         except InputError as error:
             raise InputError(f"{where} {error.message}", hint=error.hint) from None
         if not isinstance(row, dict):
@@ -173,9 +183,13 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _read(line: str) -> Any:
-    """A value whose numbers are all floats, or the strings that stand for those that JSON has not."""
-    return json.loads(line, parse_int=float, parse_constant=str)
+def _object(line: str) -> dict[str, Any] | None:
+    """An object whose numbers are all floats, or the strings for those that JSON has not; None if there is none."""
+    try:
+        value = json.loads(line, parse_int=float, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:

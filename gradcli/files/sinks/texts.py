@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.errors import InputError
 from gradcli.files.sinks.target import Target
+from gradcli.files.text import shown
 from gradcli.results import Mapped, Quantity
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
@@ -38,7 +41,7 @@ class DelimitedWriter:
             elif isinstance(cells, np.ndarray):
                 columns += map(self._quoted, _digits(_worded(cells)))
             else:
-                columns += map(self._quoted, _split(cells, self._kept[name]))
+                columns += map(self._quoted, _split(name, cells, self._kept[name], mapped.faulty))
         for values in mapped.values:
             columns += _digits(values)
         self._header()
@@ -122,16 +125,25 @@ def _worded(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return cells
 
 
-def _split(cells: Sequence[Any], shape: tuple[int, ...]) -> list[list[str]]:
-    """A list of texts for each element of cells of what JSON holds; those of a cell of another shape are empty."""
-    level = [[cell] for cell in cells]
-    for size in shape:
-        level = [
-            [part for item in row for part in (item if type(item) is list and len(item) == size else [None] * size)]
-            for row in level
-        ]
-    size = math.prod(shape)
-    return [[_cell(row[element]) for row in level] for element in range(size)]
+def _split(name: str, cells: Sequence[Any], shape: tuple[int, ...], faulty: frozenset[int]) -> list[list[str]]:
+    """A list of texts for each element of cells of what JSON holds, empty where there is null.
+
+    Raises:
+        InputError: A cell has another shape, and its row is not at fault.
+    """
+    rows: list[list[Any]] = []
+    for row, cell in enumerate(cells):
+        level = [cell]
+        for size in shape:
+            if cell is not None and row not in faulty and any(type(i) is not list or len(i) != size for i in level):
+                raise InputError(
+                    f"--keep keeps the column {shown(name)}, and {shown(_cell(cell))} in it has not its shape {shape}",
+                    hint="write .jsonl, which holds anything, or leave out --keep",
+                )
+            parts = (item if type(item) is list and len(item) == size else [None] * size for item in level)
+            level = list(itertools.chain.from_iterable(parts))
+        rows.append(level)
+    return [[_cell(row[element]) for row in rows] for element in range(math.prod(shape))]
 
 
 def _index(index: tuple[int, ...]) -> str:
