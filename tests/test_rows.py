@@ -1,4 +1,4 @@
-"""Rows of text to numbers: the two ways to read them agree, faults apart, and what is kept is the same."""
+"""Rows of text to numbers: the two ways to read them agree, and what is kept is the same."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gradcli import Block, Function, RowSource
 from gradcli.errors import InputError
 from gradcli.files.rows.delimited import Delimited
+from gradcli.files.rows.objects import Objects
 from gradcli.results import Fault
 
 ODD = [
@@ -84,6 +85,40 @@ def test_both_ways_to_read_a_table_agree(rows: list[list[str]], ends: str, last:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _rows(text.replace("\n", ends), exact=False) == _rows(text.replace("\n", ends), exact=True)
+
+
+NUMBERS = ["1", "-2.5e3", "-0", "0.1", "4.9e-324", "1e-400", "1e400", "-1e400", "1" + "0" * 400, "9007199254740993"]
+VALUES = [*NUMBERS, "NaN", "Infinity", '"NaN"', '"-Infinity"', '"1"', "true", "null", "[1]", '[1, "NaN"]', "[[1, 2]]"]
+PAIRS = st.tuples(st.sampled_from('xxxxk"'), st.sampled_from(VALUES) | st.floats().map(lambda x: f"[{x!r}, 1]"))
+LINES = st.one_of(
+    st.sampled_from(VALUES).map(lambda value: f'{{"x": {value}, "k": "a"}}'),
+    st.lists(PAIRS, max_size=3).map(lambda pairs: "{" + ", ".join(f'"{k}": {v}' for k, v in pairs) + "}"),
+    st.sampled_from(["", " ", "{", "1], [2", '{"x": 1}, {"x": 2}', '{"x": 1}], [{"x": 2}', '{"x": 1', "}", "[]"]),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": null, "k": 1}']),
+    rest=st.lists(LINES, max_size=4),
+)
+def test_both_ways_to_read_json_lines_agree(first: str, rest: list[str]) -> None:
+    """The numbers, the faults, what is kept."""
+    text = "\n".join([first, *rest]).encode()
+
+    def read(*, exact: bool) -> list[object]:
+        rows = Objects(io.BytesIO(text), "'t.jsonl'")
+        if exact:
+            rows._fast = lambda *given, **options: None  # type: ignore[method-assign]
+        found: list[object] = []
+        for block in rows.blocks(["x"], keep=True, most=0):
+            faults = {fault.index: fault.message for fault in block.faults}
+            for index, number in enumerate(block.numbers.tolist()):
+                x = faults.get(index, block.columns["x"][index].tobytes())
+                found.append((number, x, repr([cells[index] for cells in block.kept.values()])))
+        return found
+
+    assert read(exact=False) == read(exact=True)
 
 
 @pytest.mark.parametrize("beside", ["2", "two", '"2"'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.binary import Array
-from gradcli.files.nested import array_of
+from gradcli.files.nested import NOT_FINITE, array_of
 from gradcli.files.rows.lines import Lines
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
@@ -193,16 +194,20 @@ def _object(line: str) -> dict[str, Any] | None:
 
 
 def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:
-    """An array of all rows; None if one of them is no array of finite numbers of this shape."""
+    """An array of all rows; None if one of them is no array of numbers of this shape, or beyond their range."""
     level = values
     for size in shape:
         if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
             return None
         level = list(itertools.chain.from_iterable(level))
-    if not set(map(type, level)) <= {float, int}:
+    kinds = set(map(type, level))
+    if not kinds <= {float, int, str}:
+        return None
+    words = {item for item in level if type(item) is str} if str in kinds else set()
+    if not words <= NOT_FINITE.keys() or math.inf in level or -math.inf in level:
         return None
     try:
-        array = np.array(level, dtype=np.float64)
+        array = np.array([NOT_FINITE.get(item, item) for item in level] if words else level, dtype=np.float64)
     except OverflowError:
         return None
-    return array.reshape(len(values), *shape) if np.isfinite(array).all() else None
+    return array.reshape(len(values), *shape)
