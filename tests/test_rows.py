@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradcli import Block, Function, RowSource
@@ -102,6 +102,8 @@ LINES = st.one_of(
     first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": null, "k": 1}']),
     rest=st.lists(LINES, max_size=4),
 )
+@example(first='{"x": 1, "k": 2}', rest=["1], [2", '{"x": 1}], [{"x": 2}', '{"x": 1, "k": "a"}'])
+@example(first='{"x": 1, "k": 2}', rest=['{"x": 1, "k": [[{}', '{}]], "x": 1}', '{"x": 1}],[{"x": 2}'])
 def test_both_ways_to_read_json_lines_agree(first: str, rest: list[str]) -> None:
     """The numbers, the faults, what is kept."""
     text = "\n".join([first, *rest]).encode()

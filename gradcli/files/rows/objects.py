@@ -96,23 +96,23 @@ class Objects:
         """The block, if every row of it is in order."""
         if not lines:
             return Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
+        texts = [line.strip(" \t") for _, line in lines]
+        decode = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins).raw_decode
         try:
-            # A list around each line, so that two halves of an object cannot make one.
-            text = f"[[{'],['.join([line for _, line in lines])}]]"
-            wrapped = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
+            found = list(map(decode, texts))
         except (ValueError, RecursionError, InputError):
             return None
-        rows = [item[0] for item in wrapped if len(item) == 1 and type(item[0]) is dict]
-        if len(rows) != len(lines):
+        rows = [row for row, _ in found]
+        if set(map(type, rows)) != {dict} or [end for _, end in found] != list(map(len, texts)):
             return None
         if keep and any(not row.keys() <= self.source.columns.keys() for row in rows):
             return None
         columns = {}
         for name in wanted:
-            found = _stacked([row.get(name) for row in rows], self.source.columns[name])
-            if found is None:
+            column = _stacked([row.get(name) for row in rows], self.source.columns[name])
+            if column is None:
                 return None
-            columns[name] = found
+            columns[name] = column
         kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
         return Block(np.array([number for number, _ in lines]), columns, kept)
 
