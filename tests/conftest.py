@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from gradcli.cli import main
+from tests import warm
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,19 @@ def gradcli(capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
 @pytest.fixture
 def installed() -> Command:
     """The installed command, run as a process of its own."""
+    return _process(os.path.join(os.path.dirname(sys.executable), "gradcli"))
 
+
+@pytest.fixture
+def forked() -> Command:
+    """The command as a process of its own, where its start does not matter."""
+    return _process(warm.gradcli())
+
+
+def _process(program: str) -> Command:
     def run(*arguments: str, **environment: str) -> Run:
         done = subprocess.run(
-            [os.path.join(os.path.dirname(sys.executable), "gradcli"), *arguments],
+            [program, *arguments],
             capture_output=True,
             text=True,
             encoding="utf-8",

@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import command_reference
+from tests import command_reference, warm
 from tests.conftest import Command, Run
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 GOLDENS = Path(__file__).parent / "goldens" / "examples"
+INSTALLED = ("csv-gradients.sh", "snippet.py")
+"""The examples that run with the installed command and a fresh Python, which start for two seconds each time."""
 
 
 def _blocks(language: str) -> list[str]:
@@ -122,9 +124,10 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").iterdir()), ids=lambda path: path.name)
 def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
-    """Scripts find the installed command; Python examples the installed package."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    program = [sys.executable] if example.suffix == ".py" else ["sh"]
+    """Scripts find the command on the PATH; Python examples the installed package."""
+    folder = Path(sys.executable).parent if example.name in INSTALLED else warm.folder()
+    environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    program = [f"{folder}/python"] if example.suffix == ".py" else ["sh"]
     done = subprocess.run(
         [*program, str(example)],
         capture_output=True,
