@@ -18,6 +18,7 @@ from typing import IO, Any
 import pytest
 
 import gradcli.function
+from tests import warm
 from tests.conftest import Command, Run
 
 BATCH = [sys.executable, "-m", "gradcli", "batch"]
@@ -39,9 +40,9 @@ def ask(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Ask:
 
 
 @contextmanager
-def _process(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+def _process(*program: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*BATCH, *arguments],
+        program,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -184,7 +185,7 @@ def test_a_request_without_memory_is_one_error(error: Exception, ask: Ask, monke
 
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
     """Through pipes, one at a time."""
-    with _process() as process:
+    with _process(warm.gradcli(), "batch") as process:
         for number in range(3):
             _stream(process.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
             _stream(process.stdin).flush()
@@ -221,11 +222,15 @@ def test_a_mistake_imports_no_torch() -> None:
 def test_a_terminal_is_read_only_if_asked() -> None:
     """A hint, and no waiting."""
     main, terminal = pty.openpty()
-    done = subprocess.run(BATCH, stdin=terminal, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [warm.gradcli(), "batch"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert "gradcli batch -" in done.stderr
     os.write(main, json.dumps(GOOD).encode() + b"\n\x04")
-    done = subprocess.run([*BATCH, "-"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [warm.gradcli(), "batch", "-"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False
+    )
     assert json.loads(done.stdout)["grad"] == {"x": 6.0}
     os.close(main)
     os.close(terminal)
@@ -237,7 +242,7 @@ def test_a_terminal_is_read_only_if_asked() -> None:
 def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> None:
     """As for every command."""
     requests = f"(sleep 0.2; printf '{json.dumps(GOOD)}\\n')"
-    script = f"{requests} | ({' '.join(BATCH)} {before} 2>&4; echo $? >&3) {after}"
+    script = f"{requests} | ({warm.gradcli()} batch {before} 2>&4; echo $? >&3) {after}"
     done = subprocess.run(
         ["bash", "-c", f"exec 3>&1 4>&2; {script}"], capture_output=True, text=True, timeout=60, check=False
     )
@@ -248,7 +253,7 @@ def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> Non
 
 def test_an_interrupt_ends_quietly() -> None:
     """With what was answered on stdout."""
-    with _process(start_new_session=True) as process:
+    with _process(*BATCH, start_new_session=True) as process:
         _stream(process.stdin).write(json.dumps(GOOD) + "\n")
         _stream(process.stdin).flush()
         assert _stream(process.stdout).readline()

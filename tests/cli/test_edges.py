@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import time
 
 import pytest
 
+from tests import warm
 from tests.conftest import Command
-
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 
 ANSWERED = [
     ["vjp", "relu6(x)", "--at", "1"],
@@ -92,7 +89,9 @@ def test_no_arguments_show_the_help(arguments: list[str], gradcli: Command) -> N
 def test_an_answer_is_not_lost_with_its_remarks(redirection: str) -> None:
     """Stdout first; a stderr that is closed or full undoes nothing."""
     for arguments, code, out in ((["a = x; x**2"], 0, "9\n"), (["y +"], 2, "")):
-        words = " ".join(f'"{word}"' for word in [GRADCLI, "eval", *arguments, "--at", "x=3", "--format", "plain"])
+        words = " ".join(
+            f'"{word}"' for word in [warm.gradcli(), "eval", *arguments, "--at", "x=3", "--format", "plain"]
+        )
         done = subprocess.run(
             ["sh", "-c", f"{words} {redirection}"], stdout=subprocess.PIPE, text=True, timeout=60, check=False
         )

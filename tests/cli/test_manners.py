@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.forking import Stdout, run_all
+from tests import warm
 from tests.cli.test_output import QUESTIONS
 from tests.cli.test_process import on_a_terminal
 
@@ -77,21 +77,32 @@ def test_a_signal_leaves_nothing_half_written(number: int, code: int | None, tmp
     assert path.read_text(encoding="utf-8") == "before"
 
 
-def test_what_cannot_be_written_is_reported() -> None:
+@pytest.mark.parametrize(("end", "code"), [(">/dev/full", 74), (">&-", 74), ("gone", 141)])
+def test_what_cannot_be_written_is_reported(end: str, code: int) -> None:
     """A full disk and a closed stdout with 74, a reader that went away with 141 and silence; of every command."""
-    codes: dict[Stdout, int] = {"full": 74, "closed": 74, "gone": 141}
-    jobs = [([command, *words], stdout) for command, words in QUESTIONS.items() for stdout in codes]
-    for (words, stdout), (run, _) in zip(jobs, run_all(jobs), strict=True):
-        assert (run.code, run.out) == (codes[stdout], ""), words
-        said = run.err.splitlines()
-        assert said == [] if stdout == "gone" else len(said) == 1, words
-        assert all(line.startswith("error: the output could not be written: ") for line in said), words
+    reader, writer = os.pipe()
+    os.close(reader)
+    for command, words in QUESTIONS.items():
+        redirection = f">&{writer}" if end == "gone" else end
+        done = subprocess.run(
+            ["bash", "-c", f'"$@" {redirection}', "", warm.gradcli(), command, *words],
+            capture_output=True,
+            text=True,
+            pass_fds=[writer],
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (code, ""), command
+        said = done.stderr.splitlines()
+        assert said == [] if end == "gone" else len(said) == 1, command
+        assert all(line.startswith("error: the output could not be written: ") for line in said), command
+    os.close(writer)
 
 
 def test_a_full_disk_leaves_no_file() -> None:
     """A device is written to as it is; what it refuses is reported with its name."""
     done = subprocess.run(
-        [GRADCLI, "eval", "x", "--at", "1", "--format", "csv", "-o", "/dev/full"],
+        [warm.gradcli(), "eval", "x", "--at", "1", "--format", "csv", "-o", "/dev/full"],
         capture_output=True,
         text=True,
         timeout=60,
@@ -105,7 +116,7 @@ def test_a_full_disk_leaves_no_file() -> None:
 def test_an_open_file_is_not_replaced(tmp_path: Path) -> None:
     """`-o /dev/stdout` adds to where stdout goes, between what others write there."""
     path = tmp_path / "log"
-    script = f'(echo before; "{GRADCLI}" eval x --at 1 --format plain -o /dev/stdout; echo after) > "{path}"'
+    script = f'(echo before; "{warm.gradcli()}" eval x --at 1 --format plain -o /dev/stdout; echo after) > "{path}"'
     subprocess.run(["sh", "-c", script], timeout=60, check=True)
     assert path.read_text(encoding="utf-8") == "before\n1\nafter\n"
 
@@ -117,13 +128,19 @@ def test_a_pipeline_keeps_the_exit_code_to_itself() -> None:
     assert (done.returncode, done.stderr) == (141, "") or (done.returncode, done.stderr) == (0, "")
 
 
-def test_no_command_reads_standard_input_unasked() -> None:
+def test_no_command_reads_standard_input_unasked(tmp_path: Path) -> None:
     """A `while read` loop keeps its lines; `@-` takes them."""
-    for words, (run, read) in zip(QUESTIONS, run_all([([c, *w], "kept") for c, w in QUESTIONS.items()]), strict=True):
-        assert (run.code, run.err, read) == (0, "", 0), words
-        assert run.out
-    ((run, read),) = run_all([(["eval", "x**2", "--at", "@-", "--format", "plain"], "kept")])
-    assert (run.code, run.out, read) == (0, "1 4\n", 4)
+    given = tmp_path / "given"
+    given.write_bytes(b"1\n2\n")
+    asking = ["eval", "x**2", "--at", "@-", "--format", "plain"]
+    for words in (*([command, *words] for command, words in QUESTIONS.items()), asking):
+        with given.open("rb") as file:
+            done = subprocess.run(
+                [warm.gradcli(), *words], stdin=file, capture_output=True, text=True, timeout=60, check=False
+            )
+            read = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+        assert (done.returncode, done.stderr, read) == (0, "", 4 if words is asking else 0), words
+        assert done.stdout == "1 4\n" if words is asking else done.stdout
 
 
 @pytest.mark.parametrize("command", ["vjp", "explain", "functions"])
@@ -131,20 +148,24 @@ def test_without_a_locale_there_is_an_answer(command: str) -> None:
     """In ASCII, and with colours if they are asked for."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
     kept = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
-    for more in ({"LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}):
-        for options in (["--color", "always"], ["--format", "markdown"]):
-            done = subprocess.run(
-                [GRADCLI, command, *QUESTIONS[command], *options],
-                capture_output=True,
-                env=environment | kept | more,
-                timeout=60,
-                check=False,
-            )
-            assert (done.returncode, done.stderr) == (0, b"")
-            assert done.stdout.isascii()
-            assert b"\\u" not in done.stdout
+    none = {"LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    started = {"vjp": [["--color", "always"]], "functions": [["--format", "markdown"]]}.get(command, [])
+    forked = [["--color", "always"], ["--format", "markdown"]]
+    runs = [(GRADCLI, none, options) for options in started]
+    runs += [(warm.gradcli(), {"PYTHONIOENCODING": "ascii"}, options) for options in forked]
+    for program, more, options in runs:
+        done = subprocess.run(
+            [program, command, *QUESTIONS[command], *options],
+            capture_output=True,
+            env=environment | kept | more,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.isascii()
+        assert b"\\u" not in done.stdout
     refused = subprocess.run(
-        [GRADCLI, command, "−" if command == "functions" else "sine(é)", "--color", "always"],
+        [warm.gradcli(), command, "−" if command == "functions" else "sine(é)", "--color", "always"],
         capture_output=True,
         env=environment | kept | {"PYTHONIOENCODING": "ascii"},
         timeout=60,

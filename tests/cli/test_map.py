@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from gradcli import Function
+from tests import warm
 from tests.conftest import Command
 
 Array = npt.NDArray[Any]
@@ -444,7 +445,7 @@ def test_what_is_no_file_is_refused(gradcli: Command) -> None:
 
 
 def _piped(data: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*MAP, *words], input=data, capture_output=True, timeout=120, check=False)
+    return subprocess.run([warm.gradcli(), "map", *words], input=data, capture_output=True, timeout=120, check=False)
 
 
 def test_rows_go_through_a_pipe() -> None:
@@ -469,7 +470,8 @@ def test_standard_input_is_read_once() -> None:
 
 def test_a_slow_pipe_is_answered_as_it_comes() -> None:
     """The answer to a row does not wait for the next."""
-    with subprocess.Popen([*MAP, "x**2", "--points", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    words = [warm.gradcli(), "map", "x**2", "--points", "-"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"x\n3\n")
@@ -486,7 +488,7 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("x\n" + "1.5\n" * 300_000)
     with subprocess.Popen(
-        [*MAP, "x**2", "--points", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [warm.gradcli(), "map", "x**2", "--points", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"y,dy_dx\n"
@@ -502,7 +504,7 @@ def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [*MAP, "x", "--points", "-", *words],
+            [warm.gradcli(), "map", "x", "--points", "-", *words],
             input=b"x\n1\n",
             stdout=full,
             stderr=subprocess.PIPE,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -113,13 +111,10 @@ def test_vectors_come_from_files(gradcli: Command, tmp_path: Path) -> None:
     assert gradcli("vjp", "[x, 5*x]", "--at", "3", *files, "--format", "plain").out == "1\n5\n"
 
 
-def test_the_installed_command_accumulates_and_shows() -> None:
+def test_a_process_accumulates_and_shows(forked: Command) -> None:
     """In a process of its own."""
-    command = [sys.executable, "-m", "gradcli", "vjp", "y = x**2; z = y**3", "--at", "1,2", "--v", "1,1", "--v", "1,1"]
-    run = subprocess.run(
-        [*command, "--accumulate", "--show", "y", "--json"], capture_output=True, text=True, check=True, timeout=120
-    )
-    first, second = map(json.loads, run.stdout.splitlines())
+    words = ["vjp", "y = x**2; z = y**3", "--at", "1,2", "--v", "1,1", "--v", "1,1"]
+    first, second = map(json.loads, forked(*words, "--accumulate", "--show", "y", "--json").out.splitlines())
     assert (first["accumulated"]["x"], second["accumulated"]["x"]) == ([6, 192], [12, 384])
     assert second["intermediates"] == {"y": {"value": [1, 4], "grad": [3, 48]}}
 

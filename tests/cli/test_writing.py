@@ -24,10 +24,10 @@ SCRIPTS = [golden for golden in sorted(GOLDENS.glob("code*.txt")) if "json" not 
 
 
 @pytest.mark.parametrize("to", ["torch", "numpy"])
-def test_a_script_that_is_piped_into_a_file_runs(to: str, installed: Command, tmp_path: Path) -> None:
-    """As a process, and prints what `vjp` prints."""
+def test_a_script_that_is_piped_into_a_file_runs(to: str, forked: Command, tmp_path: Path) -> None:
+    """As a process of a fresh Python, and prints what `vjp` prints."""
     words = ["y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"]
-    run = installed("code", *words, "--to", to)
+    run = forked("code", *words, "--to", to)
     assert (run.code, run.err) == (0, "")
     script = tmp_path / "script.py"
     script.write_text(run.out, encoding="utf-8")
@@ -35,7 +35,7 @@ def test_a_script_that_is_piped_into_a_file_runs(to: str, installed: Command, tm
     assert (done.returncode, done.stderr) == (0, "")
     shown = done.stdout.replace("tensor(", "").replace(", dtype=torch.float64)", "")
     numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
-    assert numbers == [float(word) for word in installed("vjp", *words, "--format", "plain").out.split()]
+    assert numbers == [float(word) for word in forked("vjp", *words, "--format", "plain").out.split()]
 
 
 def test_a_torch_script_is_written_without_torch() -> None:
