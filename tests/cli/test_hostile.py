@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -164,28 +163,27 @@ def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, grad
     assert time.perf_counter() - start < 30
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_memory_stays_bounded() -> None:
+    """In a process that may map 8 GiB (torch alone maps several) and hold far less."""
+    texts = [
         "9**9**9**9",
         "(" * 100_000 + "x",
-        "x+" * 60_000 + "x",
         "x.view(99999999999, 99999999999)",
         "[x,x]" + "[:, None]" * 90,
-    ],
-    ids=["tower", "brackets", "long sum", "view", "dimensions"],
-)
-def test_memory_stays_bounded(text: str) -> None:
-    """In a process that may map 8 GiB (torch alone maps several) and hold far less."""
+        "x+" * 60_000 + "x",
+    ]
     code = (
-        f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30}));"
-        "from gradcli.cli import main; sys.exit(main(['eval', sys.stdin.read(), '--at', 'x=1']))"
+        f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({8 * 2**30}, {8 * 2**30}))\n"
+        "from gradcli.cli import main\n"
+        "for text in sys.stdin:\n"
+        "    code = main(['eval', text.strip(), '--at', 'x=1', '--format', 'plain'])\n"
+        "    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in KiB\n"
+        "    assert code in (0, 2) and held < 4 * 2**20, (text[:20], code, held)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=text, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", code], input="\n".join(texts), capture_output=True, text=True, timeout=200, check=False
     )
-    assert done.returncode in (0, 2), done.stderr
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4 * 2**20  # KiB
+    assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 
 

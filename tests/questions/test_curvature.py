@@ -273,9 +273,9 @@ def test_a_product_of_many_factors_has_no_formula_that_grows(count: int) -> None
     assert time.perf_counter() - start < 30
 
 
-def test_the_commands_answer_in_every_process(installed: Command, gradcli: Command) -> None:
+def test_the_commands_answer_in_every_process(forked: Command, gradcli: Command) -> None:
     """The first of them in one of its own."""
-    run = installed("hvp", "sum(x**3)", "--at", "1,2", "--u", "e1", "--json")
+    run = forked("hvp", "sum(x**3)", "--at", "1,2", "--u", "e1", "--json")
     assert (run.code, run.err) == (0, "")
     assert json.loads(run.out)["hvp"] == {"x": [0.0, 12.0]}
     assert gradcli("jvp", "-x**2", "--at", "-1,2", "--u", "-1,1", "--format", "plain").out == "-2 -4\n"

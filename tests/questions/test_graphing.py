@@ -27,17 +27,15 @@ def test_very_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Function("a = x; b = a; c = b; c*2").graph({"x": 1}).nodes
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["--show hidden2", "--show x", "--show ,", "--v 1,2,3", "--to dot --json", "--to svg", "--wrt z", "--strict"],
-)
-def test_errors_answer_without_torch(words: str) -> None:
+def test_errors_answer_without_torch() -> None:
     """In a process of its own."""
     code = (
-        "import sys; from gradcli.cli import main;"
-        "code = main(['graph', 'hidden = x**2; hidden*2', '--at', '1,2', *sys.argv[1:]]);"
-        "sys.exit(99 if 'torch' in sys.modules else code)"
+        "import sys; from gradcli.cli import main\n"
+        "for words in ('--show hidden2', '--show x', '--show ,', '--v 1,2,3', '--to dot --json', '--to svg',\n"
+        "              '--wrt z', '--strict'):\n"
+        "    assert main(['graph', 'hidden = x**2; hidden*2', '--at', '1,2', *words.split()]) == 2, words\n"
+        "    assert 'torch' not in sys.modules, words\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error" in done.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.count("error") >= 8

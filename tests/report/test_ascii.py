@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gradcli as package
-from gradcli.cli import output
+from gradcli.report import render
 from gradcli.report.drawing import Screen, text
-from tests.conftest import Command
+from tests.recorded import COMMANDS, answer
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
-COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
 OWN_SIGNS = ("typesetting.py", "tokens.py", "board.py", "notation.py", "graph.py", "mathematics.py")
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
@@ -28,13 +25,10 @@ SOURCES = [
 
 
 @pytest.mark.parametrize("command", TABLES)
-def test_every_recorded_answer_has_an_ascii_form(
-    command: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_recorded_answer_has_an_ascii_form(command: str) -> None:
     """Nothing is left to be written as an escape."""
-    monkeypatch.setattr(output, "screen", lambda color: Screen(ascii=True))
-    run = gradcli(*shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:])
-    assert run.out.isascii()
+    output = answer(command)
+    assert render(output.answer, output.manner.form, Screen(ascii=True), output.manner.digits).isascii()
 
 
 def _words(source: Path) -> Iterator[str]:
@@ -46,8 +40,8 @@ def _words(source: Path) -> Iterator[str]:
             yield node.value
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(Path(package.__file__).parent)))
-def test_every_sign_in_our_own_words_has_an_ascii_form(source: Path) -> None:
+def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
     """The words of answers, wherever they are written."""
-    for words in _words(source):
-        assert text(words, Screen(ascii=True)).plain.isascii(), words
+    for source in SOURCES:
+        for words in _words(source):
+            assert text(words, Screen(ascii=True)).plain.isascii(), (source, words)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
-from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -17,18 +15,18 @@ from gradcli.report.latex import parts, render
 from gradcli.report.latex.mathematics import mathematics
 from gradcli.results import Functions
 from gradcli.typesetting import name, number, text, typed
-from tests import latex
+from tests import latex, recorded
 from tests.conftest import Command
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
-COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
-COMMANDS = [c for c in COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c]  # which is no --format latex
+COMMANDS = [
+    c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c
+]  # which is no --format latex
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
     """All commands, all that can be in their answers; the format is the only thing that changes."""
-    words = shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
+    words = recorded.words(command)
     if "--format" in words:
         at = words.index("--format")
         del words[at : at + 2]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -12,32 +10,25 @@ from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradcli.cli import output
+from gradcli.report import render
 from gradcli.report.drawing import Screen, add_row, draw, new_table, title
 from gradcli.report.reflow import lines
-from tests.conftest import Command
+from tests.recorded import COMMANDS, answer
 
-GOLDENS = Path(__file__).parent.parent / "goldens" / "answers"
-COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)", c)]
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?(?![\w.])")
 
 
-@pytest.mark.parametrize("columns", [20, 30, 40, 60])
 @pytest.mark.parametrize("command", DRAWN)
-def test_every_answer_fits_and_keeps_its_numbers_whole(
-    command: str, columns: int, gradcli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
     """Those that are shown where there is room for all."""
-    words = shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
-    shown = {}
-    for width in (None, columns):
-        monkeypatch.setattr(output, "screen", lambda *_, width=width: Screen(width))
-        shown[width] = gradcli(*words).out
-    assert max(map(cell_len, shown[columns].splitlines())) <= columns
-    found = shown[columns]
-    numbers = {number for number in NUMBER.findall(shown[None] or "") if len(number) < columns}
-    assert not {number for number in numbers if number not in found}
+    output = answer(command)
+    form, digits = output.manner.form, output.manner.digits
+    numbers = set(NUMBER.findall(render(output.answer, form, Screen(), digits)))
+    for columns in (20, 30, 40, 60):
+        shown = render(output.answer, form, Screen(columns), digits)
+        assert max(map(cell_len, shown.splitlines())) <= columns
+        assert not {number for number in numbers if len(number) < columns and number not in shown}, columns
 
 
 def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:

@@ -1,0 +1,27 @@
+"""The command lines whose answers are recorded, and what they answer: once, however often it is then written."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from pathlib import Path
+
+from gradcli.cli.app import _answer
+from gradcli.cli.output import Output
+
+GOLDENS = Path(__file__).parent / "goldens" / "answers"
+COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
+"""With the prompt, and the exit code if it is not 0."""
+
+
+def words(command: str) -> list[str]:
+    """What is behind `gradcli`."""
+    return shlex.split(command.removeprefix("$ ").partition("  # exit ")[0])[1:]
+
+
+@functools.cache
+def answer(command: str) -> Output:
+    """The answer, and how it is to be written."""
+    found = _answer(words(command))
+    assert isinstance(found, Output)
+    return found
