@@ -23,15 +23,15 @@ Array = npt.NDArray[np.float64]
 
 MAGIC = b"\x93NUMPY"
 
-_HEADER_BYTES = 2**16
+HEADER_BYTES = 2**16
 """Bytes in which a header must end; NumPy itself reads 10,000."""
 
-_DIRECTORY_BYTES = 2**22
+DIRECTORY_BYTES = 2**22
 """Bytes of an archive's table of contents: some tens of thousands of arrays."""
 
 _DESCR = re.compile(r"""['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|[\[(])""")
-_FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
-_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
+FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
 _TYPE = re.compile(r"[<>=|]?([a-zA-Z?])(\d{0,2})")
 
 _REFUSED = {
@@ -72,7 +72,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     """
     if part is not None:
         raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
-    head += stream.read(_HEADER_BYTES - len(head))
+    head += stream.read(HEADER_BYTES - len(head))
     header, start = header_of(head, name)
     dtype, shape, order = _layout(header, name)
     size = math.prod(shape) * dtype.itemsize
@@ -105,7 +105,7 @@ def header_of(head: bytes, name: str) -> tuple[str, int]:
 
 def _layout(header: str, name: str) -> tuple[np.dtype[Any], tuple[int, ...], Literal["C", "F"]]:
     """The element type, the shape and the order that a header claims, once they are known to be fit."""
-    descr, fortran, sizes = (pattern.search(header) for pattern in (_DESCR, _FORTRAN, _SHAPE))
+    descr, fortran, sizes = (pattern.search(header) for pattern in (_DESCR, FORTRAN, SHAPE))
     if descr is None or fortran is None or sizes is None:
         raise InputError(f"the header of {name} is damaged", hint="save or copy it again")
     # Sixteen digits of a size are enough to refuse it, and int() of a million of them would take long.
@@ -184,18 +184,33 @@ def _chosen(names: list[str], name: str, part: str | None) -> str:
 
 
 def _require_small_directory(stream: BinaryIO, name: str) -> None:
-    """Refuse an archive whose table of contents would itself fill the memory: `zipfile` reads it whole.
+    """Refuse an archive whose table of contents would itself fill the memory, or that is beyond 4 GiB."""
+    size, is_large = directory(stream)
+    if size > DIRECTORY_BYTES or is_large:
+        message = f"the archive {name} is too large: at most 4 GiB, with {DIRECTORY_BYTES // 2**20} MiB of names"
+        raise TooLargeError(message, hint="save the array in a file of its own, with numpy.save")
+
+
+def directory(stream: BinaryIO) -> tuple[int, bool]:
+    """The bytes of an archive's table of contents, which `zipfile` reads whole, and whether it may be beyond 4 GiB.
 
     It is described in the last record of the file: the signature, four numbers of two bytes, the table's size and place
-    of four bytes each.  Archives beyond 4 GiB have a second record before it, which is refused along with them.
+    of four bytes each.  Archives beyond 4 GiB have the place of a longer record before it.
+
+    Raises:
+        BadZipFile: There is no such record.
     """
-    stream.seek(max(0, stream.seek(0, 2) - 2**16 - 42))
+    end = stream.seek(0, 2)
+    stream.seek(max(0, end - 2**16 - 42))
     tail = stream.read()
     stream.seek(0)
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) < at + 22:
         raise zipfile.BadZipFile
-    size = struct.unpack_from("<I", tail, at + 12)[0]
-    if size > _DIRECTORY_BYTES or b"PK\x06\x07" in tail[max(0, at - 20) : at]:
-        message = f"the archive {name} is too large: at most 4 GiB, with {_DIRECTORY_BYTES // 2**20} MiB of names"
-        raise TooLargeError(message, hint="save the array in a file of its own, with numpy.save")
+    if not tail[max(0, at - 20) : at].startswith(b"PK\x06\x07"):
+        return struct.unpack_from("<I", tail, at + 12)[0], False
+    place = struct.unpack_from("<Q", tail, at - 12)[0]
+    stream.seek(min(place, end))
+    size = struct.unpack_from("<Q", stream.read(56).ljust(56, b"\0"), 40)[0]
+    stream.seek(0)
+    return size, True

@@ -122,14 +122,25 @@ def _at(index: int, shape: list[int]) -> str:
 
 def _kind(value: Any) -> str:
     match value:
+        case str():
+            return f"the text {shown(value)}"
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return kind(value)
+
+
+def kind(value: Any) -> str:
+    """What JSON calls a value, for messages."""
+    match value:
         case bool():
             return "true" if value else "false"
         case None:
             return "null"
         case str():
-            return f"the text {shown(value)}"
+            return "a text"
         case list():
-            return f"a list of {len(value)}"
+            return "a list"
         case dict():
             return "an object"
         case _:

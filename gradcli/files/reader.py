@@ -12,7 +12,7 @@ from gradcli.files.binary import MAGIC, Array, read_npy, read_npz
 from gradcli.files.nested import read_json
 from gradcli.files.reference import FORMATS, Reference, opened
 from gradcli.files.tables import read_table
-from gradcli.files.text import read_text
+from gradcli.files.text import read_text, unreadable
 
 
 class Files:
@@ -82,15 +82,13 @@ class Files:
         try:
             return self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked)), asked.name
         except InputError as error:
+            # Hints are for words such as @FILE, and a path has no sign before it.
             error.hint = error.hint and error.hint.replace("@FILE", "FILE").replace("@-", "-").replace(
                 "@ reads", "name"
             )
             raise
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"{asked.name} cannot be read: {reason}", hint="it must be a file that you may read"
-            ) from error
+            raise unreadable(asked.name, error) from error
 
     @contextmanager
     def _opened(self, asked: Reference, source: str) -> Iterator[BinaryIO]:
@@ -106,9 +104,9 @@ class Files:
             error.place = error.place or place
             raise
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            hint = "it must be a file that you may read"
-            raise InputError(f"{asked.name} cannot be read: {reason}", place=place, hint=hint) from error
+            refused = unreadable(asked.name, error)
+            refused.place = place
+            raise refused from error
 
     def _stdin(self, source: str) -> BinaryIO:
         if self._reader_of_stdin is not None:

@@ -109,7 +109,7 @@ class _Table:
 
     def _refuse_cell(self, row: _Row) -> NoReturn:
         columns = range(len(row.cells)) if self.column is None else [self.column]
-        index = next(index for index in columns if not _is_number(row.cells[index]))
+        index = next(index for index in columns if not is_number(row.cells[index]))
         cell = row.cells[index].strip()
         named = self.header is not None and self.header[index]
         column = shown(self.header[index]) if self.header and named else f"{index}, counted from 0"
@@ -193,7 +193,7 @@ def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:
     if index >= count:
         hint = choice("columns", part.strip(), header) if header else f"the columns are 0 to {count - 1}, without names"
         raise InputError(f"{name} has no column {shown(part)}", hint=hint if count > 1 or header else "leave it out")
-    if header and _is_number(header[index]):
+    if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
         message = f"row {first.line} of {name} may be names or numbers: {shown(header[index])} is in column {index}"
         raise InputError(
@@ -215,7 +215,8 @@ def _is_float(cell: str) -> bool:
     return True
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether `number` takes a cell."""
     try:
         number(cell)
     except ValueError:

@@ -41,6 +41,12 @@ def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def unreadable(name: str, error: OSError) -> InputError:
+    """What to say of a file or a stream that the system does not give."""
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"{name} cannot be read: {reason}", hint="it must be a file that you may read")
+
+
 def shown(word: str) -> str:
     """A cell or a name in quotes, cut to what a message has room for.
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradcli.errors import UsageError, did_you_mean
+from gradcli.files.nested import kind
 from gradcli.requests.keys import COMMANDS, HINTS, KEYS, known, text
-from gradcli.requests.reading import Request, kind
+from gradcli.requests.reading import Request
 from gradcli.results import Answer, Source
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from gradcli.errors import InputError, UsageError
-from gradcli.files.nested import NOT_FINITE, array_of
-from gradcli.requests.reading import kind
+from gradcli.files.nested import NOT_FINITE, array_of, kind
 from gradcli.results import Language
 
 COMMANDS = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval", "check", "explain", "graph", "code")

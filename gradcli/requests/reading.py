@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span, TooLargeError
+from gradcli.files.nested import kind
 
 LINE_BYTES = 2**25
 """Bytes of one line that are read, 32 MiB: as many as of a file of text."""
@@ -133,20 +134,3 @@ def _require_repeatable(found: Any) -> None:
             return
         level = [item for outer in inside for item in (outer.values() if isinstance(outer, dict) else outer)]
     raise TooLargeError(f'the key "id" is nested deeper than {ID_DEPTH}', hint="a number or a text will do")
-
-
-def kind(value: Any) -> str:
-    """What JSON calls a value, for messages."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case None:
-            return "null"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return "a number"

@@ -47,7 +47,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     if suffix not in FORMATS:
         raise InputError(
             f"the name '{path}' does not say what format the file is in",
-            hint=f"name it {', '.join(FORMATS)}, or give {option} csv, tsv, jsonl, npy or npz",
+            hint=f"name it {', '.join(FORMATS)}, or give {option} {', '.join(dict.fromkeys(FORMATS.values()))}",
         )
     return FORMATS[suffix]
 

@@ -20,21 +20,25 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.binary import MAGIC, as_float64, element_type, header_of
+from gradcli.files.binary import (
+    DIRECTORY_BYTES,
+    FORTRAN,
+    HEADER_BYTES,
+    MAGIC,
+    SHAPE,
+    as_float64,
+    directory,
+    element_type,
+    header_of,
+)
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, RowSource
-
-_HEADER_BYTES = 2**16
-_DIRECTORY_BYTES = 2**22
-"""Bytes of an archive's table of contents, which is read whole."""
 
 _COPIED = 2**20
 
 _WORDS = re.compile(r"[<>=|]?[SU]\d{1,9}|[<>=|]?[mM]8(?:\[\w+\])?")
 """Types of texts and dates, which are kept and are no variables."""
 
-_FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
-_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
 _PLAIN = re.compile(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""")
 _RECORD = re.compile(r"""['"]descr['"]\s*:\s*\[(.*?)\]\s*,\s*['"]fortran_order""", re.DOTALL)
 _FIELD = re.compile(
@@ -199,13 +203,13 @@ def _table(stream: IO[bytes], name: str) -> _Table:
     head = _some(stream, 12)
     size = int(struct.unpack_from("<H" if head[6:7] == b"\x01" else "<I", head.ljust(12, b"\0"), 8)[0])
     start = 10 if head[6:7] == b"\x01" else 12
-    if head.startswith(MAGIC) and size > _HEADER_BYTES:
+    if head.startswith(MAGIC) and size > HEADER_BYTES:
         raise TooLargeError(f"{name} has a header of {size:,} bytes", hint="save fewer columns")
     head += _some(stream, max(0, start + size - len(head)))
     header, start = header_of(head, name)
     if head[6:7] == b"\x03":
         header = header.encode("latin-1").decode("utf-8", "replace")
-    fortran, sizes = _FORTRAN.search(header), _SHAPE.search(header)
+    fortran, sizes = FORTRAN.search(header), SHAPE.search(header)
     if fortran is None or sizes is None:
         raise InputError(f"the header of {name} is damaged", hint="save or copy it again")
     shape = tuple(int(part[:18]) for part in re.findall(r"\d+", sizes[1]))
@@ -279,19 +283,9 @@ def _archive(stream: BinaryIO, name: str) -> zipfile.ZipFile:
     """The archive, unless its table of contents would itself fill the memory."""
     if not stream.seekable():
         raise InputError(f"{name} is an archive, which is not read from a pipe", hint="write it to a file")
-    stream.seek(max(0, stream.seek(0, 2) - 2**16 - 42))
-    tail = stream.read()
-    at = tail.rfind(b"PK\x05\x06")
-    if at < 0 or len(tail) < at + 22:
-        raise zipfile.BadZipFile
-    size = struct.unpack_from("<I", tail, at + 12)[0]
-    if tail[max(0, at - 20) : at].startswith(b"PK\x06\x07"):
-        stream.seek(struct.unpack_from("<Q", tail, at - 12)[0])
-        record = stream.read(56)
-        size = struct.unpack_from("<Q", record.ljust(56, b"\0"), 40)[0]
-    if size > _DIRECTORY_BYTES:
+    size, _ = directory(stream)
+    if size > DIRECTORY_BYTES:
         raise TooLargeError(f"the archive {name} has {size:,} bytes of names", hint="save fewer arrays")
-    stream.seek(0)
     return zipfile.ZipFile(stream)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from gradcli.errors import InputError
 from gradcli.files.binary import Array
 from gradcli.files.rows.lines import Lines
-from gradcli.files.tables import SEPARATORS, fault, number
+from gradcli.files.tables import SEPARATORS, fault, is_number, number
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 
@@ -85,7 +85,7 @@ class Delimited:
                 message = f"row {first + blank} of {self._name} is not a row of names: {error}"
                 raise InputError(message, hint="the first row names the columns") from error
             names = [cell.strip() for cell in cells]
-            if all(map(_is_number, names)):
+            if all(map(is_number, names)):
                 raise InputError(
                     f"{self._name} has no row of names: its first row is {shown(lines[blank])}",
                     hint="the first row names the columns, such as x,y",
@@ -201,7 +201,7 @@ class Delimited:
                 f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {len(self._header)} columns"
             )
             return Fault(index, message, f"{between}, and every row must have as many")
-        name, column = next((n, c) for n, c in zip(wanted, usecols, strict=True) if not _is_number(cells[c]))
+        name, column = next((n, c) for n, c in zip(wanted, usecols, strict=True) if not is_number(cells[c]))
         what, hint = fault(cells[column].strip(), self._separator)
         return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
 
@@ -255,11 +255,3 @@ def _is_regular(text: str, separator: str, width: int, count: int) -> bool:
         return False
     table: Array = marks.reshape(count, width)
     return bool((table[:, -1] == ord("\n")).all() and (table[:, :-1] == ord(separator)).all())
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True

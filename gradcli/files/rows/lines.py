@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from gradcli.errors import InputError, TooLargeError
+from gradcli.files.text import unreadable
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
@@ -76,10 +77,7 @@ class Lines:
                     break
                 data += more
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"{self._name} cannot be read: {reason}", hint="it must be a file that you may read"
-            ) from None
+            raise unreadable(self._name, error) from None
         self.position += len(data)
         return bytes(data)
 
