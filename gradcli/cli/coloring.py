@@ -35,11 +35,5 @@ def marked(text: str) -> str:
 
 def typed(arguments: Sequence[str]) -> Color:
     """The colours that a command line asks for, before it is known to be right; else those of the environment."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
-    words = [after if word == "--color" else word.partition("=")[2] for word, after in pairs if _is_option(word)]
-    word = words[-1] if words else os.environ.get(environment.COLOR, "")
-    return Color(word) if word in list(Color) else Color.auto
-
-
-def _is_option(word: str) -> bool:
-    return word == "--color" or word.startswith("--color=")
+    words = environment.given(arguments, "--color") or [os.environ.get(environment.COLOR, "")]
+    return Color(words[-1]) if words[-1] in list(Color) else Color.auto

@@ -32,10 +32,20 @@ def message(error: click.exceptions.UsageError) -> str:
     return said[:1].lower() + said[1:]
 
 
+def given(arguments: Sequence[str], option: str) -> list[str]:
+    """The values of an option on a command line that is not yet known to be right.
+
+    >>> given(["vjp", "x", "--color", "always", "--color=never"], "--color")
+    ['always', 'never']
+    """
+    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
+    parts = ((*word.partition("="), after) for word, after in pairs)
+    return [value if equals else after for name, equals, value, after in parts if name == option]
+
+
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether errors are to be JSON too: by the last word on the command line, or else by the environment."""
-    pairs = list(zip(arguments, [*arguments[1:], ""], strict=False))
-    if any(word in ("--json", "--format=json") or (word, after) == ("--format", "json") for word, after in pairs):
+    """Whether errors are to be JSON too: by any word on the command line, or else by the environment."""
+    formats = given(arguments, "--format")
+    if "--json" in arguments or "json" in formats:
         return True
-    is_told = any(word == "--format" or word.startswith("--format=") for word in arguments)
-    return not is_told and os.environ.get(FORMAT) == "json"
+    return not formats and os.environ.get(FORMAT) == "json"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RowFormat(StrEnum):
-    """How rows are written."""
+    """How rows are written; `gradcli.files.rows` has them by suffix, and brings NumPy."""
 
     csv = "csv"
     tsv = "tsv"

@@ -20,6 +20,8 @@ import numpy.typing as npt
 import pytest
 
 from gradcli import Function
+from gradcli.cli.mapping import RowFormat
+from gradcli.files.rows import FORMATS as SUFFIXES
 from tests import warm
 from tests.conftest import Command
 
@@ -27,7 +29,7 @@ Array = npt.NDArray[Any]
 
 MAP = [sys.executable, "-m", "gradcli", "map"]
 
-FORMATS = ["csv", "tsv", "jsonl", "npy", "npz"]
+FORMATS = [form.value for form in RowFormat]
 
 
 def _write(path: Path, columns: Mapping[str, Array]) -> None:
@@ -90,6 +92,11 @@ def _flat(found: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Arra
         return found[name]
     ends = ["_".join(map(str, index)) for index in np.ndindex(*shape)]
     return np.stack([found[name + end] for end in ends], axis=1).reshape(-1, *shape)
+
+
+def test_every_format_of_rows_has_a_suffix() -> None:
+    """The command line and the files know the same."""
+    assert list(dict.fromkeys(SUFFIXES.values())) == FORMATS
 
 
 def test_the_derivatives_of_a_parabola_by_hand(gradcli: Command, tmp_path: Path) -> None:
