@@ -18,11 +18,17 @@ from tests.cli.test_output import QUESTIONS
 from tests.cli.test_process import on_a_terminal
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
-HEEDING = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); print(flush=True)\n"
-"""The background jobs of a shell ignore interrupts, and so would these tests there."""
+READY = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gradcli.cli import main
+print(flush=True)
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command as its entry point starts it, behind a sign that it can take an interrupt; what comes before is Python.
 
-READY = HEEDING + "from gradcli.cli import main; sys.exit(main(sys.argv[1:]))"
-"""The command as its entry point starts it, behind a sign that Python itself is up."""
+The background jobs of a shell ignore interrupts, and so would these tests there.
+"""
 
 
 @pytest.mark.parametrize("delay", [0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0])
