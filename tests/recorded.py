@@ -1,4 +1,4 @@
-"""The command lines whose answers are recorded, and what they answer: once, however often it is then written."""
+"""Recorded command lines and their answers, and pages of functions: computed once, however often they are written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import shlex
 from pathlib import Path
 
+from gradcli import catalog
 from gradcli.cli.app import _answer
 from gradcli.cli.output import Output
 
@@ -25,3 +26,7 @@ def answer(command: str) -> Output:
     found = _answer(words(command))
     assert isinstance(found, Output)
     return found
+
+
+page = functools.cache(catalog.page)
+"""The page of a function, which nobody changes."""

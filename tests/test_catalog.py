@@ -17,6 +17,7 @@ from gradcli.language.operators import SIGNS
 from gradcli.report import table
 from gradcli.report.drawing import Screen
 from gradcli.results import FunctionPage, Functions, Listing
+from tests import recorded
 from tests.conftest import Command
 
 SEVEN_DIGITS = {"hardsigmoid"}
@@ -48,7 +49,7 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_pages_fit_the_screen_and_lose_nothing(op: ops.Op) -> None:
     """Every word of the row, however it is broken; plain characters where there are no others."""
-    page = catalog.page(op.name)
+    page = recorded.page(op.name)
     for width in (40, 80, None):
         shown = table.render(Functions((page,)), Screen(width, ascii=True))
         assert shown.isascii()
@@ -77,7 +78,7 @@ def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives()
 
 
 def _formulas(name: str) -> list[str]:
-    derivative = catalog.page(name).derivative
+    derivative = recorded.page(name).derivative
     return [cell.pretty for variable in derivative.wrt for cell in derivative.symbolic[variable].cells]
 
 
@@ -94,12 +95,12 @@ def _formulas(name: str) -> list[str]:
 )
 def test_kinks_come_from_the_meaning(name: str, kinks: tuple[str, ...]) -> None:
     """A row that is defined by others has theirs."""
-    assert catalog.page(name).inner_kinks == kinks
+    assert recorded.page(name).inner_kinks == kinks
 
 
 def test_meanings_are_for_people_and_for_the_parser() -> None:
     """Without what is handed on, and word for word; by cases where a constant argument decides."""
-    norm = catalog.page("norm")
+    norm = recorded.page("norm")
     assert [(m.case, m.short) for m in norm.meanings] == [
         ("p=2", "sqrt(sum(x**2))"),
         ("p=1", "sum(abs(x))"),
@@ -109,12 +110,12 @@ def test_meanings_are_for_people_and_for_the_parser() -> None:
     ]
     assert norm.meanings[0].text == "sqrt(sum(x**2, dim=dim, keepdim=keepdim))"
     assert norm.meaning_note == "where dim and keepdim are given, the functions inside get the same"
-    assert [m.text for m in catalog.page("mse_loss").meanings] == [
+    assert [m.text for m in recorded.page("mse_loss").meanings] == [
         "mean((input - target)**2)",
         "sum((input - target)**2)",
         "(input - target)**2",
     ]
-    assert catalog.page("exp").meanings == ()
+    assert recorded.page("exp").meanings == ()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_meanings_are_for_people_and_for_the_parser() -> None:
 )
 def test_usage_is_the_signature_with_its_defaults(name: str, usage: str) -> None:
     """As Python writes it."""
-    assert catalog.page(name).entry.usage == usage
+    assert recorded.page(name).entry.usage == usage
 
 
 @pytest.mark.parametrize("sign", SIGNS)
@@ -260,7 +261,7 @@ def test_json_of_the_list_is_an_object_a_line(gradcli: Command) -> None:
 
 def test_an_example_weights_each_element_of_y_differently() -> None:
     """So that a shift shows where they go; an elementwise function has ones, so that it shows its derivative."""
-    pad = catalog.page("pad").example
+    pad = recorded.page("pad").example
     assert pad.command == "vjp"
     np.testing.assert_array_equal(getattr(pad, "vjp")["x"], [2, 3])  # noqa: B009
-    assert "--v ones" in catalog.page("leaky_relu").example_command
+    assert "--v ones" in recorded.page("leaky_relu").example_command

@@ -67,7 +67,7 @@ class Sample:
 
         self._first = self._first or held(0)
         self._last = held(count - 1)
-        sizes = {f"{name}": _sizes(array) for name, array in inputs.items()}
+        sizes = {name: _sizes(array) for name, array in inputs.items()}
         sizes |= {f"{place} out": _sizes(array) for place, array in enumerate(values)}
         for name, size in sizes.items():
             self._extreme(f"least {name}", int(size.argmin()), float(size.min()), held)

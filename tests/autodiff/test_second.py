@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import catalog
 from gradcli.autodiff import derivatives, second
 from gradcli.autodiff.run import Forward, run
 from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.values import read_value
+from tests import recorded
 
 ROUNDED = {"binary_cross_entropy": 1e-10}
 """Relative errors of torch's own backward pass, which adds 1e-12 to a denominator."""
@@ -27,7 +27,7 @@ def _forward(text: str, dtype: str = "float64", **inputs: object) -> Forward:
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """For every operation of the table, at the point of its own example."""
-    answer = catalog.page(op.name).example
+    answer = recorded.page(op.name).example
     forward = run(parse(answer.expression), answer.inputs, answer.wrt, "float64", twice=True)
     generator = np.random.default_rng(3)
     u = {name: generator.uniform(-1, 1, answer.inputs[name].shape) for name in answer.wrt}

@@ -43,7 +43,7 @@ def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_page_of_the_catalog_compiles(op: ops.Op) -> None:
     """With its definition, derivative and example."""
-    latex.check(render(Functions((catalog.page(op.name),))))
+    latex.check(render(Functions((recorded.page(op.name),))))
 
 
 def test_the_list_of_functions_compiles() -> None:

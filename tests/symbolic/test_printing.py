@@ -11,12 +11,12 @@ import pytest
 import sympy
 from hypothesis import given
 
-from gradcli import Function, catalog
+from gradcli import Function
 from gradcli.language import ops
 from gradcli.symbolic.printing.arranging import product
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PrettyPrinter
-from tests import latex
+from tests import latex, recorded
 from tests.truths import TRUTHS, Truth
 
 At = Mapping[str, object]
@@ -325,7 +325,7 @@ def test_labels_in_latex() -> None:
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_function_of_the_catalog_compiles(op: ops.Op) -> None:
     """And has no sign of SymPy's in its Unicode."""
-    page = catalog.page(op.name)
+    page = recorded.page(op.name)
     for answer in (page.derivative, page.example):
         for found in answer.symbolic.values():
             for cell in found.cells:
