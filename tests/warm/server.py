@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import contextlib
 import fcntl
 import gc
@@ -43,6 +44,7 @@ def serve(path: str) -> None:
     for words in _QUESTIONS:
         with contextlib.redirect_stdout(io.StringIO()):
             main(words)
+    sys.excepthook = sys.__excepthook__
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -107,7 +109,7 @@ def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
 def _streams() -> None:
     """Standard streams as Python sets them up at its start."""
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
-    encoding = encoding or "utf-8"
+    encoding = codecs.lookup(encoding or "utf-8").name
     sys.stdin = _stream(0, "r", encoding, errors or "strict")
     sys.stdout = _stream(1, "w", encoding, errors or "strict")
     sys.stderr = _stream(2, "w", encoding, "backslashreplace")
