@@ -15,7 +15,7 @@ _MARKS = "\u0300-\u036f"
 _POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _NAME = rf"[^\W\d{_POWERS}ᵀ](?:[^\W{_POWERS}ᵀ]|[{_MARKS}])*"
 _TOKEN = re.compile(
-    rf"(?P<root>√{_NAME})|(?P<name>{_NAME})|(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<power>[{_POWERS}]+|ᵀ|\.T\b)"
+    rf"(?P<root>√{_NAME})|(?P<name>{_NAME})|(?P<number>[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)|(?P<power>[{_POWERS}]+|ᵀ|\.T\b)"
     r"|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<sign>\*\*|>=|<=|==|!=|.)",
     re.DOTALL,
 )
