@@ -19,7 +19,7 @@ from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Mea
 if TYPE_CHECKING:
     import sympy
 
-    from gradcli.results import VJP, Array, Gradient
+    from gradcli.results import VJP, Array, Gradient, Jacobian
 
 _SYNTAX: Mapping[str, tuple[str, ...]] = {
     "neg": ("-x",),
@@ -96,7 +96,7 @@ def page(name: str) -> FunctionPage:
         meaning_note=note,
         inner_kinks=tuple(dict.fromkeys(_inner_kinks(op))),
         derivative=derivative,
-        derivative_note=_derivative_note(op),
+        derivative_note=_derivative_note(op, derivative),
         example_command=command,
         example=example,
     )
@@ -297,10 +297,11 @@ def _formula_of(op: Op) -> tuple[str, dict[str, str]]:
     return f"{op.name}({', '.join(words)})", values
 
 
-def _derivative_note(op: Op) -> str:
+def _derivative_note(op: Op, derivative: Jacobian) -> str:
     if op.kind is Kind.SOURCE:
         return f"{op.name} itself has no operands to differentiate by"
-    if op.is_condition or op.is_step:
+    is_flat = not any(block.any() for block in (derivative.jacobian or {}).values())
+    if op.is_condition or (op.is_step and is_flat):  # the angle of atan2 jumps too, but is not flat beside it
         return "a step: the derivative is 0 wherever there is one"
     return ""
 

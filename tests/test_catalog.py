@@ -39,6 +39,8 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     assert page["meaning"] or page["meaning_note"]
     derivative = page["derivative"]
     assert {*derivative["symbolic"], *derivative["symbolic_omitted"]} == set(parse(derivative["expression"]).names)
+    if "the derivative is 0" in derivative["note"] and not op.is_condition:
+        assert set(derivative["symbolic"].values()) == {"0"}
     assert derivative["symbolic"]
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("disagree" if op.name in SEVEN_DIGITS else "agree")
