@@ -30,7 +30,7 @@ def rounded(answer: Anything, digits: int) -> Anything:
         case np.ndarray():
             found = _array(answer, digits)
         case np.floating():
-            found = type(answer)(_number(answer, digits))
+            found = _array(np.asarray(answer), digits)[()]
         case float():
             found = _number(answer, digits)
         case Mapping():
@@ -44,15 +44,18 @@ def rounded(answer: Anything, digits: int) -> Anything:
 
 
 def _number(number: Any, digits: int) -> float:
-    return float(f"{float(number):.{digits - 1}e}")
+    found = float(f"{float(number):.{digits - 1}e}")
+    return float(number) if np.isinf(found) else found  # the largest floats have no neighbour above
 
 
 def _array(array: Array, digits: int) -> Array:
     if array.dtype.kind != "f":
         return array
     if array.size <= MANY:
-        flat = np.array([_number(number, digits) for number in array.reshape(-1)], array.dtype)
-        return flat.reshape(array.shape)
+        flat = np.array([_number(number, digits) for number in array.reshape(-1)])
+        with np.errstate(over="ignore"):
+            found = flat.astype(array.dtype).reshape(array.shape)
+        return np.where(np.isinf(found), array, found)
     found = array.copy()
     place = np.ix_(*(_near(size) for size in array.shape))
     found[place] = _array(found[place], digits) if found[place].size <= MANY else found[place]

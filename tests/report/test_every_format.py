@@ -165,9 +165,22 @@ def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 17))
 def test_rounding_is_the_nearest_decimal(number: float, count: int) -> None:
     """In arrays of either precision, and 17 digits change nothing."""
-    assert rounded(number, count) == float(f"%.{count - 1}e" % number)
+    nearest = float(f"%.{count - 1}e" % number)
+    assert rounded(number, count) == (nearest if np.isfinite(nearest) else number)
     assert rounded(np.array([number]), 17)[0] == number
     assert rounded(True, 3) is True
+
+
+def test_rounding_does_not_reach_infinity() -> None:
+    """The largest floats of either precision stay what they are."""
+    for kind in (np.float64, np.float32):
+        largest = np.finfo(kind).max
+        for count in range(1, 9):
+            for number in (largest, np.array([-largest])):
+                assert np.isfinite(rounded(number, count)).all()
+                assert rounded(number, count).dtype == kind
+    assert rounded(1.7e308, 1) == 1.7e308
+    assert rounded(np.float64("inf"), 3) == np.inf
 
 
 def test_a_large_array_is_rounded_where_it_is_shown() -> None:
