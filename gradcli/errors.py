@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 EXCERPT_WIDTH = 72
-"""Characters of a source line that an error message shows around the caret."""
+"""Characters of a source line that an error message shows around the caret, where there is room for them."""
+
+EXCERPT_MARGIN = 8
+"""Columns beside them: the indent, and dots at both ends."""
 
 MESSAGE_LENGTH = 400
 """Characters of a message or a hint."""
@@ -45,20 +48,45 @@ class Place:
         line = f"line {self.text.count(chr(10), 0, self.span.start) + 1}" if "\n" in self.text else ""
         return ", ".join(part for part in (source, line) if part)
 
-    def render(self) -> str:
-        """The line of text with carets under the range, cut to `EXCERPT_WIDTH` around it."""
+    def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
+        """The line of text with carets under the range, cut around it to `EXCERPT_WIDTH` or to what has room.
+
+        Args:
+            columns: Of the terminal, if it is one.
+            encoding: Of what is written to; what that has not is written as escapes.
+        """
+        room = EXCERPT_WIDTH if columns is None else max(1, min(EXCERPT_WIDTH, columns - EXCERPT_MARGIN))
         start = min(self.span.start, len(self.text))
         first = self.text.rfind("\n", 0, start) + 1
         last = self.text.find("\n", first)
         line = self.text[first : last if last >= 0 else len(self.text)]
         column = start - first
         width = max(1, min(self.span.stop - start, len(line) - column))
-        left = max(0, min(column - EXCERPT_WIDTH // 3, len(line) + 1 - EXCERPT_WIDTH))
-        width = min(width, max(1, left + EXCERPT_WIDTH - column))
-        head, tail = "..." * (left > 0), "..." * (len(line) > left + EXCERPT_WIDTH)
-        excerpt = printable(line[left : left + EXCERPT_WIDTH])
-        carets = " " * (len(head) + column - left) + "^" * width
-        return f"  {head}{excerpt}{tail}\n  {carets}"
+        left = max(0, min(column - room // 3, len(line) + 1 - room))
+        stop = min(column + width, max(column + 1, left + room))
+        head, tail = "..." * (left > 0), "..." * (len(line) > left + room)
+        parts = (line[left:column], line[column:stop], line[stop : left + room])
+        before, marked, after = (_encodable(printable(part), encoding) for part in parts)
+        carets = " " * (len(head) + _cells(before)) + "^" * max(1, _cells(marked))
+        return f"  {head}{before}{marked}{after}{tail}\n  {carets}"
+
+
+def _encodable(text: str, encoding: str) -> str:
+    """`text` as it is written: with escapes for what the encoding has not."""
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _cells(text: str) -> int:
+    """Columns of a terminal that a text takes: two for a wide character, none for a combining one.
+
+    >>> _cells("x + y"), _cells("\N{CJK UNIFIED IDEOGRAPH-91CF}"), _cells("e\N{COMBINING ACUTE ACCENT}")
+    (5, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def printable(text: str) -> str:
@@ -84,12 +112,12 @@ class GradcliError(Exception):
         self.place = place
         self.hint = hint and shortened(printable(hint))
 
-    def render(self) -> str:
-        """The message, the caret and the hint as plain text, without a final newline."""
+    def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
+        """The message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
         where = self.place.where if self.place else ""
         lines = [f"error: {self.message}{f' ({where})' if where else ''}"]
         if self.place is not None:
-            lines.append(self.place.render())
+            lines.append(self.place.render(columns, encoding))
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)

@@ -23,7 +23,7 @@ from gradcli.cli.completion import answering
 from gradcli.cli.completion import command as completion
 from gradcli.cli.environment import message, wants_json
 from gradcli.cli.groups import GroupedCommands
-from gradcli.cli.output import Output, Stream, out_of_memory, remark, write
+from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, write
 from gradcli.errors import GradcliError, OutputError, UsageError
 
 BUG = 70
@@ -139,7 +139,7 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
 
         remark(render_error(error))
     else:
-        remark(error.render() + "\n", typed(arguments))
+        complain(error, typed(arguments))
     return error.exit_code
 
 

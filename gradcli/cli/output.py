@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from gradcli.cli.coloring import is_colored, marked
 from gradcli.cli.destination import WIDTH, Destination, destination, save
 from gradcli.cli.environment import is_typed
 from gradcli.cli.options import Color, Format
-from gradcli.errors import OutputError, TooLargeError, UsageError
+from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
@@ -27,6 +26,12 @@ NOT_PASSED = 1
 
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
+
+NARROWEST = 20
+"""Columns that an answer has at least."""
+
+USUAL = 80
+"""Columns of a terminal that does not say."""
 
 ROUNDED = (Format.table, Format.latex, Format.markdown)
 """The formats for people."""
@@ -168,6 +173,12 @@ def out_of_memory(error: MemoryError | RuntimeError) -> TooLargeError:
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
 
 
+def complain(error: GradcliError, color: Color) -> None:
+    """Write an error to stderr, its excerpt no wider than the terminal."""
+    encoding = (sys.stderr.encoding if sys.stderr is not None else None) or "ascii"
+    remark(error.render(columns(sys.stderr), encoding) + "\n", color)
+
+
 def remark(text: str, color: Color = Color.never) -> None:
     """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
     if sys.stderr is not None:
@@ -201,11 +212,21 @@ def _writable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def columns(stream: TextIO | None) -> int | None:
+    """The width of a terminal; None for what is none. COLUMNS counts more, as it does elsewhere."""
+    if stream is None or not stream.isatty():
+        return None
+    told = os.environ.get("COLUMNS", "")
+    width = int(told) if told.isdecimal() else 0
+    if not width:
+        with contextlib.suppress(OSError):
+            width = os.get_terminal_size(stream.fileno()).columns
+    return max(NARROWEST, width or USUAL)
+
+
 def screen(color: Color = Color.auto) -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
     from gradcli.report.drawing import Screen
 
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
-    width = max(20, shutil.get_terminal_size().columns) if is_terminal else None
-    return Screen(width, not encoding.lower().startswith("utf"), is_colored(color, sys.stdout))
+    return Screen(columns(sys.stdout), not encoding.lower().startswith("utf"), is_colored(color, sys.stdout))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.errors import GradcliError, Place, Span
 from tests.conftest import Command
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "errors"
@@ -55,3 +56,31 @@ def test_every_error_kind_has_a_golden() -> None:
         "takes 3.0 GiB",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize("columns", [20, 30, 40, 60, 80, 200])
+@pytest.mark.parametrize("before", ["", "x + ", "x + " * 30])
+@pytest.mark.parametrize("after", ["", " + y", " + y" * 30])
+def test_carets_are_under_their_word_in_every_width(columns: int, before: str, after: str) -> None:
+    """No line of the excerpt is wider than the terminal, which would move them."""
+    place = Place(f"{before}sine(x){after}", Span(len(before), len(before) + 4))
+    excerpt, carets = place.render(columns).split("\n")
+    assert max(len(excerpt), len(carets)) <= columns
+    assert excerpt[carets.index("^") : len(carets)] == "sine"
+    assert columns < 80 or place.render(columns) == place.render()
+
+
+def test_carets_know_of_wide_signs_and_of_escapes() -> None:
+    """A sign may take two columns, or the six of its escape where the encoding has it not."""
+    error = GradcliError("no", place=Place("量*(é)", Span(3, 4)))
+    assert error.render() == "error: no\n  量*(é)\n      ^"
+    assert error.render(encoding="ascii") == "error: no\n  \\u91cf*(\\xe9)\n          ^^^^"
+
+
+def test_an_error_fits_the_terminal_that_it_goes_to(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of stderr, whatever stdout is."""
+    monkeypatch.setenv("COLUMNS", "30")
+    words = ["eval", f"{'a + ' * 20}sine(x){' + b' * 20}", "--color", "never"]
+    assert max(map(len, gradcli(*words).err.splitlines())) > 60
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert max(map(len, gradcli(*words).err.splitlines())) <= 30
