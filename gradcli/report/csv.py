@@ -16,8 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import UsageError
+from gradcli.report.drawing import in_ascii
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits
+from gradcli.report.wording import counterexample
 from gradcli.results import (
     HVP,
     JVP,
@@ -41,16 +43,17 @@ from gradcli.results import (
 Row = Sequence[str]
 
 OPINION = ["entry", "torch", "formula", "reference", "radius", "difference", "difference_error", "relative_error"]
-OPINION += ["ulps", "verdict"]
-"""Columns of a check."""
+OPINION += ["ulps", "verdict", "left", "right", "note"]
+"""Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
 def render(answer: Answer | Functions | Source) -> str:
     """VᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
-    Of a check, a row an opinion, then a row a claim.  Of an explanation, the elements of the lines, of v, of the
-    adjoints and of vᵀJ; of a graph, those of the tensors.  Of functions, a row a function, or a name of a brief list.
+    Of a check, a row an opinion, then a row a claim.  Of an explanation, the elements of the lines, of v, of what
+    each line adds to an adjoint, of the adjoints and of vᵀJ; of a graph, those of the tensors.  Of functions, a row a
+    function, or a name of a brief list.
 
     Raises:
         UsageError: The answer is a script.
@@ -74,7 +77,7 @@ def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:
         case Products():
             return _products(answer)
         case Explanation():
-            return ["kind", "name", "operation", "index", "value"], _explanation(answer)
+            return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
         case BackwardGraph():
             header = ["tensor", "index", "data", "grad", "requires_grad", "grad_fn", "is_leaf", "retains_grad"]
             return header, _tensors(answer)
@@ -165,33 +168,54 @@ def _hessian(answer: Hessian) -> Iterator[list[str]]:
 
 
 def _checking(answer: Checking) -> Iterator[list[str]]:
-    """The opinions; a claim has a row of its own, with what is claimed as torch's number where it is refuted."""
+    """The opinions, then the claims; of a claim that is refuted, the truth and in words what it says instead."""
     kind = np.dtype(answer.dtype).type
     for opinion in answer.opinions:
+        sides = opinion.one_sided or (None, None)
         entry = plain_entry(opinion, answer.output)
-        yield [entry, digits(kind(opinion.torch)), *_opinion(opinion), opinion.verdict]
+        yield [
+            entry,
+            digits(kind(opinion.torch)),
+            *_opinion(opinion),
+            opinion.verdict,
+            *map(_number, sides),
+            opinion.note,
+        ]
     for claim in answer.claims:
-        words = f"claim {claim.variable} = {' '.join(claim.text.split())}"
-        yield [words, *[""] * (len(OPINION) - 2), status(claim).replace(" ", "-")]
+        found = dict.fromkeys(OPINION, "")
+        found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
+        found["reference"] = _number(claim.truth)
+        found["verdict"] = status(claim).replace(" ", "-")
+        found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
+        yield list(found.values())
 
 
 def _opinion(opinion: Opinion) -> list[str]:
     """What the other readings say, empty where they say nothing."""
     numbers = [opinion.formula, opinion.reference, opinion.radius, opinion.difference, opinion.difference_error]
-    numbers += [opinion.relative_error, opinion.ulps]
-    return ["" if number is None else digits(number) for number in numbers]
+    return [_number(number) for number in [*numbers, opinion.relative_error, opinion.ulps]]
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else digits(number)
 
 
 def _explanation(answer: Explanation) -> Iterator[list[str]]:
     for step in answer.steps:
-        operation = step.operation.text.replace("…", "...")
-        yield from (["step", step.name, operation, *entry] for entry in _entries(step.value))
-    yield from (["v", "v", "", *entry] for entry in _entries(answer.v))
+        yield from _rows("step", step.name, "", step.operation.text, step.value)
+    yield from _rows("v", "v", "", "", answer.v)
     for adjoint in answer.adjoints:
-        text = adjoint.notation.text
-        yield from (["adjoint", adjoint.name, text, *entry] for entry in _entries(adjoint.value))
+        for term in adjoint.terms:
+            rule = term.equation.text if term.equation is not None else term.formula or term.words
+            yield from _rows("term", adjoint.name, term.source, rule, term.value)
+        yield from _rows("adjoint", adjoint.name, "", adjoint.notation.text, adjoint.value)
     for name in answer.wrt:
-        yield from (["vjp", name, "", *entry] for entry in _entries(answer.vjp[name]))
+        yield from _rows("vjp", name, "", "", answer.vjp[name])
+
+
+def _rows(kind: str, name: str, source: str, operation: str, array: Array) -> Iterator[list[str]]:
+    """A row an element."""
+    return ([kind, name, source, operation.replace("…", "..."), *entry] for entry in _entries(array))
 
 
 def _tensors(answer: BackwardGraph) -> Iterator[list[str]]:

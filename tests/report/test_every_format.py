@@ -124,6 +124,35 @@ def test_cells_of_csv_are_quoted_where_they_must_be() -> None:
     assert '"claim x = 2*maximum(x, x)"' in render(claim, "csv", Screen())
 
 
+def test_csv_of_a_check_says_why() -> None:
+    """The one-sided derivatives of a kink, the reason, and what refutes a claim."""
+    answer = Function("abs(x)").check({"x": [0.0, 2.0]}, claim={"x": "-sign(x)"})
+    text = render(answer, "csv", Screen())
+    kink, smooth, *_, claim = _rows(text)
+    assert text.isascii()
+    assert (kink["verdict"], kink["left"], kink["right"], kink["torch"]) == ("kink", "-1", "1", "0")
+    assert "has a kink here" in kink["note"]
+    assert (smooth["left"], smooth["right"], smooth["note"]) == ("", "", "")
+    assert (claim["verdict"], claim["reference"]) == ("refuted", "1")
+    assert "the claim says -1" in claim["note"]
+    assert "sign" in claim["note"]  # the likeliest mistake
+
+
+def test_csv_of_an_explanation_adds_up() -> None:
+    """The terms of each adjoint are there, with the lines they come from, and their sum is the adjoint."""
+    rows = _rows(render(Function("y = x**2; z = x*y").explain({"x": [1.0, 2.0]}, "ones"), "csv", Screen()))
+    terms = [row for row in rows if row["kind"] == "term"]
+    assert {(row["name"], row["from"], row["operation"]) for row in terms} == {
+        ("y", "z", "adj(z)*x"),
+        ("x", "y", "adj(y)*2*x"),
+        ("x", "z", "adj(z)*y"),
+    }
+    for row in rows:
+        if row["kind"] == "adjoint" and row["name"] != "z":
+            added = [float(t["value"]) for t in terms if (t["name"], t["index"]) == (row["name"], row["index"])]
+            assert sum(added) == float(row["value"])
+
+
 @SLOW
 @given(st.text())
 def test_markdown_of_any_text_has_no_markup(words: str) -> None:
