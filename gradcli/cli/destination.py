@@ -73,7 +73,8 @@ def destination(path: str | None, told: Format | None, command: str) -> Destinat
         known = told
     if known is None:
         named = f"the suffix '{suffix}'" if suffix else "no suffix"
-        message = f"-o {path} has {named}, and the suffix says what to write"
+        shown = path or "''"
+        message = f"-o {shown} has {named}, and the suffix says what to write"
         raise InputError(message, hint=f"known are {', '.join([*TEXT, *OTHER])}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
@@ -100,6 +101,8 @@ def _require_place(path: str) -> None:
         raise OutputError(f"'{path}' could not be written: there is no such folder")
     if os.path.isdir(path):
         raise OutputError(f"'{path}' could not be written: it is a folder")
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise OutputError(f"'{path}' could not be written: it is read-only")
 
 
 def save(answer: Answer | Functions | Source, to: Destination, screen: Screen, digits: int | None) -> None:

@@ -6,7 +6,8 @@ expression, while a word with two (`--jsn`) stays a mistyped option with its sug
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Container, Iterator, Mapping
 
 import typer
 from typer import _click as click
@@ -14,6 +15,7 @@ from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
 from gradcli.cli.completion import candidates
+from gradcli.cli.destination import OTHER, TEXT
 from gradcli.errors import UsageError
 
 _TWINS = {
@@ -21,6 +23,23 @@ _TWINS = {
     "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x", "jvp"),
 }
 """What is taken for what: the option that the command has instead, how they differ, and the command that has this."""
+
+
+_SUFFIXES = frozenset([*TEXT, *OTHER, ".tsv"])
+_FILE = "-o"
+
+
+def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
+    """An option and the value that is attached to it, as in `--at=1`, `-o=FILE` and `-oFILE`; None where none is.
+
+    >>> parted("-oy.csv", ["-o"]), parted("-o=y.csv", ["-o"]), parted("-omega*t", ["-o"]), parted("--at=x=1", ["--at"])
+    (('-o', 'y.csv'), ('-o', 'y.csv'), ('-omega*t', None), ('--at', 'x=1'))
+    """
+    name, equals, value = word.partition("=")
+    if name in known or name.startswith("--"):
+        return name, value if equals else None
+    is_file = word.startswith(_FILE) and os.path.splitext(word)[1].lower() in _SUFFIXES
+    return (_FILE, word.removeprefix(_FILE)) if is_file and _FILE in known else (name, None)
 
 
 def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
@@ -42,17 +61,21 @@ class OnceCommand(TyperCommand):
         """Look at the options, up to `--`."""
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         given: set[str] = set()
+        found: list[str] = []
         words = iter(args)
         for word in words:
             if word == "--":
+                found += [word, *words]
                 break
-            name = word.partition("=")[0]
+            name, value = parted(word, known)
             option = known.get(name) if word.startswith("-") else None
-            if option is not None and not getattr(option, "is_flag", False):
+            takes_value = option is not None and not getattr(option, "is_flag", False)
+            found += [name, value] if takes_value and value is not None and name == _FILE else [word]
+            if option is not None and takes_value:
                 require_once(name, option, given)
-                if word == name:
-                    next(words, None)
-        return super().parse_args(ctx, args)
+                if value is None:
+                    found += [after for after in [next(words, None)] if after is not None]
+        return super().parse_args(ctx, found)
 
 
 class ExpressionCommand(TyperCommand):
@@ -68,7 +91,7 @@ class ExpressionCommand(TyperCommand):
         given: set[str] = set()
         words = iter(args)
         for word in words:
-            name = word.partition("=")[0]
+            name, value = parted(word, known)
             option = known.get(name)
             if word == "--":
                 expressions += words
@@ -78,12 +101,14 @@ class ExpressionCommand(TyperCommand):
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
-                options.append(word)
+                options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
                     if not ctx.resilient_parsing:
                         require_once(name, option, given)
-                    if word == name:
+                    if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
+        if len(expressions) > 1 and not ctx.resilient_parsing:
+            _require_no_short(expressions, known)
         return super().parse_args(ctx, [*options, "--", *expressions])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -112,3 +137,12 @@ class ExpressionCommand(TyperCommand):
         if value is None:
             raise UsageError(f"{name} needs a value", hint=f"write {name} VALUE")
         return value
+
+
+def _require_no_short(expressions: list[str], known: Mapping[str, click.Parameter]) -> None:
+    """Say what a word with one minus should be, where there are more words than the one expression."""
+    for word in expressions:
+        if f"-{word.partition('=')[0]}" in known:
+            raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
+        if word.startswith(_FILE) and _FILE in known:
+            raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -40,9 +41,9 @@ def replacing(path: str) -> Iterator[Output]:
     """The new content of the file at a path, to write to.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
-    was there; that one stays as it is until then.  Whatever ends the block otherwise, a signal too, removes what was
-    written.  A device, a pipe or an open file, such as `/dev/stdout`, is written to as it is,
-    and a link keeps pointing where it does.
+    was there; that one stays as it is until then, or for good if it is read-only.  Whatever ends the block otherwise, a
+    signal too, removes what was written.  A device, a pipe or an open file, such as `/dev/stdout`, is written to as it
+    is, and a link keeps pointing where it does.
 
     Raises:
         OSError: The system refuses, as it says.
@@ -59,6 +60,8 @@ def replacing(path: str) -> Iterator[Output]:
         with open(final, "wb") as device:
             yield Output(device)
         return
+    if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder, name = os.path.split(final)
     rights = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
     with _ended_by_signals():

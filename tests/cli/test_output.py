@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from gradcli.cli.app import app
+from gradcli.files import atomic
 from tests.conftest import Command
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
@@ -106,6 +107,7 @@ REFUSED = [
     (["-o", "a.xyz"], 2, "known are .csv, .json"),
     (["-o", "a"], 2, "known are .csv, .json"),
     (["-o", "-"], 2, "no suffix"),
+    (["-o", ""], 2, "-o '' has no suffix"),
     (["-o", "a.csv", "--format", "json"], 2, "exclude each other"),
     (["-o", "a.npy", "--json"], 2, "exclude each other"),
     (["-o", "a.npy", "--digits", "3"], 2, "exclude each other"),
@@ -169,6 +171,50 @@ def test_a_file_is_replaced_whole(gradcli: Command, tmp_path: Path) -> None:
     assert gradcli("vjp", "x*z", "--at", "x=1", "--at", "z=2", "-o", str(path)).code == 2  # several arrays
     np.testing.assert_array_equal(np.load(path), [1, 4])
     assert {one.name for one in tmp_path.iterdir()} == {"a.npy", "link.npy"}
+
+
+def test_a_read_only_file_is_not_replaced(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although its folder would let it be; said before anything is computed, and where it is found later."""
+    path = tmp_path / "a.csv"
+    path.write_text("mine", encoding="utf-8")
+    path.chmod(0o444)
+    access = os.access
+    monkeypatch.setattr("os.access", lambda where, mode: str(where) != str(path) and access(where, mode))
+    assert "read-only" in gradcli("eval", "no_such_variable", "-o", str(path)).err
+    assert gradcli("eval", "1", "-o", str(path)).code == 74
+    with pytest.raises(PermissionError), atomic.replacing(str(path)):
+        pass
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+
+
+ATTACHED = ["-oa.csv", "-o=a.csv", "--output=a.csv"]
+
+
+@pytest.mark.parametrize("word", ATTACHED)
+def test_a_file_may_be_attached_to_its_option(
+    word: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in other commands; of every place, but once."""
+    monkeypatch.chdir(tmp_path)
+    for words in (["eval", "-o*2", "--at", "3", word], ["eval", word, "-o*2", "--at=3"], ["functions", word, "sin"]):
+        run = gradcli(*words)
+        assert (run.code, run.out, run.err) == (0, "", "")
+        assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+        (tmp_path / "a.csv").unlink()
+        assert "is given twice" in gradcli(*words, "-o", "b.csv").err
+    assert gradcli("eval", "-oo*oo", "--at", "3", "--format", "plain").out == "-9\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("-v", "--v"), ("-at=1", "--at=1"), ("-json", "--json"), ("-oa.bin", "as two words"), ("-x", "vjp --help")],
+)
+def test_what_should_have_two_minuses_is_no_expression(word: str, hint: str, gradcli: Command) -> None:
+    """Where there is one already."""
+    run = gradcli("vjp", "x", "--at", "1", word, "1")
+    assert (run.code, run.out) == (2, "")
+    assert hint in run.err
 
 
 def test_a_check_that_fails_is_written_and_says_so(gradcli: Command, tmp_path: Path) -> None:
