@@ -13,6 +13,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from rich.cells import cell_len
 
 from gradcli import Function, catalog, results
 from gradcli.cli.options import Format
@@ -24,6 +25,7 @@ from gradcli.report.rounding import rounded
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
+MATRIX: dict[str, Any] = {"A": [[0.1, 0.2], [0.3, 0.4]], "x": [0.5, 0.6]}
 F = Function("sin(x)/3")
 G = Function("sum(sin(x)/3)")
 ANSWERS: dict[str, Any] = {
@@ -166,6 +168,17 @@ def test_markdown_of_code_outlasts_its_backticks() -> None:
     """Within a line and in a block."""
     assert markdown.code("a`b``c") == "```a`b``c```"
     assert markdown.fenced("```\n", "python") == "````python\n```\n````\n"
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source"}))
+def test_no_width_loses_a_number(name: str) -> None:
+    """Of those that fit at all: what a pipe has, a terminal has too, and no line is wider than it."""
+    answer = Function("softmax(A@x)").explain(MATRIX, "e0", wrt=["x"]) if name == "Explanation" else ANSWERS[name]()
+    numbers = set(re.findall(r"\d\.\d{6,}", render(answer, "table", Screen())))
+    for width in (20, 25, 40, 60, 80):
+        shown = render(answer, "table", Screen(width))
+        assert numbers <= set(re.findall(r"\d\.\d{6,}", shown)), width
+        assert max(map(cell_len, shown.splitlines())) <= width
 
 
 def test_pipes_stay_in_their_cells() -> None:

@@ -236,30 +236,38 @@ class _Board:
     # -- vᵀJ
 
     def product(self) -> Iterator[Table | Text]:
-        """V, J and vᵀJ as one product where they are small, else vᵀJ alone."""
+        """V, J and vᵀJ as one product where they are small, J above vᵀJ where that is too wide; else vᵀJ alone."""
         answer = self.answer
-        rest = []
+        rest, drawn_of = [], []
         for name in answer.wrt:
-            drawn = self._drawn(name)
-            if drawn is None:
-                rest.append(name)
-            else:
+            block = self._block(name)
+            drawn = None if block is None else self._drawn(name, block)
+            if block is not None:
+                drawn_of.append(answer.inputs[name])
+            if drawn is not None:
                 yield self._lines(drawn)
+                continue
+            rest.append(name)
+            if block is not None:
+                partial = words(self._partial(answer.output, name))
+                yield self._lines(chain([[partial], [self._numbers(block)]], self.screen))
         if rest:
             yield quantities("vᵀJ", answer.vjp, rest, self.screen)
-        drawn_of = [answer.inputs[name] for name in answer.wrt if name not in rest]
         if any(max(answer.value.ndim, array.ndim) > 1 for array in drawn_of):
-            words = f"J has a row for each element of {answer.output} and a column for each element of the variable"
-            yield self._remark(f"{words}, in row-major order")
+            order = f"J has a row for each element of {answer.output} and a column for each element of the variable"
+            yield self._remark(f"{order}, in row-major order")
 
-    def _drawn(self, name: str) -> list[str] | None:
-        """A row, a matrix and a row, with what they are below; None if that is too large or too wide."""
-        block = (self.answer.jacobian or {}).get(name)
+    def _block(self, name: str) -> Array | None:
+        """J by a variable as a matrix, if it is small."""
+        found = (self.answer.jacobian or {}).get(name)
         rows, columns = self.answer.value.size, self.answer.vjp[name].size
-        if block is None or not 0 < rows <= SMALL or not 0 < columns <= SMALL:
-            return None
+        is_small = found is not None and 0 < rows <= SMALL and 0 < columns <= SMALL
+        return found.reshape(rows, columns) if found is not None and is_small else None
+
+    def _drawn(self, name: str, jacobian: Array) -> list[str] | None:
+        """A row, a matrix and a row, with what they are below; None if that is too wide."""
         v, product = (array.reshape(1, -1) for array in (self.answer.v, self.answer.vjp[name]))
-        jacobian = block.reshape(rows, columns)
+        rows = len(jacobian)
         transposed = "vT" if self.screen.ascii else "vᵀ"
         labels = (transposed, self._partial(self.answer.output, name), f"{transposed}J, for {name}")
         shown = []
