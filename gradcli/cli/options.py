@@ -150,9 +150,10 @@ DtypeOption = Annotated[
 
 
 def _unless_told(ctx: typer.Context, value: Format) -> Format:
-    """The format, which yields to another option that chooses one if it is from the environment."""
+    """The format, which yields to another option that chooses one, and where it cannot be, if nobody typed it."""
     is_told = any(environment.is_typed(ctx, name) for name in ("json", "drawing"))
-    return Format.table if is_told and not environment.is_typed(ctx, "format") else value
+    has_not = ctx.command.name == "code" and value is Format.csv
+    return Format.table if (is_told or has_not) and not environment.is_typed(ctx, "format") else value
 
 
 def format_option(text: str) -> Any:

@@ -13,7 +13,7 @@ from typer import _click as click
 
 from gradcli.cli.coloring import is_colored, marked
 from gradcli.cli.destination import WIDTH, Destination, destination, save
-from gradcli.cli.environment import is_typed
+from gradcli.cli.environment import FORMAT, is_typed
 from gradcli.cli.options import Color, Format
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -79,7 +79,8 @@ def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: s
     form = form if to is None else to.form
     is_array = to is not None and to.kind in ("npy", "npz")
     if digits is not None and (is_array or form not in ROUNDED):
-        what = f"-o {path}" if is_array else f"--format {form}"
+        chosen_by = f"--format {form}" if told or to else f"the environment's {FORMAT}={form}"
+        what = f"-o {path}" if is_array else chosen_by
         hint = "there, numbers have all their digits; --digits is for table, latex and markdown"
         raise UsageError(f"--digits and {what} exclude each other", hint=hint)
     return Manner(form, color, digits, to)

@@ -37,6 +37,15 @@ def test_a_format_of_the_environment_yields_to_what_is_typed(
     assert gradcli("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
 
 
+def test_a_format_of_the_environment_breaks_no_command(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script is no CSV; digits that are asked for are told which variable they contradict."""
+    monkeypatch.setenv("GRADCLI_FORMAT", "csv")
+    assert "import torch" in gradcli("code", "x", "--at", "1").out
+    assert gradcli("code", "x", "--at", "1", "--format", "csv").code == 2
+    assert "GRADCLI_FORMAT=csv exclude" in gradcli("eval", "x", "--at", "1", "--digits", "3").err
+    assert "--format json exclude" in gradcli("eval", "x", "--at", "1", "--digits", "3", "--json").err
+
+
 def test_code_has_a_language_beside_a_format(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """There `--to` does not choose the format."""
     monkeypatch.setenv("GRADCLI_FORMAT", "json")
