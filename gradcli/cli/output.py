@@ -230,4 +230,5 @@ def screen(color: Color = Color.auto) -> Screen:
     from gradcli.report.drawing import Screen
 
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
-    return Screen(columns(sys.stdout), not encoding.lower().startswith("utf"), is_colored(color, sys.stdout))
+    is_ascii = not encoding.lower().startswith("utf")
+    return Screen(columns(sys.stdout), is_ascii, is_colored(color, sys.stdout), encoding)

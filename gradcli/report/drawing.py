@@ -52,11 +52,15 @@ _ASCII = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where tables go: the width of the terminal (None in a pipe), and what it can show."""
+    """Where tables go: the width of the terminal (None in a pipe), and what it can show.
+
+    Where there are only the characters of ASCII for our own words, those of the user are in the encoding, or escapes.
+    """
 
     width: int | None = None
     ascii: bool = False
     color: bool = False
+    encoding: str = "ascii"
 
 
 class Code(str):
@@ -113,12 +117,19 @@ def title(words: str, screen: Screen) -> Text:
 def text(words: str, screen: Screen, style: str = "") -> Text:
     """Words in characters that the screen has."""
     kind = CodeText if isinstance(words, Code) else Text
-    return kind(in_ascii(words) if screen.ascii else str(words), style=style)
+    return kind(_shown(words, screen), style=style)
 
 
 def drawing(words: str, screen: Screen) -> Drawing:
     """Lines whose blanks matter, in characters that the screen has."""
-    return Drawing(in_ascii(words) if screen.ascii else words)
+    return Drawing(_shown(words, screen))
+
+
+def _shown(words: str, screen: Screen) -> str:
+    """Words as they will be written, so that a column is as wide as the escapes in it."""
+    if not screen.ascii:
+        return str(words)
+    return in_ascii(words).encode(screen.encoding, "backslashreplace").decode(screen.encoding)
 
 
 def in_ascii(words: str) -> str:

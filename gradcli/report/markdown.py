@@ -35,7 +35,7 @@ def render(answer: Answer | Functions | Source, screen: Screen) -> str:
         case BackwardGraph(drawing="mermaid"):
             return fenced(mermaid.render(answer), "mermaid")
         case _:
-            return "\n".join(_blocks(table.parts(answer, Screen(ascii=screen.ascii))))
+            return "\n".join(_blocks(table.parts(answer, Screen(ascii=screen.ascii, encoding=screen.encoding))))
 
 
 def fenced(words: str, language: str = "") -> str:

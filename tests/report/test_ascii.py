@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import gradcli as package
+from gradcli import Function
+from gradcli.cli import output
 from gradcli.report import render
 from gradcli.report.drawing import Screen, text
 from tests.recorded import COMMANDS, answer
@@ -45,3 +47,14 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
     for source in SOURCES:
         for words in _words(source):
             assert text(words, Screen(ascii=True)).plain.isascii(), (source, words)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gb18030"])
+def test_columns_are_in_line_around_escapes(encoding: str) -> None:
+    """A name that the encoding has stays; else its escape is as wide as it is written."""
+    answer = Function("λ*é").eval({"λ": 1.0, "é": 2.0})
+    shown = render(answer, "table", Screen(ascii=True, encoding=encoding))
+    assert shown.encode(encoding).decode(encoding) == shown
+    assert ("é" in shown) == (encoding != "ascii")
+    rows = [line for line in shown.splitlines() if line.startswith("| ")]
+    assert len({line.index("|", 2) for line in rows[:4]}) == 1
