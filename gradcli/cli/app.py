@@ -29,6 +29,12 @@ from gradcli.errors import GradcliError, OutputError, UsageError
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
 
+EXIT_CODES = (
+    "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "
+    "written, 130 interrupted, 141 broken pipe."
+)
+"""What the help of every command ends with."""
+
 app = typer.Typer(
     name="gradcli",
     no_args_is_help=True,
@@ -49,6 +55,8 @@ batch.register(app)
 mapping.register(app)
 functions.register(app)
 completion.register(app)
+for _command in app.registered_commands:
+    _command.epilog = EXIT_CODES
 
 
 def _show_version(ctx: typer.Context, wanted: bool) -> None:

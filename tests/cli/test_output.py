@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -15,7 +16,10 @@ import numpy as np
 import pytest
 import typer
 
-from gradcli.cli.app import app
+from gradcli.cli import BROKEN_PIPE, INTERRUPTED
+from gradcli.cli.app import BUG, app
+from gradcli.cli.output import NOT_PASSED
+from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
 from tests.conftest import Command
 
@@ -260,6 +264,14 @@ def test_colours_are_those_of_each_stream(gradcli: Command, monkeypatch: pytest.
     assert "\x1b" not in gradcli("eval", "x +", "--color", "never").err
     monkeypatch.setenv("FORCE_COLOR", "0")
     assert "\x1b" not in gradcli("eval", "x +").err
+
+
+@pytest.mark.parametrize("command", ["", *GROUP.commands])
+def test_every_help_says_what_the_exit_codes_mean(command: str, gradcli: Command) -> None:
+    """All that there are."""
+    said = gradcli(*filter(None, [command]), "--help").out.partition("Exit codes:")[2]
+    errors = {0, NOT_PASSED, GradcliError.exit_code, BUG, OutputError.exit_code, INTERRUPTED, BROKEN_PIPE}
+    assert {int(code) for code in re.findall(r"\b\d+\b", said.partition("\n\n")[0])} == errors
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
