@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -145,6 +146,24 @@ def test_bash_is_given_what_it_replaces(line: str, word: str, wanted: list[str],
     found = offered(line, Shell.bash, word)
     assert [text for text in found if text in wanted] == wanted
     assert wanted == found
+
+
+def test_files_are_offered_behind_their_sign(offered: Offered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a value or an expression may be in one; hidden ones and those that need quotes are not."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("data.csv", "dot.npy", ".data", "da ta.csv", "x.npz"):
+        Path(name).touch()
+    Path("sub").mkdir()
+    Path("sub/deep.csv").touch()
+    assert offered("gradcli eval x --at @d") == ["@data.csv", "@dot.npy"]
+    assert offered("gradcli eval x --at @") == ["@data.csv", "@dot.npy", "@sub/", "@x.npz"]
+    assert offered("gradcli eval x --at x=@sub/") == ["x=@sub/deep.csv"]
+    assert offered("gradcli eval @x") == ["@x.npz"]
+    assert offered("gradcli vjp x --v=@dot") == ["--v=@dot.npy"]
+    assert offered("gradcli jvp x --u x=@dot") == ["x=@dot.npy"]
+    assert offered("gradcli vjp x --v @dot", Shell.bash, "dot") == ["dot.npy"]
+    assert offered("gradcli eval x --at @nowhere/") == []
+    assert offered("gradcli eval x --at @@d") == []
 
 
 def test_hostile_lines_are_answered_by_nothing(offered: Offered) -> None:

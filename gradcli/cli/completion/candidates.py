@@ -5,7 +5,10 @@ Reads text by its look, as what is being typed is not yet in the language, and S
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import string
 from collections.abc import Iterable, Iterator
 
 import typer
@@ -21,14 +24,16 @@ KEYWORDS = frozenset("if else and or not for in True False None".split())
 Candidates = list[tuple[str, str]]
 """Texts for what is being typed, each with a word of explanation."""
 
+_PLAIN = frozenset(string.ascii_letters + string.digits + "_+-,")
+
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _LAST_NAME = re.compile(r"(\.?)([^\W\d]\w*)\Z")
 _STATEMENT = re.compile(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)")
 
 
 def expression(ctx: typer.Context, incomplete: str) -> Candidates:
-    """The text with the name at its end completed to a function, or to a variable."""
-    return [] if incomplete.lstrip().startswith("@") else list(_in_language(ctx, incomplete))
+    """The text with the name at its end completed to a function, or to a variable; behind `@` a file."""
+    return list(_files(incomplete[1:]) if incomplete.startswith("@") else _in_language(ctx, incomplete))
 
 
 def vector(ctx: typer.Context, incomplete: str) -> Candidates:
@@ -39,7 +44,10 @@ def vector(ctx: typer.Context, incomplete: str) -> Candidates:
 
 def value(ctx: typer.Context, incomplete: str) -> Candidates:
     """A variable with its equals sign, or behind it a value."""
-    if "=" in incomplete:
+    name, equals, given = incomplete.partition("=")
+    if given.startswith("@"):
+        return [(f"{name}={file}", said) for file, said in expression(ctx, given)]
+    if equals:
         return expression(ctx, incomplete)
     names = [(f"{name}=", "a variable") for name in variables(_typed(ctx))]
     return [*_starting(names, incomplete), *expression(ctx, incomplete)]
@@ -98,6 +106,17 @@ def _in_language(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str
     names = [(f"{name}(", text) for name, text in _functions(is_dotted=is_dotted)]
     others = [] if is_dotted else [(name, "a variable") for name in variables(_typed(ctx) or head)]
     yield from ((head + name, text) for name, text in _starting([*names, *others], match[2]))
+
+
+def _files(start: str) -> Iterator[tuple[str, str]]:
+    """Files whose path begins so, but those that are hidden or would need quotes."""
+    folder, name = os.path.split(start)
+    with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in sorted(entries, key=lambda one: one.name):
+            if entry.name.startswith(name or tuple(_PLAIN)) and set(entry.name) <= _PLAIN | {"."}:
+                is_folder = entry.is_dir()
+                path = os.path.join(folder, entry.name)
+                yield f"@{path}{'/' * is_folder}", "a folder" if is_folder else "a file"
 
 
 def _functions(*, is_dotted: bool) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ _gradcli_completion() {{
     while IFS= read -r candidate; do
         COMPREPLY+=("$candidate")
     done < <({ASKED}=bash {LINE}="${{COMP_LINE:0:COMP_POINT}}" {WORD}="$2" "$1" 2>/dev/null)
-    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *[\(=] ]]; then
+    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *[\(=/] ]]; then
         compopt -o nospace 2>/dev/null
     fi
     return 0
@@ -53,7 +53,7 @@ _gradcli_completion() {{
         text="${{line%%$'\t'*}}"
         if [[ -z $text ]]; then
             continue
-        elif [[ $text == *[\(=] ]]; then
+        elif [[ $text == *[\(=/] ]]; then
             open+=("$text")
             open_shown+=("${{line/$'\t'/  -- }}")
         else
