@@ -147,6 +147,17 @@ def test_a_format_decides_where_the_suffix_does_not(gradcli: Command, tmp_path: 
         assert len((tmp_path / name).read_text(encoding="utf-8").split()) == 2
 
 
+def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> None:
+    """An array where stdout has a line each, which .jsonl has too."""
+    for words in (["vjp", "sin(x)", *AT, *E01], ["functions", "loss"], ["functions", "--groups"]):
+        lines = gradcli(*words, "--json").out
+        assert gradcli(*words, "-o", str(tmp_path / "a.json")).code == 0
+        assert gradcli(*words, "-o", str(tmp_path / "a.jsonl")).code == 0
+        found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+        assert found == [json.loads(line) for line in lines.splitlines()]
+        assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == lines
+
+
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
     """A .py runs, a .tex is a document, and .dot and .mmd need no --to."""
     script, document, dot, mermaid = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv", "mmd"))
