@@ -133,7 +133,7 @@ def add(
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = body.__doc__
-    app.command(body.__name__.rstrip("_"), cls=ExpressionCommand, no_args_is_help=True)(command)
+    app.command(body.__name__.rstrip("_"), cls=ExpressionCommand)(command)
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -23,7 +23,7 @@ def is_typed(ctx: click.Context, parameter: str) -> bool:
 
 def message(error: click.exceptions.UsageError) -> str:
     """What is wrong with a command line; a value from the environment is wrong by the name of its variable."""
-    said = error.format_message().rstrip(".")
+    said = " ".join(error.format_message().split()).rstrip(".")
     parameter = getattr(error, "param", None)
     variable = getattr(parameter, "envvar", None)
     if error.ctx is not None and parameter is not None and variable:

@@ -293,3 +293,10 @@ def test_fish_completes() -> None:
             check=True,
         )
         assert done.stdout.startswith(f"{wanted}\t")
+
+
+def test_a_shell_must_be_named(gradcli: Command) -> None:
+    """On one line."""
+    run = gradcli("completion")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.splitlines()[0] == "error: missing argument 'SHELL'. Choose from: bash, zsh, fish"

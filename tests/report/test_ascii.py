@@ -10,7 +10,6 @@ import pytest
 
 import gradcli as package
 from gradcli import Function
-from gradcli.cli import output
 from gradcli.report import render
 from gradcli.report.drawing import Screen, text
 from tests.recorded import COMMANDS, answer

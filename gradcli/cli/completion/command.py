@@ -13,7 +13,7 @@ Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, he
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("completion", no_args_is_help=True)(completion)
+    app.command("completion")(completion)
 
 
 def completion(shell: Shells) -> str:

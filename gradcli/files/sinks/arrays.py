@@ -107,7 +107,7 @@ class NpzWriter:
             self._kinds.setdefault(quantity.name, (self._dtype, quantity.shape))
         with zipfile.ZipFile(self._target.file, "w") as archive:
             for name, (dtype, shape) in self._kinds.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                     member.write(header(dtype, (self._count, *shape)))
                     if name in self._spools:
                         _copy(self._spools.pop(name), member)
