@@ -278,7 +278,7 @@ def test_a_bug_of_ours_is_reported_as_such() -> None:
     assert "Traceback" in debugged.stderr
 
 
-@pytest.mark.parametrize("arguments", ["--help", "--version", "vjp --help", "vjp", "eval x --at 1"])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "vjp --help", "", "eval x --at 1"])
 @pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 74), (">&-", 74), ("| true", 141)])
 def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: str, code: int) -> None:
     """Help and version too; at exit Python has nothing left to complain about."""
