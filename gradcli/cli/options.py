@@ -175,7 +175,7 @@ Digits = Annotated[
         min=1,
         max=17,
         show_default=False,
-        help="Significant digits in tables, LaTeX and Markdown. By default as many as it takes to read numbers back.",
+        help="Significant digits of every number shown. By default as many as it takes to read it back.",
     ),
 ]
 OutputFile = Annotated[

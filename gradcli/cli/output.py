@@ -13,7 +13,7 @@ from typer import _click as click
 
 from gradcli.cli.coloring import is_colored, marked
 from gradcli.cli.destination import WIDTH, Destination, destination, save
-from gradcli.cli.environment import FORMAT, is_typed
+from gradcli.cli.environment import is_typed
 from gradcli.cli.options import Color, Format
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
@@ -32,9 +32,6 @@ NARROWEST = 20
 
 USUAL = 80
 """Columns of a terminal that does not say."""
-
-ROUNDED = (Format.table, Format.latex, Format.markdown)
-"""The formats for people."""
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
@@ -77,12 +74,8 @@ def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: s
     told = form if json or is_typed(ctx, "format") else None
     to = destination(path, told, ctx.command.name or "")
     form = form if to is None else to.form
-    is_array = to is not None and to.kind in ("npy", "npz")
-    if digits is not None and (is_array or form not in ROUNDED):
-        chosen_by = f"--format {form}" if told or to else f"the environment's {FORMAT}={form}"
-        what = f"-o {path}" if is_array else chosen_by
-        hint = "there, numbers have all their digits; --digits is for table, latex and markdown"
-        raise UsageError(f"--digits and {what} exclude each other", hint=hint)
+    if digits is not None and to is not None and to.kind in ("npy", "npz"):
+        raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
     return Manner(form, color, digits, to)
 
 

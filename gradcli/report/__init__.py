@@ -32,7 +32,7 @@ def render(answer: Answer | Functions | Source, form: str, screen: Screen, digit
         digits: Significant digits that are shown; as many as it takes by default.
     """
     if digits is not None:
-        answer = rounded(answer, digits)
+        answer = rounded(answer, digits, whole=form in ("json", "csv", "plain"))
     match form:
         case "json":
             return json.render(answer)

@@ -13,14 +13,19 @@ from gradcli.results import Array
 Anything = TypeVar("Anything")
 
 MANY = 2**16
-"""Elements beyond which only those near the ends of the axes are rounded: no others are shown."""
+"""Elements beyond which only those near the ends of the axes are rounded, where no others are shown."""
 
 NEAR = 12
 """How near that is."""
 
 
-def rounded(answer: Anything, digits: int) -> Anything:
+def rounded(answer: Anything, digits: int, *, whole: bool = False) -> Anything:
     """The same answer, every float in it rounded; text and whole numbers stay.
+
+    Args:
+        answer: An object of `gradcli.results`, or what is in one.
+        digits: How many are left.
+        whole: Whether to round the middle of large arrays too.
 
     >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
     (0.333, 2, {'x': 123000.0})
@@ -28,17 +33,19 @@ def rounded(answer: Anything, digits: int) -> Anything:
     found: Any = answer
     match answer:
         case np.ndarray():
-            found = _array(answer, digits)
+            found = _array(answer, digits, whole=whole)
         case np.floating():
-            found = _array(np.asarray(answer), digits)[()]
+            found = _array(np.asarray(answer), digits, whole=whole)[()]
         case float():
             found = _number(answer, digits)
         case Mapping():
-            found = {key: rounded(value, digits) for key, value in answer.items()}
+            found = {key: rounded(value, digits, whole=whole) for key, value in answer.items()}
         case tuple():
-            found = tuple(rounded(value, digits) for value in answer)
+            found = tuple(rounded(value, digits, whole=whole) for value in answer)
         case _ if is_dataclass(answer) and not isinstance(answer, type):
-            changed = {field.name: rounded(getattr(answer, field.name), digits) for field in fields(answer)}
+            changed = {
+                field.name: rounded(getattr(answer, field.name), digits, whole=whole) for field in fields(answer)
+            }
             found = replace(answer, **changed)
     return found  # type: ignore[no-any-return]
 
@@ -48,17 +55,17 @@ def _number(number: Any, digits: int) -> float:
     return float(number) if np.isinf(found) else found  # the largest floats have no neighbour above
 
 
-def _array(array: Array, digits: int) -> Array:
+def _array(array: Array, digits: int, *, whole: bool) -> Array:
     if array.dtype.kind != "f":
         return array
-    if array.size <= MANY:
+    if whole or array.size <= MANY:
         flat = np.array([_number(number, digits) for number in array.reshape(-1)])
         with np.errstate(over="ignore"):
             found = flat.astype(array.dtype).reshape(array.shape)
         return np.where(np.isinf(found), array, found)
     found = array.copy()
     place = np.ix_(*(_near(size) for size in array.shape))
-    found[place] = _array(found[place], digits) if found[place].size <= MANY else found[place]
+    found[place] = _array(found[place], digits, whole=False) if found[place].size <= MANY else found[place]
     return found
 
 

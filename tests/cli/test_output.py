@@ -121,9 +121,6 @@ REFUSED = [
     (["-o", "folder.csv"], 74, "it is a folder"),
     (["--digits", "0"], 2, "1<=x<=17"),
     (["--digits", "18"], 2, "1<=x<=17"),
-    (["--digits", "3", "--json"], 2, "exclude each other"),
-    (["--digits", "3", "--format", "csv"], 2, "all their digits"),
-    (["--digits", "3", "--format", "plain"], 2, "all their digits"),
 ]
 
 

@@ -195,7 +195,7 @@ def test_without_unicode_markdown_is_ascii() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
-@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "json", "csv", "plain"])
 def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
     """No number of the answer is longer; what the formula says is not touched."""
     answer = ANSWERS[name]()
@@ -226,12 +226,13 @@ def test_rounding_does_not_reach_infinity() -> None:
 
 
 def test_a_large_array_is_rounded_where_it_is_shown() -> None:
-    """The ends of its axes."""
+    """The ends of its axes, unless all of it is."""
     array = np.linspace(0, 1, 3 * 10**5).reshape(3, -1)
     found = rounded(array, 2)
     assert found[1, 0] == 0.33
     assert found[2, -1] == 1
     assert found[1, 50_000] == array[1, 50_000]
+    assert rounded(array, 2, whole=True)[1, 50_000] == 0.5
 
 
 def test_json_is_a_line_for_each_product() -> None:
