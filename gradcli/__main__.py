@@ -2,6 +2,6 @@
 
 import sys
 
-from gradcli.cli import main
+from gradcli.cli import process
 
-sys.exit(main())
+sys.exit(process())

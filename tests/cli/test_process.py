@@ -139,6 +139,23 @@ def test_the_list_of_commands_is_whole_at_80_columns(forked: Command) -> None:
     assert order[:7] == ["vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval"]
 
 
+def test_only_a_process_of_its_own_leaves_its_garbage() -> None:
+    """Where `main` is called from Python, the collector stays as it is."""
+    code = (
+        "import atexit, gc; from gradcli.cli import {0}\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n{0}()"
+    )
+    for function, frozen in (("main", "False"), ("process", "True")):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(function), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.stdout.split()[-1] == frozen
+
+
 def test_the_main_job_through_the_installed_command(installed: Command) -> None:
     """What the README promises, from the entry point."""
     run = installed(*MAIN_JOB)
