@@ -139,6 +139,8 @@ OPTIONS: dict[str, list[str]] = {
     "--no-check": [],
     "--strict": [],
     "--json": [],
+    "--digits": ["1", "3", "17", "0", "x"],
+    "--color": ["always", "never", "red"],
 }
 """Options that a command has or has not, and their values; some take none."""
 
@@ -176,7 +178,7 @@ class Fuzz:
             pick(COMMANDS),
             text,
             "--format",
-            pick(["table", "json", "plain", "latex"]),
+            pick(["table", "json", "csv", "plain", "latex", "markdown"]),
             "--dtype",
             pick(["float64", "float32"]),
         ]
@@ -201,7 +203,7 @@ class Fuzz:
     def options(self, command: str) -> list[str]:
         """Options of a command, and now and then one that it does not have."""
         found = []
-        shared = ["--wrt", "--json", "--no-check", "--strict"]
+        shared = ["--wrt", "--json", "--no-check", "--strict", "--digits", "--color"]
         names = [option for option in OWN[command] if self.random.random() < 0.25]
         names += [option for option in shared if self.random.random() < 0.06]
         names += [self.random.choice(list(OPTIONS))] if self.random.random() < 0.04 else []
@@ -342,7 +344,8 @@ def complaint(words: list[str]) -> str:
     if code not in ((0, 1, 2) if words[0] == "check" or "--strict" in words else (0, 2)):
         return f"exit {code}: {err.getvalue()}"
     if code == 2:
-        is_clear = err.getvalue().startswith(("error: ", '{"schema"')) and not out.getvalue()
+        said = re.sub(r"\x1b\[[\d;]*m", "", err.getvalue())
+        is_clear = said.startswith(("error: ", '{"schema"')) and not out.getvalue()
         return "" if is_clear and len(err.getvalue()) < 3_000 else f"unclear: {out.getvalue()}{err.getvalue()}"
     if leaked := LEAKS.findall(out.getvalue() + err.getvalue()):
         return f"leaked: {leaked}"
