@@ -144,11 +144,6 @@ def _write(
                 raise UsageError(f"-o {to.path} and --to {drawing} exclude each other", hint="leave out --to")
             answer = replace(answer, drawing="dot" if to.kind == "dot" else "mermaid")
     text = report.render(answer, to.form, screen, digits)
-    is_document = to.path.lower().endswith(".json")
-    file.write((_one_document(text) if is_document else text).encode("utf-8"))
-
-
-def _one_document(lines: str) -> str:
-    """Objects on a line each as one value, which a file of JSON has: an array, if there are several."""
-    objects = lines.splitlines()
-    return lines if len(objects) == 1 else "[\n" + ",\n".join(objects) + "\n]\n"
+    if to.path.lower().endswith(".json"):
+        text = report.one_document(text)
+    file.write(text.encode("utf-8"))

@@ -16,10 +16,11 @@ from __future__ import annotations
 from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, table
 from gradcli.report.arrays import named, own
 from gradcli.report.drawing import Screen
+from gradcli.report.json import one_document
 from gradcli.report.rounding import rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
-__all__ = ["Screen", "named", "own", "render"]
+__all__ = ["Screen", "named", "one_document", "own", "render"]
 
 
 def render(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:

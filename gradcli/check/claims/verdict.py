@@ -89,13 +89,20 @@ def claimed(
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
+    return _unrefuted(comparison, text, here, counted, notes)
+
+
+def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
+    """Proved, or without a counterexample at so many points, or compared with nothing."""
+    subject, reading = comparison.subject, comparison.reading
+    variable = str(subject.variable)
     if not counted:
         reason = next(iter(here.missing.values()), "")
         why = f": {reason}" if reason else ""
         return Claim(
             variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
         )
-    notes += _remarks(comparison, here)
+    notes = [*notes, *_remarks(comparison, here)]
     proved = prove(subject, reading)
     if proved is None:
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import Array
-from gradcli.files.rows.lines import Lines
+from gradcli.files.rows.lines import TextRows
 from gradcli.files.tables import SEPARATORS, fault, is_number, number
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
@@ -25,7 +25,7 @@ _LONGEST_RECORD = 2**20
 """Characters in which a quote must end; else the row is taken for a broken one."""
 
 
-class Delimited:
+class Delimited(TextRows):
     """The rows of a CSV or TSV text, below its row of names.
 
     Attributes:
@@ -33,20 +33,13 @@ class Delimited:
     """
 
     def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
-        self._lines = Lines(stream, name)
-        self._name = name
-        self._chunks = self._lines.chunks()
+        super().__init__(stream, name)
         self._separator = "\t" if form == "tsv" else ","
         self._rest = _Rest()
         self._first, self._text = 1, ""
         self._header: list[str] = self._names(form)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
-
-    @property
-    def progress(self) -> tuple[int, int | None]:
-        """Bytes that have been read, and that there are."""
-        return self._lines.position, self._lines.size
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
         """The rows.

@@ -21,6 +21,20 @@ _PATIENCE = 0.02
 """Seconds without a byte after which a pipe counts as waiting."""
 
 
+class TextRows:
+    """What the readers of text have in common: whole lines, and how far they have come."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._lines = Lines(stream, name)
+        self._name = name
+        self._chunks = self._lines.chunks()
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes that have been read, and that there are."""
+        return self._lines.position, self._lines.size
+
+
 class Lines:
     """The lines of a stream.
 

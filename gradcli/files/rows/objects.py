@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.binary import Array
 from gradcli.files.nested import NOT_FINITE, array_of
-from gradcli.files.rows.lines import Lines
+from gradcli.files.rows.lines import TextRows
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 
@@ -23,7 +23,7 @@ _LOOKED_AT = 100
 _HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
 
 
-class Objects:
+class Objects(TextRows):
     """The rows of a text of JSON Lines; the first object says which columns there are, and their shapes.
 
     Attributes:
@@ -31,16 +31,9 @@ class Objects:
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._lines = Lines(stream, name)
-        self._name = name
-        self._chunks = self._lines.chunks()
+        super().__init__(stream, name)
         self._held: list[tuple[int, str]] = []
         self.source = RowSource(name, self._columns())
-
-    @property
-    def progress(self) -> tuple[int, int | None]:
-        """Bytes that have been read, and that there are."""
-        return self._lines.position, self._lines.size
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
         """The rows; a chunk is a block.

@@ -23,6 +23,22 @@ def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
     )
 
 
+def _connective(name: str, alias: str, doc: str, meaning: str, example: str) -> Op:
+    return Op(
+        name,
+        ("a", "b"),
+        doc,
+        meaning,
+        aliases=(alias,),
+        torch=name,
+        numpy=name,
+        conditions=("a", "b"),
+        is_condition=True,
+        variadic=True,
+        example=f"where({example}, x**2, 0) at x=-1,1,3",
+    )
+
+
 ROWS = (
     Op(
         "where",
@@ -40,31 +56,9 @@ ROWS = (
     _comparison("le", "<=", "a is b or less", "less_equal"),
     _comparison("eq", "==", "a equals b", "equal"),
     _comparison("ne", "!=", "a does not equal b", "not_equal"),
-    Op(
-        "logical_and",
-        ("a", "b"),
-        "whether both conditions hold; a & b",
-        "where(a, b, 0)",
-        aliases=("And",),
-        torch="logical_and",
-        numpy="logical_and",
-        conditions=("a", "b"),
-        is_condition=True,
-        variadic=True,
-        example="where((x > 0) & (x < 2), x**2, 0) at x=-1,1,3",
-    ),
-    Op(
-        "logical_or",
-        ("a", "b"),
-        "whether one of two conditions holds; a | b",
-        "where(a, 1, b)",
-        aliases=("Or",),
-        torch="logical_or",
-        numpy="logical_or",
-        conditions=("a", "b"),
-        is_condition=True,
-        variadic=True,
-        example="where((x < 0) | (x > 2), x**2, 0) at x=-1,1,3",
+    _connective("logical_and", "And", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"),
+    _connective(
+        "logical_or", "Or", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
     ),
     Op(
         "logical_not",

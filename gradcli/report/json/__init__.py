@@ -16,7 +16,7 @@ from gradcli.report.json.functions import objects
 from gradcli.report.json.source import source_fields
 from gradcli.results import Answer, Functions, Products, Source
 
-__all__ = ["render", "render_error", "render_reply"]
+__all__ = ["one_document", "render", "render_error", "render_reply"]
 
 
 def render(answer: Answer | Functions | Source) -> str:
@@ -30,6 +30,16 @@ def render(answer: Answer | Functions | Source) -> str:
             return _line(source_fields(answer))
         case _:
             return _line(fields(answer))
+
+
+def one_document(lines: str) -> str:
+    """Objects on a line each as one value, which a file of JSON has: an array, if there are several.
+
+    >>> one_document('{"a": 1}\\n{"a": 2}\\n')
+    '[\\n{"a": 1},\\n{"a": 2}\\n]\\n'
+    """
+    objects = lines.splitlines()
+    return lines if len(objects) == 1 else "[\n" + ",\n".join(objects) + "\n]\n"
 
 
 def render_reply(answer: Answer | Source, head: Mapping[str, Any]) -> str:
