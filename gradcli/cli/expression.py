@@ -1,13 +1,14 @@
-"""A command whose one argument is an expression, which may begin with a minus.
+"""How the words of a command line are told apart: options, which may stand anywhere, and arguments.
 
-Click takes `-x**2` for an option.  Here every word that begins with a single minus and is not an option is an
-expression, while a word with two (`--jsn`) stays a mistyped option with its suggestion.
+Click takes `-x**2` for an option.  In a command whose one argument is an expression, every word that begins with a
+single minus and is not an option is an expression, while a word with two (`--jsn`) stays a mistyped option with its
+suggestion.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import typer
 from typer import _click as click
@@ -56,48 +57,33 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
 
 
 class OnceCommand(TyperCommand):
-    """Refuses an option that is given twice, of which click would forget the first."""
+    """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
+
+    def is_argument(self, word: str) -> bool:
+        """Whether a word that is no option of this command is an argument, and no mistyped option."""
+        return not word.startswith("-") or word == "-"
+
+    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter]) -> None:
+        """Refuse arguments that are known to be wrong.
+
+        Raises:
+            UsageError: They are.
+        """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Look at the options, up to `--`."""
-        known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
-        given: set[str] = set()
-        found: list[str] = []
-        words = iter(args)
-        for word in words:
-            if word == "--":
-                found += [word, *words]
-                break
-            name, value = parted(word, known)
-            option = known.get(name) if word.startswith("-") else None
-            takes_value = option is not None and not getattr(option, "is_flag", False)
-            found += [name, value] if takes_value and value is not None and name == _FILE else [word]
-            if option is not None and takes_value:
-                require_once(name, option, given)
-                if value is None:
-                    found += [after for after in [next(words, None)] if after is not None]
-        return super().parse_args(ctx, found)
-
-
-class ExpressionCommand(TyperCommand):
-    """Separates options from expressions before click parses them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the expressions behind `--`."""
-        if not args:
-            return super().parse_args(ctx, args)
+        """Separate options from arguments, and put these behind `--`."""
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         options: list[str] = []
-        expressions: list[str] = []
+        arguments: list[str] = []
         given: set[str] = set()
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
             option = known.get(name)
             if word == "--":
-                expressions += words
-            elif option is None and not word.startswith("--"):
-                expressions.append(word)
+                arguments += words
+            elif option is None and self.is_argument(word):
+                arguments.append(word)
             else:
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
@@ -108,16 +94,9 @@ class ExpressionCommand(TyperCommand):
                         require_once(name, option, given)
                     if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
-        if len(expressions) > 1 and not ctx.resilient_parsing:
-            _require_no_short(expressions, known)
-        return super().parse_args(ctx, [*options, "--", *expressions])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
-        if incomplete.startswith("-") and not incomplete.startswith("--") and len(incomplete) > 1:
-            found = candidates.expression(typer.Context(self), incomplete)
-            return [CompletionItem(text, help=said) for text, said in found]
-        return super().shell_complete(ctx, incomplete or "--")
+        if not ctx.resilient_parsing:
+            self.look_at(arguments, known)
+        return super().parse_args(ctx, [*options, "--", *arguments])
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))
@@ -140,10 +119,24 @@ class ExpressionCommand(TyperCommand):
         return value
 
 
-def _require_no_short(expressions: list[str], known: Mapping[str, click.Parameter]) -> None:
-    """Say what a word with one minus should be, where there are more words than the one expression."""
-    for word in expressions:
-        if f"-{word.partition('=')[0]}" in known:
-            raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
-        if word.startswith(_FILE) and _FILE in known:
-            raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
+class ExpressionCommand(OnceCommand):
+    """Takes a word that begins with one minus for an expression, if it is no option."""
+
+    def is_argument(self, word: str) -> bool:
+        """Only a word with two is a mistyped option."""
+        return not word.startswith("--")
+
+    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter]) -> None:
+        """Say what a word with one minus should be, where there are more words than the one expression."""
+        for word in arguments if len(arguments) > 1 else ():
+            if f"-{word.partition('=')[0]}" in known:
+                raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
+            if word.startswith(_FILE) and _FILE in known:
+                raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
+        if incomplete.startswith("-") and not incomplete.startswith("--") and len(incomplete) > 1:
+            found = candidates.expression(typer.Context(self), incomplete)
+            return [CompletionItem(text, help=said) for text, said in found]
+        return super().shell_complete(ctx, incomplete or "--")
