@@ -1,11 +1,13 @@
 """The shell: options in, exit codes out.  `main` is the only exit; it holds no logic and imports lazily.
 
-It imports nothing before it can handle an interrupt.
+Nothing else is imported before an interrupt is heeded.
 """
 
 from __future__ import annotations
 
 import sys
+
+from gradcli import signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def process() -> int:
     """`main` as a process of its own, the entry point of `gradcli`: what it leaves behind ends with it.
 
-    Python would look for cycles among all the objects of torch before it ends, which takes a fifth of a short command.
+    An interrupt ends it at once.  Python would look for cycles among all the objects of torch before it ends, which
+    takes a fifth of a short command.
     """
+    signals.end_on_interrupt(INTERRUPTED)
     try:
         return main()
     finally:

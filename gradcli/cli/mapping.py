@@ -16,6 +16,7 @@ from gradcli.cli.command import Asked, add
 from gradcli.cli.options import Strict
 from gradcli.cli.output import NOT_PASSED, remark
 from gradcli.errors import UsageError
+from gradcli.signals import undone
 
 if TYPE_CHECKING:
     from gradcli.files.rows import Rows
@@ -181,13 +182,14 @@ def _progress(rows: "Rows", output: str) -> Iterator[Any]:
         TimeRemainingColumn(),
     )
     start = time.perf_counter()
-    with Progress(
+    bar = Progress(
         *columns,
         console=Console(stderr=True, emoji=False),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
-    ) as bar:
+    )
+    with undone(_clear), bar:
         task = bar.add_task("", total=rows.progress[1], read=0, rate=0.0)
 
         def advance(read: int) -> None:
@@ -196,3 +198,8 @@ def _progress(rows: "Rows", output: str) -> Iterator[Any]:
             bar.update(task, completed=done, total=total, read=read, rate=rate)
 
         yield advance
+
+
+def _clear() -> None:
+    """Take the bar from the terminal, without the locks that drawing it takes, and show the cursor again."""
+    os.write(sys.stderr.fileno(), b"\r\x1b[2K\x1b[?25h")

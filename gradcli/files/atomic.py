@@ -6,20 +6,17 @@ import contextlib
 import errno
 import os
 import re
-import signal
 import stat
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import BinaryIO, cast
+
+from gradcli.signals import undone
 
 _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 """What is open already; behind the name may be a file that others write to as well."""
-
-_ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,13 @@ def replacing(path: str) -> Iterator[Output]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder, name = os.path.split(final)
     rights = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
-    with _ended_by_signals():
+    temporary = ""
+
+    def remove() -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+    with undone(remove):
         descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder)
         try:
             with os.fdopen(descriptor, "w+b") as file:
@@ -74,32 +77,8 @@ def replacing(path: str) -> Iterator[Output]:
                 os.fsync(file.fileno())
             os.replace(temporary, final)
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+            remove()
         _sync_folder(folder)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """A signal that would end the process on the spot ends the block as an exception does, and then the process."""
-    received: list[int] = []
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        raise SystemExit(128 + number)
-
-    ours: list[int] = []
-    if threading.current_thread() is threading.main_thread():
-        ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-        if received:
-            os.kill(os.getpid(), received[0])
 
 
 def _umask() -> int:

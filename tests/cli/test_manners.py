@@ -21,9 +21,10 @@ GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 READY = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from gradcli.cli import main
+from gradcli import cli, signals
+signals.end_on_interrupt(cli.INTERRUPTED)
 print(flush=True)
-sys.exit(main(sys.argv[1:]))
+sys.exit(cli.process())
 """
 """The command as its entry point starts it, behind a sign that it can take an interrupt; what comes before is Python.
 

@@ -25,7 +25,7 @@ import gradcli.check
 import gradcli.function
 import gradcli.report
 import gradcli.source.task  # noqa: F401 (imported for those that are forked)
-from gradcli.cli import main
+from gradcli.cli import main, process
 
 _QUESTIONS = (
     ["--version"],
@@ -128,7 +128,7 @@ def _stream(number: int, mode: str, encoding: str, errors: str) -> TextIO:
 def _run(program: str, arguments: list[str]) -> int:
     """What the program is to do, and its exit code."""
     if program == "gradcli":
-        return main(arguments)
+        return process()
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
     runpy.run_path(arguments[0], run_name="__main__")

@@ -1,0 +1,102 @@
+"""What signals find half done is undone, wherever they find the process."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradcli.signals import undone
+
+BEGIN = """
+import os, signal, sys
+from gradcli.signals import end_on_interrupt, undone
+def say(word):
+    os.write(1, word.encode())
+"""
+
+
+def _ended(script: str) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-c", BEGIN + script], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("first", ["default_int_handler", "SIG_IGN"])
+def test_an_interrupt_ends_the_process_where_exceptions_are_dropped(first: str) -> None:
+    """Python prints what a finalizer raises, and goes on; a job that ignores interrupts goes on as well."""
+    script = f"""
+signal.signal(signal.SIGINT, signal.{first})
+end_on_interrupt(130)
+class Dropped:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+Dropped()
+say("went on")
+"""
+    assert _ended(script) == ((130, "", "") if first == "default_int_handler" else (0, "went on", ""))
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [("SIGINT", 130), ("SIGTERM", -signal.SIGTERM), ("SIGHUP", -signal.SIGHUP)]
+)
+def test_what_is_half_done_is_undone_from_the_inside_out(number: str, code: int) -> None:
+    """And the rest as well, if something cannot be undone."""
+    script = f"""
+signal.signal(signal.SIGINT, signal.default_int_handler)
+end_on_interrupt(130)
+with undone(lambda: say("first")):
+    with undone(lambda: say("gone")):
+        pass
+    with undone(lambda: 1 / 0), undone(lambda: say("second ")):
+        signal.raise_signal(signal.{number})
+        say("went on")
+"""
+    assert _ended(script) == (code, "second first", "")
+
+
+def test_signals_are_as_they_were_after_the_block() -> None:
+    """And within, where somebody else listens."""
+    listening = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with undone(lambda: None):
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, listening)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_the_terminal_has_its_cursor_again(number: int, code: int, tmp_path: Path) -> None:
+    """The bar of `map` hides it, and is gone as well."""
+    here, there = pty.openpty()
+    words = ["map", "sin(x)", "--points", "-", "-o", str(tmp_path / "y.csv")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "gradcli", *words],
+        stdin=subprocess.PIPE,
+        stderr=there,
+        env={**os.environ, "TERM": "xterm"},
+    ) as process:
+        os.close(there)
+        assert process.stdin is not None
+        process.stdin.write(b"x\n" + b"1\n" * 100_000)
+        process.stdin.flush()
+        shown = b""
+        while b" rows, " not in shown:
+            shown += os.read(here, 65_536)
+        process.send_signal(number)
+        assert process.wait(60) == code
+        try:
+            while data := os.read(here, 65_536):
+                shown += data
+        except OSError:  # the terminal is closed
+            pass
+    os.close(here)
+    assert b"\x1b[?25l" in shown
+    assert shown.endswith(b"\r\x1b[2K\x1b[?25h")
+    assert os.listdir(tmp_path) == []
