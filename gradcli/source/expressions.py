@@ -7,12 +7,14 @@ and the last digit is the same: an expression is put inside another one only whe
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import sympy
 
-from gradcli.language.indexing import NEW
+from gradcli.language.indexing import NEW, Shape
 from gradcli.language.operators import BINARY, POWERS, SIGNS
 from gradcli.language.program import Atom, Line
 from gradcli.language.torch_calls import plain
@@ -110,6 +112,44 @@ def key(index: Hashable) -> str:
     """
     items = index if isinstance(index, tuple) else (index,)
     return ", ".join("None" if item == NEW else str(item) for item in items) or "()"
+
+
+class Spelling(ABC):
+    """Expressions of a library for the lines of a Program.
+
+    Args:
+        dtype: Of every array.
+        pieces: What stands for each value; filled by whoever writes the lines.
+        shapes: Of every value.
+
+    Attributes:
+        imports: What the expressions so far need beyond the library.
+        counts: The values so far that are numbers of Python: sizes of arrays.
+    """
+
+    module: ClassVar[str]
+    """What the script calls the library."""
+
+    def __init__(self, dtype: str, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> None:
+        self.dtype, self.pieces, self.shapes = dtype, pieces, shapes
+        self.imports: set[str] = set()
+        self.counts: set[Atom] = set()
+
+    def operand(self, atom: Atom) -> Piece:
+        """A value as it stands in an expression: a name, a number, or the size of an array."""
+        return self.pieces[atom] if atom in self.pieces else constant(atom, self.module)
+
+    def is_array(self, atom: Atom) -> bool:
+        """Whether it is an array of the library, and neither a literal nor a size."""
+        return atom in self.pieces and atom not in self.counts
+
+    def speller(self, line: Line) -> Callable[[Sequence[Piece]], Piece]:
+        """From the operands of a line to its expression."""
+        return lambda pieces: self._spelled(line, pieces)
+
+    @abstractmethod
+    def _spelled(self, line: Line, pieces: Sequence[Piece]) -> Piece:
+        """The expression of a line with these operands."""
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import sympy
 
@@ -13,7 +13,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Line
 from gradcli.language.shapes import axis_of_scan, count_of
 from gradcli.results import Array
-from gradcli.source.expressions import ATOM, Piece, called, constant, joined, key, negated, sign_of
+from gradcli.source.expressions import ATOM, Piece, Spelling, called, constant, joined, key, negated, sign_of
 from gradcli.source.values import rule_of, shortest, whole
 
 MATH, SPECIAL = "import math", "from scipy import special  # for functions that NumPy does not have"
@@ -35,19 +35,10 @@ def is_in_numpy(call: Call) -> bool:
     return call.op.is_primitive or bool(call.op.numpy)
 
 
-class NumpySpelling:
-    """Expressions of NumPy for the lines of a Program.
+class NumpySpelling(Spelling):
+    """Expressions of NumPy for the lines of a Program."""
 
-    Args:
-        dtype: Of every array.
-        pieces: What stands for each value; filled by whoever writes the lines.
-        shapes: Of every value.
-    """
-
-    def __init__(self, dtype: str, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> None:
-        self.dtype, self.pieces, self.shapes = dtype, pieces, shapes
-        self.imports: set[str] = set()
-        self.counts: set[Atom] = set()
+    module = "np"
 
     def array(self, array: Array, name: str) -> str:
         """An array of these numbers; one number is a scalar of NumPy, which divides by 0 without an error.
@@ -76,24 +67,15 @@ class NumpySpelling:
         text = f"np.{rule.kind}({numbers}{options})"
         return text + f".reshape({', '.join(map(str, rule.shape))})" * (len(rule.shape) > 1)
 
-    def operand(self, atom: Atom) -> Piece:
-        """A value as it stands in an expression."""
-        return self.pieces[atom] if atom in self.pieces else constant(atom, "np")
-
     def complete(self, atom: Atom, piece: Piece) -> Piece:
         """The same as a number or an array of NumPy."""
-        is_array = atom in self.pieces and atom not in self.counts
-        return piece if is_array else called(f"np.{self.dtype}", piece.text)
-
-    def speller(self, line: Line) -> Callable[[Sequence[Piece]], Piece]:
-        """From the operands of a line to its expression."""
-        return lambda pieces: self._spelled(line, pieces)
+        return piece if self.is_array(atom) else called(f"np.{self.dtype}", piece.text)
 
     def _spelled(self, line: Line, pieces: Sequence[Piece]) -> Piece:
         call = line.call
         op, atoms = call.op, call.operands
         shape = self.shapes.get(atoms[0], ()) if atoms else ()
-        if atoms and not any(a in self.pieces and a not in self.counts for a in atoms):
+        if atoms and not any(map(self.is_array, atoms)):
             pieces = [self.complete(atoms[0], pieces[0]), *pieces[1:]]
         match op.kind:
             case Kind.ELEMENTWISE | Kind.CONTRACTION if op.name == "neg" or sign_of(op.name):

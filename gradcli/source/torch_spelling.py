@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from gradcli.language.program import Atom, Line
 from gradcli.language.shapes import count_of
 from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, keywords_over
 from gradcli.results import Array
-from gradcli.source.expressions import ATOM, SIGN, Piece, called, constant, joined, key, negated, sign_of
+from gradcli.source.expressions import ATOM, SIGN, Piece, Spelling, called, constant, joined, key, negated, sign_of
 from gradcli.source.values import rule_of, shortest, whole
 
 FUNCTIONAL, NUMPY = "import torch.nn.functional as F", "import numpy as np"
@@ -29,19 +29,13 @@ _TAKES_COUNTS = frozenset(["add", "sub", "mul", "div"])
 """Operators that give the same with a number and with a tensor that holds it; powers do not to the last digit."""
 
 
-class TorchSpelling:
-    """Expressions of PyTorch for the lines of a Program.
+class TorchSpelling(Spelling):
+    """Expressions of PyTorch for the lines of a Program."""
 
-    Args:
-        dtype: Of every tensor.
-        pieces: What stands for each value; filled by whoever writes the lines.
-        shapes: Of every value.
-    """
+    module = "torch"
 
     def __init__(self, dtype: str, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> None:
-        self.dtype, self.pieces, self.shapes = dtype, pieces, shapes
-        self.imports: set[str] = set()
-        self.counts: set[Atom] = set()
+        super().__init__(dtype, pieces, shapes)
         self.lists: dict[Atom, str] = {}
 
     # -- values
@@ -77,24 +71,11 @@ class TorchSpelling:
         text += f".reshape({size})" * (len(rule.shape) > 1)
         return text + ".requires_grad_()" * requires_grad
 
-    def operand(self, atom: Atom) -> Piece:
-        """A value as it stands in an expression: a tensor's name, a number, or the size of a tensor."""
-        return self.pieces[atom] if atom in self.pieces else constant(atom, "torch")
-
     def complete(self, atom: Atom, piece: Piece) -> Piece:
         """The same as a tensor."""
-        if atom in self.pieces and atom not in self.counts:
-            return piece
-        return called("torch.tensor", piece.text, f"dtype=torch.{self.dtype}")
-
-    def _is_tensor(self, atom: Atom) -> bool:
-        return atom in self.pieces and atom not in self.counts
+        return piece if self.is_array(atom) else called("torch.tensor", piece.text, f"dtype=torch.{self.dtype}")
 
     # -- operations
-
-    def speller(self, line: Line) -> Callable[[Sequence[Piece]], Piece]:
-        """From the operands of a line to its expression."""
-        return lambda pieces: self._spelled(line, pieces)
 
     def _spelled(self, line: Line, pieces: Sequence[Piece]) -> Piece:
         call = line.call
@@ -119,7 +100,7 @@ class TorchSpelling:
 
     def _operator(self, line: Line, pieces: Sequence[Piece], tensors: Sequence[Piece]) -> Piece:
         name, atoms = line.call.op.name, line.call.operands
-        if not any(self._is_tensor(a) for a in atoms):
+        if not any(self.is_array(a) for a in atoms):
             pieces = tensors
         elif name not in _TAKES_COUNTS:
             pieces = [t if a in self.counts else p for a, p, t in zip(atoms, pieces, tensors, strict=True)]
@@ -136,7 +117,7 @@ class TorchSpelling:
                 return joined("&" if op.name == "logical_and" else "|", *tensors)
             case "logical_not":
                 return Piece(f"~{tensors[0].at(SIGN)}", SIGN)
-            case "where" if any(self._is_tensor(a) for a in atoms[1:]):
+            case "where" if any(self.is_array(a) for a in atoms[1:]):
                 return called("torch.where", tensors[0].text, *(p.text for p in plain[1:]))
             case "clamp" if not any(a in self.pieces for a in atoms[1:]):
                 return called("torch.clamp", tensors[0].text, *(p.text for p in pieces[1:]))
@@ -178,7 +159,7 @@ class TorchSpelling:
         (atom,), dim = line.call.operands, line.call.statics[0]
         shape = self.shapes.get(atom, ())
         axes = axes_of(shape, dim)
-        if not self._is_tensor(atom) or (len(axes) != 1 and dim is not None):
+        if not self.is_array(atom) or (len(axes) != 1 and dim is not None):
             return Piece(str(count_of(shape, dim)))
         return Piece(f"{piece.at(ATOM)}.{'numel()' if dim is None else f'shape[{axes[0]}]'}")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import sympy
 from sympy import Expr
@@ -17,8 +18,8 @@ Branches = list[tuple[Expr, str]]
 class Conditions:
     """What a printer needs to write conditions: how it writes a relation, both, either, not."""
 
-    def _print(self, expr: Any) -> str:
-        raise NotImplementedError
+    _print: Callable[[Any], str]
+    """That of SymPy's printer, beside which this class stands."""
 
     def _relation(self, sign: str, left: str, right: str) -> str:
         raise NotImplementedError
@@ -59,3 +60,44 @@ class Conditions:
             case sympy.Integer():
                 return str(expr != 0)
         return self._relation("!=", self._print(expr), "0")
+
+
+class Sentences(Conditions):
+    """Conditions as people read them, in the signs, words and brackets of a notation; of SymPy's own as well."""
+
+    _SIGNS: ClassVar[Mapping[str, str]]
+    """Of relations, where they are not those of the language."""
+
+    _AND: ClassVar[str]
+    _OR: ClassVar[str]
+    _NOT: ClassVar[str]
+
+    def _bracketed(self, inside: str) -> str:
+        return f"({inside})"
+
+    def _print_where(self, expr: Expr) -> str:
+        raise NotImplementedError
+
+    def _relation(self, sign: str, left: str, right: str) -> str:
+        return f"{left} {self._SIGNS.get(sign, sign)} {right}"
+
+    def _both(self, *conditions: str) -> str:
+        return self._AND.join(conditions)
+
+    def _either(self, *conditions: str) -> str:
+        return self._bracketed(self._OR.join(conditions))
+
+    def _denied(self, condition: str) -> str:
+        return self._NOT + self._bracketed(condition)
+
+    def _print_Piecewise(self, expr: Expr) -> str:
+        return self._print_where(expr)
+
+    def _print_Relational(self, expr: Expr) -> str:
+        return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
+
+    def _print_And(self, expr: Expr) -> str:
+        return self._both(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+
+    def _print_Or(self, expr: Expr) -> str:
+        return self._either(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))

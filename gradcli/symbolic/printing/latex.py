@@ -2,6 +2,8 @@ r"""LaTeX that compiles with amsmath alone: `2*x[i]**2*KroneckerDelta(i, j)` as 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import sympy
 from sympy import Expr
 from sympy.printing.latex import LatexPrinter as SymPyPrinter
@@ -9,7 +11,7 @@ from sympy.printing.latex import LatexPrinter as SymPyPrinter
 from gradcli import typesetting
 from gradcli.language.aggregates import Aggregate
 from gradcli.symbolic.printing.arranging import is_choice, is_negative, is_open, joined, product, terms
-from gradcli.symbolic.printing.conditions import Conditions
+from gradcli.symbolic.printing.conditions import Sentences
 from gradcli.symbolic.printing.plain import is_of_variable, is_transposed
 
 _HEADS = {
@@ -25,13 +27,11 @@ _HEADS = {
 _TALL = (r"\frac", r"\sum", r"\prod", r"\begin", r"\max_", r"\min_", r"\sqrt", r"\left")
 """What brackets grow with."""
 
-_SIGNS = {">=": r"\ge", "<=": r"\le", "==": "=", "!=": r"\neq"}
-
 LONG_EXPONENT = 40
 """Characters of LaTeX from which on an exponential is written with its name."""
 
 
-class LatexPrinter(SymPyPrinter, Conditions):  # type: ignore[misc]
+class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     r"""`\frac{x_{i}}{\sqrt{\sum_{k=0}^{2} x_{k}^{2}}}`."""
 
     printmethod = "_gradcli_latex"  # none has it: the methods here come before those that classes bring along
@@ -182,6 +182,9 @@ class LatexPrinter(SymPyPrinter, Conditions):  # type: ignore[misc]
 
     # -- conditions
 
+    _SIGNS: ClassVar = {">=": r"\ge", "<=": r"\le", "==": "=", "!=": r"\neq"}
+    _AND, _OR, _NOT = r" \text{ and } ", r" \text{ or } ", r"\text{not } "
+
     def _print_where(self, expr: Expr) -> str:
         rows = [
             f"{self._print(value)} & " + (rf"\text{{if }} {condition}" if condition else r"\text{otherwise}")
@@ -189,32 +192,11 @@ class LatexPrinter(SymPyPrinter, Conditions):  # type: ignore[misc]
         ]
         return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
-    def _print_Piecewise(self, expr: Expr) -> str:
-        return self._print_where(expr)
-
     def _print_Chosen(self, expr: Expr) -> str:
         return self._print_where(expr)
 
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        return f"{left} {_SIGNS.get(sign, sign)} {right}"
-
-    def _both(self, *conditions: str) -> str:
-        return r" \text{ and } ".join(conditions)
-
-    def _either(self, *conditions: str) -> str:
-        return _round(r" \text{ or } ".join(conditions))
-
-    def _denied(self, condition: str) -> str:
-        return rf"\text{{not }} {_round(condition)}"
-
-    def _print_Relational(self, expr: Expr) -> str:
-        return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
-
-    def _print_And(self, expr: Expr) -> str:
-        return self._both(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
-
-    def _print_Or(self, expr: Expr) -> str:
-        return self._either(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+    def _bracketed(self, inside: str) -> str:
+        return _round(inside)
 
     # -- over bound indices
 

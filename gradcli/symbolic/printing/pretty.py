@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import sympy
 from sympy import Expr
 
 from gradcli.language.aggregates import Aggregate
 from gradcli.symbolic.printing.arranging import is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.conditions import Sentences
 from gradcli.symbolic.printing.plain import PlainPrinter
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_SIGNS = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
-
 _NAMES = {"maximum": "max", "minimum": "min", "Max": "max", "Min": "min", "ceiling": "ceil"}
 
 
-class PrettyPrinter(PlainPrinter):
+class PrettyPrinter(Sentences, PlainPrinter):
     """`x[i]/√(Σ[k=0..2] x[k]²)`."""
 
     printmethod = "_gradcli_pretty"  # none has it: the methods here come before those that classes bring along
@@ -141,36 +142,15 @@ class PrettyPrinter(PlainPrinter):
 
     # -- conditions
 
+    _SIGNS: ClassVar = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
+    _AND, _OR, _NOT = " and ", " or ", "not "
+
     def _print_where(self, expr: Expr) -> str:
         shown = [
             f"{self._print(value)} {f'if {condition}' if condition else 'otherwise'}"
             for value, condition in self._branches(expr)
         ]
         return "{" + "; ".join(shown) + "}"
-
-    def _print_Piecewise(self, expr: Expr) -> str:
-        return self._print_where(expr)
-
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        return f"{left} {_SIGNS.get(sign, sign)} {right}"
-
-    def _both(self, *conditions: str) -> str:
-        return " and ".join(conditions)
-
-    def _either(self, *conditions: str) -> str:
-        return f"({' or '.join(conditions)})"
-
-    def _denied(self, condition: str) -> str:
-        return f"not ({condition})"
-
-    def _print_Relational(self, expr: Expr) -> str:
-        return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
-
-    def _print_And(self, expr: Expr) -> str:
-        return self._both(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
-
-    def _print_Or(self, expr: Expr) -> str:
-        return self._either(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
 
     # -- over bound indices
 
