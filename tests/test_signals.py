@@ -48,6 +48,7 @@ def test_what_is_half_done_is_undone_from_the_inside_out(number: str, code: int)
     """And the rest as well, if something cannot be undone."""
     script = f"""
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a terminal that closed may have left ignored
 end_on_interrupt(130)
 with undone(lambda: say("first")):
     with undone(lambda: say("gone")):

@@ -53,6 +53,7 @@ WRITING = """
 import signal, sys, time
 from gradcli.files.atomic import replacing
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a terminal that closed may have left ignored
 with replacing(sys.argv[1]) as output:
     output.file.write(b"half")
     output.file.flush()
