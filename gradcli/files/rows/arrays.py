@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
@@ -139,7 +139,8 @@ class Npz:
     def __init__(self, stream: BinaryIO, name: str, names: Sequence[str], stack: ExitStack) -> None:
         self._name, self._stack = name, stack
         self._done = self._count = 0
-        self._archive: zipfile.ZipFile = stack.enter_context(_guarded(name, lambda: _archive(stream, name)))
+        with _damage_told(name):
+            self._archive = stack.enter_context(_archive(stream, name))
         self._members = {info.filename.removesuffix(".npy"): info for info in self._archive.infolist()}
         shapes: dict[str, tuple[int, ...]] = {}
         counts: dict[str, int] = {}
@@ -187,15 +188,15 @@ class Npz:
         return _seekable(table, self._stack)
 
     def _rows(self, table: _Table, first: int, last: int) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = _guarded(self._name, lambda: table.rows(first, last))
-        return found
+        with _damage_told(self._name):
+            return table.rows(first, last)
 
     def _opened(self, member: str, info: zipfile.ZipInfo) -> _Table:
         name = f"{self._name[:-1]}:{member}'"
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"the array {name} is encrypted, or compressed in another way", hint="use numpy.savez")
-        found: _Table = _guarded(self._name, lambda: _table(self._archive.open(info), name))
-        return found
+        with _damage_told(self._name):
+            return _table(self._archive.open(info), name)
 
 
 def _table(stream: IO[bytes], name: str) -> _Table:
@@ -289,8 +290,10 @@ def _archive(stream: BinaryIO, name: str) -> zipfile.ZipFile:
     return zipfile.ZipFile(stream)
 
 
-def _guarded(name: str, action: Any) -> Any:
+@contextmanager
+def _damage_told(name: str) -> Iterator[None]:
+    """What the parts of an archive say of damage, as one error."""
     try:
-        return action()
+        yield
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name} is not an .npz file, or is damaged", hint="save it with numpy.savez") from error
