@@ -24,9 +24,20 @@ _undoing: list[Callable[[], None]] = []
 
 
 def end_on_interrupt(code: int) -> None:
-    """From here on an interrupt ends the process with a code; one that ignores them, as background jobs do, goes on."""
+    """From here on an interrupt ends the process; one that ignores them, as background jobs do, goes on.
+
+    Sent by a program, it ends with an exit code.  Typed at a terminal, the process dies of it, which the shell there
+    reports as 130: it got the interrupt too, and bash ends its own loop only then.
+
+    Args:
+        code: The exit code.
+
+    Source: M. Cracauer, "Proper handling of SIGINT/SIGQUIT", https://www.cons.org/cracauer/sigint.html
+    """
 
     def leave(number: int, frame: FrameType | None) -> None:
+        if _is_in_foreground():
+            _die(number, frame)
         _undo()
         os._exit(code)
 
@@ -53,6 +64,15 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
         _undoing.remove(undo)
+
+
+def _is_in_foreground() -> bool:
+    """Whether what is typed at a terminal comes to this process."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except (OSError, AttributeError):  # there is no terminal, or there are none on this system
+        return False
 
 
 def _die(number: int, frame: FrameType | None) -> None:

@@ -14,7 +14,7 @@ import pytest
 from gradcli.signals import undone
 
 BEGIN = """
-import os, signal, sys
+import os, signal, sys, time
 from gradcli.signals import end_on_interrupt, undone
 def say(word):
     os.write(1, word.encode())
@@ -22,7 +22,9 @@ def say(word):
 
 
 def _ended(script: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-c", BEGIN + script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + script], capture_output=True, text=True, start_new_session=True, check=False
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -39,6 +41,33 @@ Dropped()
 say("went on")
 """
     assert _ended(script) == ((130, "", "") if first == "default_int_handler" else (0, "went on", ""))
+
+
+LOOP = """for word in one two; do echo $word; "$0" -c "$1"; echo after $word; done"""
+
+
+@pytest.mark.parametrize("program", [[sys.executable, "-c"], ["bash", "-c", LOOP, sys.executable]])
+def test_an_interrupt_that_is_typed_ends_the_loop_of_the_shell(program: list[str]) -> None:
+    """A shell that got it too goes on if the command has an exit code; the command dies of it, as the shell does."""
+    script = (
+        BEGIN
+        + """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+end_on_interrupt(130)
+say("ready")
+time.sleep(5)
+"""
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvp(program[0], [*program, script])
+    shown = b""
+    while b"ready" not in shown:
+        shown += os.read(terminal, 65_536)
+    os.write(terminal, b"\x03")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGINT
+    os.close(terminal)
+    assert shown.split() == ([b"one", b"ready"] if "bash" in program else [b"ready"])
 
 
 @pytest.mark.parametrize(
@@ -81,6 +110,7 @@ def test_the_terminal_has_its_cursor_again(number: int, code: int, tmp_path: Pat
         [sys.executable, "-m", "gradcli", *words],
         stdin=subprocess.PIPE,
         stderr=there,
+        start_new_session=True,
         env={**os.environ, "TERM": "xterm"},
     ) as process:
         os.close(there)

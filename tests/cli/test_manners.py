@@ -40,6 +40,7 @@ def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,  # of a program, and not of the terminal at which the tests run
     )
     assert process.stdout is not None
     process.stdout.readline()

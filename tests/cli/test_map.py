@@ -531,7 +531,10 @@ def test_what_is_interrupted_leaves_nothing_half_written(number: int, code: int,
     out = tmp_path / "out.csv"
     out.write_text("before")
     with subprocess.Popen(
-        [*MAP, "sin(x)", "--points", "-", "-o", str(out)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [*MAP, "sin(x)", "--points", "-", "-o", str(out)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
