@@ -29,6 +29,9 @@ HEADER_BYTES = 2**16
 DIRECTORY_BYTES = 2**22
 """Bytes of an archive's table of contents: some tens of thousands of arrays."""
 
+SCALE = "scale the numbers before they are saved"
+"""What to do about a number of more than eight bytes that float64 has not."""
+
 _DESCR = re.compile(r"""['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|[\[(])""")
 FORTRAN = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d,\s]*)\)""")
@@ -138,14 +141,22 @@ def as_float64(array: npt.NDArray[Any], name: str) -> Array:
     Raises:
         InputError: A number is beyond its range.
     """
+    numbers, beyond = within_float64(array)
+    if beyond is not None:
+        raise InputError(f"{name} holds a number that is beyond the range of float64", hint=SCALE)
+    return numbers
+
+
+def within_float64(array: npt.NDArray[Any]) -> tuple[Array, npt.NDArray[np.bool_] | None]:
+    """A copy in float64, and which numbers are beyond its range, where it is infinite; None if none is."""
     if array.dtype.kind == "b":
         array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
     with np.errstate(all="ignore"):
         numbers: Array = array.astype(np.float64)
-    if array.dtype.itemsize > 8 and np.any(np.isinf(numbers) & np.isfinite(array)):
-        message = f"{name} holds a number that is beyond the range of float64"
-        raise InputError(message, hint="scale the numbers before they are saved")
-    return numbers
+    if array.dtype.itemsize <= 8:
+        return numbers, None
+    beyond = np.isinf(numbers) & np.isfinite(array)
+    return numbers, beyond if beyond.any() else None
 
 
 def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:

@@ -11,7 +11,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
@@ -25,14 +25,15 @@ from gradcli.files.binary import (
     FORTRAN,
     HEADER_BYTES,
     MAGIC,
+    SCALE,
     SHAPE,
-    as_float64,
     directory,
     element_type,
     header_of,
+    within_float64,
 )
 from gradcli.files.text import shown
-from gradcli.results import Block, Cells, RowSource
+from gradcli.results import Array, Block, Cells, Fault, RowSource
 
 _COPIED = 2**20
 
@@ -124,9 +125,9 @@ class Npy:
         for first in range(0, self._table.count, most):
             self._done = last = min(first + most, self._table.count)
             rows = self._table.rows(first, last)
-            columns = {name: as_float64(rows[self._fields[name]], self.source.name) for name in wanted}
+            read = {name: rows[self._fields[name]] for name in wanted}
             kept: dict[str, Cells] = {name: rows[place] for name, place in self._fields.items()} if keep else {}
-            yield Block(np.arange(first + 1, last + 1), columns, kept)
+            yield _block(self.source.name, range(first, last), read, kept)
 
 
 class Npz:
@@ -179,8 +180,8 @@ class Npz:
         for first in range(0, self._count, most):
             self._done = last = min(first + most, self._count)
             rows = {member: self._rows(table, first, last) for member, table in tables.items()}
-            columns = {member: as_float64(rows[member], self._name) for member in wanted}
-            yield Block(np.arange(first + 1, last + 1), columns, {**rows} if keep else {})
+            numbers = {member: rows[member] for member in wanted}
+            yield _block(self._name, range(first, last), numbers, {**rows} if keep else {})
 
     def _kept_open(self, member: str) -> _Table:
         table = self._opened(member, self._members[member])
@@ -197,6 +198,19 @@ class Npz:
             raise InputError(f"the array {name} is encrypted, or compressed in another way", hint="use numpy.savez")
         with _damage_told(self._name):
             return _table(self._archive.open(info), name)
+
+
+def _block(name: str, rows: range, read: Mapping[str, npt.NDArray[Any]], kept: Mapping[str, Cells]) -> Block:
+    """Rows of a file, counted from 0; those with a number that float64 has not are at fault."""
+    columns: dict[str, Array] = {}
+    faults: dict[int, Fault] = {}
+    for column, array in read.items():
+        columns[column], beyond = within_float64(array)
+        for index in [] if beyond is None else np.unique(np.nonzero(beyond)[0]).tolist():
+            message = f"row {rows[index] + 1} of {name}, {shown(column)}, holds a number beyond the range of float64"
+            faults.setdefault(index, Fault(index, message, SCALE))
+    at_fault = tuple(faults[index] for index in sorted(faults))
+    return Block(np.arange(rows.start + 1, rows.stop + 1), columns, kept, at_fault)
 
 
 def _table(stream: IO[bytes], name: str) -> _Table:
