@@ -138,7 +138,9 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
 
 
 def _where_help_is(error: click.exceptions.UsageError) -> str:
-    return f"{error.ctx.command_path if error.ctx else 'gradcli'} --help shows the options"
+    if error.ctx is None or error.ctx.parent is not None:
+        return f"{error.ctx.command_path if error.ctx else 'gradcli'} --help shows the options"
+    return "gradcli --help lists the commands, one of which comes first"
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -6,6 +6,7 @@ What is given on the command line counts more, and the values of a function neve
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from typer import _click as click
@@ -13,6 +14,14 @@ from typer import _click as click
 FORMAT = "GRADCLI_FORMAT"
 DTYPE = "GRADCLI_DTYPE"
 COLOR = "GRADCLI_COLOR"
+
+
+_PLAIN = (
+    (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
+    (re.compile(r"is not a valid float( range)?$"), "is not a number"),
+    (re.compile(r"is not in the range (\S+)<=x<=(\S+)$"), r"is not between \1 and \2"),
+)
+"""What click says in words of its own."""
 
 
 def is_typed(ctx: click.Context, parameter: str) -> bool:
@@ -29,6 +38,8 @@ def message(error: click.exceptions.UsageError) -> str:
     if error.ctx is not None and parameter is not None and variable:
         option, both = f"'{parameter.opts[0]}'", f"'{parameter.opts[0]}' (env var: '{variable}')"
         said = said.replace(both, option if is_typed(error.ctx, parameter.name) else f"the environment's {variable}")
+    for words, plain in _PLAIN:
+        said = words.sub(plain, said)
     return said[:1].lower() + said[1:]
 
 

@@ -8,6 +8,7 @@ suggestion.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 import typer
@@ -29,6 +30,14 @@ _TWINS = {
 
 _SUFFIXES = frozenset([*TEXT, *OTHER, ".tsv"])
 _FILE = "-o"
+_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+_VALUE = re.compile(r"[^\W\d]\w*=[^=].*", re.DOTALL)
+_VARIABLE = re.compile(r"--[A-Za-z]\d?")
+_NUMBER = re.compile(r"[-+\[]*[.\d][-+\d.,eE\[\]]*")
+_LETTER = re.compile(r"-[A-Za-z]")
+_MOST_WORDS = 8
+_MOST_SHOWN = 60
+"""Words, and characters, of a command line that a message repeats."""
 
 
 def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
@@ -56,6 +65,29 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
     given.add(name)
 
 
+def _on_others(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> str:
+    """What may be meant by words beside the expression: options in disguise, values, or the rest of it."""
+    for word in others:
+        option = word.lstrip(_DASHES)
+        if option != word and f"--{option}" in known:
+            return f"write --{option}, with two ASCII minus signs"
+    if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
+        return "write " + " ".join(f"--at {word}" for word in others)
+    if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
+        return f"write --at {others[0]}"
+    if _LETTER.fullmatch(others[0]):
+        return "it is no option; an expression with spaces stands in quotes"
+    whole = " ".join((first, *others))
+    if (
+        not _NUMBER.fullmatch(others[0])
+        and whole in " ".join(typed)
+        and len(whole) <= _MOST_SHOWN
+        and not {"'", '"'} & set(whole)
+    ):
+        return f'put the expression in quotes: "{whole}"'
+    return 'put what has spaces in quotes, such as "x + 1" or --at "1, 2"; the shell parts the words and expands *'
+
+
 class OnceCommand(TyperCommand):
     """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
 
@@ -72,10 +104,12 @@ class OnceCommand(TyperCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Separate options from arguments, and put these behind `--`."""
+        self.typed = tuple(args)
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         options: list[str] = []
         arguments: list[str] = []
         given: set[str] = set()
+        unknown = False
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -88,13 +122,14 @@ class OnceCommand(TyperCommand):
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
+                    unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
                     if not ctx.resilient_parsing:
                         require_once(name, option, given)
                     if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
-        if not ctx.resilient_parsing:
+        if not ctx.resilient_parsing and not unknown:  # else words beside it may be the value of that option
             self.look_at(arguments, known)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
@@ -111,6 +146,9 @@ class OnceCommand(TyperCommand):
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = f"{ctx.command_path} --help shows the options"
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
+        own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        if _VARIABLE.fullmatch(name) and "--at" in own:
+            raise UsageError(f"no such option: {name}", hint=f"a variable has its value by --at {name[2:]}=VALUE")
 
     def _value(self, name: str, words: Iterator[str]) -> str:
         value = next(words, None)
@@ -133,6 +171,11 @@ class ExpressionCommand(OnceCommand):
                 raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
             if word.startswith(_FILE) and _FILE in known:
                 raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
+        if len(arguments) > 1:
+            first, *others = arguments
+            words = f"word{'s' * (len(others) > 1)} beside the expression {first}"
+            shown = " ".join(others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
+            raise UsageError(f"unexpected {words}: {shown}", hint=_on_others(first, others, known, self.typed))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""

@@ -284,6 +284,7 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
     shown = word.strip() or "''"
     rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
     hint = f"write {option} {variables[0]}={word.strip() or 'VALUE'}{rest}" if variables else f"leave out {option}"
+    hint += "; Euler's number is E" * ("e" in variables) + "; the constant is pi" * ("π" in variables)
     raise InputError(f"{option} {shown} names no variable, and the expression has {known}", hint=hint)
 
 

@@ -124,10 +124,17 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
 
     >>> fault("1,5", ";")
     ("'1,5' is not a number", 'write decimals with a point')
+    >>> fault("1,234,000", ";")
+    ("'1,234,000' is not a number", 'write 1234000')
+    >>> fault("1,000", ",")
+    ("'1,000' is not a number", 'write 1000, or decimals with a point')
     """
     what = f"{shown(cell)} is not a number" if cell else "the cell is empty"
     if cell.lower() in _MISSING:
         return what, "write nan where a number is missing"
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", cell):
+        is_whole = cell.count(",") > 1 or "." in cell
+        return what, f"write {cell.replace(',', '')}" + ", or decimals with a point" * (not is_whole)
     if _DECIMAL_COMMA.fullmatch(cell):
         return what, "write decimals with a point"
     if re.search(r"[;\t ]", cell) and separator in (",", "\t"):
@@ -192,6 +199,9 @@ def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:
     index = int(part) if part.isascii() and part.isdecimal() and len(part) < 10 else count
     if index >= count:
         hint = choice("columns", part.strip(), header) if header else f"the columns are 0 to {count - 1}, without names"
+        if header and count == 1 and (found := re.search(r"[;\t]", header[0])):
+            advice = "name the file .tsv" if found[0] == "\t" else "write decimals with a point"
+            hint = f"the cells seem to be separated by {SEPARATORS[found[0]]}: {advice}"
         raise InputError(f"{name} has no column {shown(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?

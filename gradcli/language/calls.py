@@ -8,7 +8,7 @@ from __future__ import annotations
 import sympy
 
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
-from gradcli.language import ops
+from gradcli.language import hints, ops
 from gradcli.language.arguments import EXTREMES
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind, Op
@@ -53,11 +53,12 @@ class Calls(Tensors):
                 raise self.error(
                     LanguageError, "'.grad' is not part of the language", dot.span.to(name.span), hint=hint
                 )
+        is_method = ops.find(name.text, after_dot=True) is not None
         raise self.error(
             LanguageError,
-            f"'.{name.text}' is not part of the language",
+            f"'.{name.text}' is a method" if is_method else f"'.{name.text}' is not part of the language",
             dot.span.to(name.span),
-            hint="only .T, .mT, .shape[0] and methods such as .sum()",
+            hint=f"write .{name.text}(...)" if is_method else "only .T, .mT, .shape[0] and methods such as .sum()",
         )
 
     def _called(self, name: Token, span: Span, operand: Operand) -> Operand:
@@ -179,10 +180,19 @@ class Calls(Tensors):
         """The error for a name that is not in the table."""
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
-        hint = f"did you mean '{same}'?" if same else did_you_mean(name.text, ops.names())
+        hint = f"did you mean '{same}'?" if same else hints.of_function(name.text)
+        hint = self._of_definition() or hint or did_you_mean(name.text, ops.names())
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return UnknownFunctionError(
             f"unknown function '{name.text}'", place=Place(self.text, name.span, self.source), hint=hint
         )
+
+    def _of_definition(self) -> str | None:
+        """What to write for `f(x) = x**2`, of which `(` is next."""
+        closing = next((n for n, depth in self.levels(self.position) if depth == 0), self.position)
+        after = self.tokens[min(closing + 1, len(self.tokens) - 1)]
+        if after.text != "=":
+            return None
+        return "write the body alone, without a name for the function; its names are the variables"

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
+from gradcli.language import hints
 from gradcli.language.tokens import Token, tokenize
 
 MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs five Python frames of a thousand."""
-
-
-_KEYWORD_HINTS = {
-    "lambda": "write the body alone; its names are the variables",
-    "def": "write the body alone; its names are the variables",
-    "return": "write the expression alone; the last one is the output",
-    "is": "write == to compare",
-    "if": "write a if condition else b",
-    "for": "write [... for i in range(n)]",
-}
 
 
 class Cursor:
@@ -94,24 +85,53 @@ class Cursor:
 
     def unexpected(self, where: str = "") -> GradcliError:
         """The error that the next token cannot stand here."""
-        token, before = self.token, self.tokens[self.position - 1]
+        token = self.token
         if self.at_end or token.text == "\n":
             return self.error(LanguageError, "the expression ends too early", token.span)
-        hint = None
-        if token.text == "=":
-            hint = "an assignment is NAME = expression; statements are separated by ';'"
-        elif token.kind == "keyword":
-            hint = _KEYWORD_HINTS.get(token.text, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
-        elif self.position and token.kind != "operator" and before.kind != "operator":
-            hint = (
-                f"write {before.text}*{token.text} for a product" if self.source == "EXPR" else "write 1,2 for a vector"
-            )
-        elif token.text == "@":
-            hint = "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
-        elif token.kind == "string":
-            hint = "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
         what = "word in quotes " if token.kind == "string" else ""
-        return self.error(LanguageError, f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
+        message = f"unexpected {what}'{token.text}'{where}"
+        return self.error(LanguageError, message, token.span, hint=self._hint(token))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the text is a value that names nothing, where numbers side by side are meant for a vector."""
+        return self.source.split()[0] in ("--at", "--v", "--u", "--in", "--expect")
+
+    def _hint(self, token: Token) -> str | None:
+        """What may be meant by a token that cannot stand here."""
+        before = self.tokens[self.position - 1] if self.position else None
+        after = self.tokens[self.position + 1]
+        text = before.text if before else ""
+        is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
+        if token.text == "=" and text != ":":
+            if self.is_number:
+                return hints.SEPARATELY
+            if self.source.startswith("--claim"):
+                return hints.ALONE
+            return "an assignment is NAME = expression; statements are separated by ';'"
+        if token.kind == "keyword":
+            return hints.of_keyword(token.text, after.text)
+        if token.kind == "string":
+            return self._of_string(token, before if is_behind else None, after)
+        if token.kind == "operator":
+            if token.text == ";" and self.is_number:
+                return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
+            if token.text == ":" and self.is_number:
+                return "write arange(5), or linspace(0, 1, 5)"
+            return hints.of_operator(text, token.text, after.text, is_inside=self.depth > 0)
+        if before is None or not is_behind:
+            return None
+        if f"--{text}" in self.text and f"{text} {token.text}" in self.text:
+            return f'options stand outside of the quotes: "..." --{text} {token.text}'
+        return hints.of_neighbour(text, token.text, is_value=self.is_number)
+
+    def _of_string(self, token: Token, before: Token | None, after: Token) -> str:
+        """What may be meant by a word in quotes; `before` is the operand that it follows, if it does."""
+        if before is not None and before.span.stop == token.span.start:
+            return hints.of_prime(before.text)
+        if before is None and self.position == 0 and after.kind == "end":
+            return "leave these quotes out"
+        return "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
 
     def error(self, kind: type[GradcliError], message: str, span: Span, *, hint: str | None = None) -> GradcliError:
         """An error at a range of the text."""

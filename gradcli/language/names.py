@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import sympy
 
-from gradcli.errors import LanguageError, UnknownFunctionError
+from gradcli.errors import LanguageError, Span, UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.lines import Operand
 from gradcli.language.loops import Loops
+from gradcli.language.operators import POWERS
 from gradcli.language.program import CONSTANTS
 from gradcli.language.tokens import Token
 
@@ -76,16 +77,30 @@ class Names(Loops):
             )
         if name.text in CONSTANTS and name.text not in self.given and name.text not in self.variables:
             return CONSTANTS[name.text], span
-        if name is not token:
+        if name is not token and ops.find(name.text) is None:
             raise self.error(LanguageError, f"'{self.text[span.start : span.stop]}' is not part of the language", span)
-        if ops.find(name.text) is not None and name.text not in self.given:
-            raise self.error(LanguageError, f"'{name.text}' is a function", span, hint=f"write {name.text}(...)")
+        if name is not token or (ops.find(name.text) is not None and name.text not in self.given):
+            raise self.error(LanguageError, f"'{name.text}' is a function", span, hint=self._with_arguments(name, span))
         if self.is_value:
-            raise self.error(
-                LanguageError, f"a value cannot use the name '{name.text}'", span, hint="a value holds numbers only"
-            )
+            message = f"a value cannot use the name '{name.text}'"
+            raise self.error(LanguageError, message, span, hint=self._without_names(name))
         symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
         return symbol, span
+
+    def _with_arguments(self, name: Token, span: Span) -> str:
+        """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""
+        shown = self.text[span.start : span.stop]
+        exponent = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if self.token.text in POWERS and exponent.kind == "number":
+            return f"write {shown}(...)**{exponent.text}"
+        return f"write {shown}(...)"
+
+    def _without_names(self, name: Token) -> str:
+        """How to write a value with a name in it: `x: 1`, `x=1, y=2`."""
+        separator, value = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if separator.text in (":", "=") and self.source.startswith("--at"):
+            return f"give each variable a value of its own: --at {name.text}={value.text or 'VALUE'}"
+        return "a value holds numbers only"
 
     def remark_on_numpy(self, name: Token) -> None:
         """Say where NumPy means something else: torch's meaning holds."""

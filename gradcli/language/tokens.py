@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradcli.errors import LanguageError, Place, Span, TooLargeError
+from gradcli.language import hints
 
 MAX_TEXT = 400_000
 """Characters of a text; a 10,000-term sum takes about a quarter of it."""
@@ -31,22 +32,6 @@ _PATTERN = re.compile(
       | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
     re.VERBOSE | re.DOTALL,
 )
-
-_LOOKALIKES = {
-    "²": "write **2",
-    "³": "write **3",
-    "×": "write *",
-    "·": "write *",
-    "÷": "write /",
-    "−": "write the ASCII minus -",
-    "–": "write the ASCII minus -",
-    "√": "write sqrt(…)",
-    "'": "a string is a short word in quotes, such as einsum('ij,j->i', A, x)",
-    '"': "a string is a short word in quotes, such as einsum('ij,j->i', A, x)",
-    "{": "write a stack of expressions as [a, b]",
-    "}": "write a stack of expressions as [a, b]",
-    "!": "there is no factorial; lgamma(n + 1) is its logarithm",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +92,12 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
     character = text[position]
     shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     place = Place(text, Span(position, position + 1), source)
-    return LanguageError(f"unexpected character {shown}", place=place, hint=_LOOKALIKES.get(character))
+    hint = hints.of_character(text, position)
+    if character == "{" and source.startswith("--at"):
+        hint = hints.SEPARATELY
+    elif character == "'" and source.startswith("--claim"):
+        hint = hints.ALONE
+    return LanguageError(f"unexpected character {shown}", place=place, hint=hint)
 
 
 def _require_readable(word: str, place: Place) -> None:

@@ -98,6 +98,9 @@ def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[
     if surplus:
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
+        joined = next((name for name in missing if len(name) > 1 and set(name) <= set(given)), None)
+        if joined is not None:
+            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product"
         raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
     if missing:
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
@@ -105,7 +108,8 @@ def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
             hint="give "
             + " ".join(f"--at {name}=VALUE" for name in missing[:4])
-            + "; Euler's number is E" * ("e" in missing),
+            + "; Euler's number is E" * ("e" in missing)
+            + "; the constant is pi" * ("π" in missing),
         )
 
 
@@ -113,5 +117,7 @@ def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
     for name in wrt:
         if name not in program.names:
             hint = did_you_mean(name, program.names) or f"the variables are: {', '.join(program.names) or 'none'}"
+            if name in program.named:
+                raise InputError(f"--wrt names '{name}', which a statement computes", hint=hint)
             raise InputError(f"--wrt names '{name}', and the expression has no such variable", hint=hint)
     return tuple(dict.fromkeys(wrt))

@@ -1,0 +1,179 @@
+"""What other notations write, and what it is in this language: the hints of errors about words and characters.
+
+Mathematics on paper, LaTeX, MATLAB, Julia, C, JavaScript, and what an editor or a web page makes of plain text.  Knows
+characters and words only; where they stand is for the grammar to say.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SEPARATELY = "give each variable a value of its own: --at x=1 --at y=2"
+ALONE = "write the derivative alone, such as 2*x"
+
+_QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
+_STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
+_BRACES = "write (a + b) to group, or [a, b] for a list"
+_ITSELF = "gradcli differentiates: give the function itself, such as x**2"
+_BODY = "write the body alone; its names are the variables"
+
+_CHARACTERS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys("×·⋅∗∙•⊙", "write *"),
+        **dict.fromkeys("−–—‐‑", "write the ASCII minus -"),
+        **dict.fromkeys("“”„‟‘’‚«»`", _QUOTES),
+        **dict.fromkeys("{}", _BRACES),
+        **dict.fromkeys("∂∇∆", _ITSELF),
+        **dict.fromkeys("\"'", _STRING),
+        "÷": "write /",
+        "⁄": "write /",
+        "√": "write sqrt(…)",
+        "‖": "write norm(…)",
+        "∑": "write sum(…)",
+        "∏": "write prod(…)",
+        "∞": "write inf",
+        "≤": "write <=",
+        "≥": "write >=",
+        "≠": "write !=",
+        "∧": "write &",
+        "∨": "write |",
+        "¬": "write ~",
+        "\\": "LaTeX is not read: write a/b, sqrt(x), x**2",
+        "$": "the shell puts a value for $NAME only between double quotes",
+        "?": "write a if c else b",
+        "!": "write a != b, or ~c for not; there is no factorial, and lgamma(n + 1) is its logarithm",
+    }
+)
+
+_FOREIGN: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("tg", "tang"), "write tan"),
+        **dict.fromkeys(("ctg", "cotg", "cotan"), "write cot"),
+        **dict.fromkeys(("arctg", "arctang"), "write atan"),
+        **dict.fromkeys(("sen", "seno"), "write sin"),
+        **dict.fromkeys(("lg",), "write log10, or log2"),
+        **dict.fromkeys(("sh", "ch", "th"), "write sinh, cosh, tanh"),
+        **dict.fromkeys(("gamma", "Gamma"), "write exp(lgamma(x)), where x > 0"),
+        **dict.fromkeys(("factorial",), "lgamma(n + 1) is the logarithm of n!"),
+        **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), _ITSELF),
+        **dict.fromkeys(("integrate", "Integral", "integral", "quad", "limit"), "there are derivatives only"),
+        **dict.fromkeys(("argmax", "argmin"), "a position has no derivative and is not read; amax(x) is the value"),
+        **dict.fromkeys(("sort", "argsort", "topk", "median"), "nothing is sorted here; gradcli functions lists all"),
+        **dict.fromkeys(("mse", "MSE"), "write mse_loss(y, t)"),
+        **dict.fromkeys(("heaviside", "Heaviside", "step"), "write where(x > 0, 1, 0)"),
+        **dict.fromkeys(("cbrt",), "write sign(x)*abs(x)**(1/3)"),
+    }
+)
+
+_KEYWORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "lambda": _BODY,
+        "def": _BODY,
+        "return": "write the expression alone; the last one is the output",
+        "is": "write == to compare",
+        "if": "write a if condition else b",
+        "for": "write [... for i in range(n)]",
+    }
+)
+
+_PAIRS: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("&", "&"): "write & for both",
+        ("|", "|"): "write | for either",
+        ("=", ">"): "write >= to compare",
+        ("<", ">"): "write !=",
+        (":", "="): "write = to give a name",
+    }
+)
+"""Operators of two characters elsewhere."""
+
+
+def of_character(text: str, position: int) -> str | None:
+    """What to write in place of a character that is not in the language.
+
+    >>> of_character("A' * x", 1), of_character("x⁴", 1), of_character("1’000", 1)
+    ('write A.T to transpose', 'write **4', 'write the digits of a number without marks')
+    >>> of_character("x ≤ 1", 2), of_character("（x", 0), of_character("💥", 0)
+    ('write <=', 'write (', None)
+    """
+    character, before = text[position], text[position - 1 : position]
+    if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
+        return "write the digits of a number without marks"
+    if character == "'" and (before.isalnum() or before in (")", "]")):
+        return of_prime(before)
+    if character in _CHARACTERS:
+        return _CHARACTERS[character]
+    if character.isdigit():
+        return f"write **{unicodedata.digit(character)}"
+    plain = unicodedata.normalize("NFKC", character)
+    if plain == " ":
+        return "write a plain space"
+    return f"write {plain}" if len(plain) == 1 and plain.isascii() and plain.isprintable() else None
+
+
+def of_prime(before: str) -> str:
+    """What to write for the mark behind a name, a matrix's in MATLAB; `before` ends in what it is behind."""
+    name = before if before.isidentifier() else "A"
+    return f"write {name}.T to transpose"
+
+
+def of_keyword(word: str, after: str) -> str:
+    """What to write for a word of Python, before `after`.
+
+    >>> of_keyword("lambda", "*"), of_keyword("lambda", "x")
+    ("no variable can be called 'lambda'; write lambda_", 'write the body alone; its names are the variables')
+    """
+    if word != "None" and (not after or after in ";)]\n" or re.fullmatch(r"[-+*/^@<>=,]+", after)):
+        return f"no variable can be called '{word}'; write {word}_"
+    return _KEYWORDS.get(word, "only 'a if c else b', 'for ... in range(n)', and, or, not are read")
+
+
+def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str | None:
+    """What to write for an operator that cannot stand between these words; `is_inside` is of brackets."""
+    if word == "|" and not (before.isalnum() or before in (")", "]", "|")):
+        return "write abs(...), or norm(...)"
+    if (before, word) in _PAIRS or (word, after) in _PAIRS:
+        return _PAIRS.get((before, word)) or _PAIRS[word, after]
+    match word:
+        case "|":
+            return "write abs(...), or norm(...)"
+        case "->" | ":" if not is_inside and (before.isidentifier() or before == "|"):
+            return _BODY
+        case "," if not is_inside and before not in ("", ",", ";"):
+            return f"write {before}.{after} for a decimal number" if before.isdigit() and after.isdigit() else _LIST
+        case ")" | "]" if not is_inside:
+            return f"it closes nothing: leave it out, or add its {'(' if word == ')' else '['}"
+        case "@":
+            return "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
+    return None
+
+
+_LIST = "write a list in brackets, [a, b], and decimals with a point"
+
+
+def of_function(name: str) -> str | None:
+    """What to write for a function of other notations.
+
+    >>> of_function("tg"), of_function("sine")
+    ('write tan', None)
+    """
+    return _FOREIGN.get(name)
+
+
+def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
+    """What to write where two operands stand side by side.
+
+    >>> of_neighbour("1", "2", is_value=True), of_neighbour("1.2", ".3", is_value=True)
+    ('write 1,2 for a vector', 'a number has one point')
+    >>> of_neighbour("x", "y", is_value=False), of_neighbour("1", "000", is_value=False)
+    ('write x*y for a product', 'write 1000 for one number')
+    """
+    are_numbers = before[-1:].isdigit() and word[:1] in ".0123456789"
+    if are_numbers and word.startswith("."):
+        return "a number has one point"
+    if are_numbers and len(word) == 3 and word.isdigit() and len(before) < 4:
+        return f"write {before}{word} for one number" + f", {before},{word} for a vector" * is_value
+    return "write 1,2 for a vector" if is_value else f"write {before}*{word} for a product"
