@@ -101,7 +101,20 @@ def shortened(text: str) -> str:
 
 
 class GradcliError(Exception):
-    """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell."""
+    """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell.
+
+    Attributes:
+        message: What is wrong.
+        place: Where, in which text; None if it is in none.
+        hint: What to do, if that is known.
+
+    >>> from gradcli import Function
+    >>> try:
+    ...     Function("2*sine(x)")
+    ... except GradcliError as error:
+    ...     print(error.kind, error.place.span.start, error.hint)
+    unknown-function 2 did you mean 'sin'?
+    """
 
     kind: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 2

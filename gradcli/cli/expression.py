@@ -75,15 +75,13 @@ def _on_others(first: str, others: Sequence[str], known: Container[str], typed: 
         return "write " + " ".join(f"--at {word}" for word in others)
     if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
         return f"write --at {others[0]}"
+    if len(others) == 1 and "--points" in known and os.path.splitext(others[0])[1]:
+        return f"write --points {others[0]}"
     if _LETTER.fullmatch(others[0]):
         return "it is no option; an expression with spaces stands in quotes"
     whole = " ".join((first, *others))
-    if (
-        not _NUMBER.fullmatch(others[0])
-        and whole in " ".join(typed)
-        and len(whole) <= _MOST_SHOWN
-        and not {"'", '"'} & set(whole)
-    ):
+    is_one = whole in " ".join(typed) and all(others) and not _NUMBER.fullmatch(others[0])
+    if is_one and len(whole) <= _MOST_SHOWN and not {"'", '"'} & set(whole):
         return f'put the expression in quotes: "{whole}"'
     return 'put what has spaces in quotes, such as "x + 1" or --at "1, 2"; the shell parts the words and expands *'
 
@@ -174,7 +172,7 @@ class ExpressionCommand(OnceCommand):
         if len(arguments) > 1:
             first, *others = arguments
             words = f"word{'s' * (len(others) > 1)} beside the expression {first}"
-            shown = " ".join(others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
+            shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
             raise UsageError(f"unexpected {words}: {shown}", hint=_on_others(first, others, known, self.typed))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -23,6 +23,9 @@ class Function(Derivatives, Streams, Views):
     Args:
         expression: The text, such as `"x**2"` or `"y = A@x; sum(y**2)"`.
 
+    Values are numbers, nested lists, arrays or texts of the language; answers hold arrays of the dtype asked for,
+    float64 by default, in the shapes that `gradcli.results` states.
+
     Attributes:
         expression: The text as given.
         variables: The free names in order of appearance.

@@ -103,7 +103,7 @@ class Cursor:
         after = self.tokens[self.position + 1]
         text = before.text if before else ""
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
-        if token.text == "=" and text != ":":
+        if token.text == "=" and text not in (":", "==", "!="):
             if self.is_number:
                 return hints.SEPARATELY
             if self.source.startswith("--claim"):
@@ -123,7 +123,8 @@ class Cursor:
             return None
         if f"--{text}" in self.text and f"{text} {token.text}" in self.text:
             return f'options stand outside of the quotes: "..." --{text} {token.text}'
-        return hints.of_neighbour(text, token.text, is_value=self.is_number)
+        call = "(...)" if after.text == "(" else ""
+        return hints.of_neighbour(text, token.text + call, is_value=self.is_number)
 
     def _of_string(self, token: Token, before: Token | None, after: Token) -> str:
         """What may be meant by a word in quotes; `before` is the operand that it follows, if it does."""

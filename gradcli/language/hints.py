@@ -81,6 +81,8 @@ _KEYWORDS: Mapping[str, str] = MappingProxyType(
 
 _PAIRS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
+        ("==", "="): "write == to compare",
+        ("!=", "="): "write != to compare",
         ("&", "&"): "write & for both",
         ("|", "|"): "write | for either",
         ("=", ">"): "write >= to compare",
@@ -96,8 +98,8 @@ def of_character(text: str, position: int) -> str | None:
 
     >>> of_character("A' * x", 1), of_character("x⁴", 1), of_character("1’000", 1)
     ('write A.T to transpose', 'write **4', 'write the digits of a number without marks')
-    >>> of_character("x ≤ 1", 2), of_character("（x", 0), of_character("💥", 0)
-    ('write <=', 'write (', None)
+    >>> of_character("x₁", 1), of_character("½", 0), of_character("（x", 0), of_character("💥", 0)
+    ('write 1', 'write (1/2)', 'write (', None)
     """
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
@@ -106,9 +108,11 @@ def of_character(text: str, position: int) -> str | None:
         return of_prime(before)
     if character in _CHARACTERS:
         return _CHARACTERS[character]
-    if character.isdigit():
-        return f"write **{unicodedata.digit(character)}"
     plain = unicodedata.normalize("NFKC", character)
+    if unicodedata.decomposition(character).startswith("<super>"):
+        return f"write **{plain}"
+    if unicodedata.decomposition(character).startswith("<fraction>"):
+        return f"write ({plain.replace('⁄', '/')})"
     if plain == " ":
         return "write a plain space"
     return f"write {plain}" if len(plain) == 1 and plain.isascii() and plain.isprintable() else None
@@ -140,8 +144,12 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
     match word:
         case "|":
             return "write abs(...), or norm(...)"
-        case "->" | ":" if not is_inside and (before.isidentifier() or before == "|"):
+        case "->":
             return _BODY
+        case ":" if not is_inside and before.isidentifier():
+            return _BODY
+        case ";" if is_inside:
+            return "write a comma between the parts"
         case "," if not is_inside and before not in ("", ",", ";"):
             return f"write {before}.{after} for a decimal number" if before.isdigit() and after.isdigit() else _LIST
         case ")" | "]" if not is_inside:

@@ -66,10 +66,10 @@ class Answer:
         command: Its name.
         expression: The text as typed.
         dtype: `float64` or `float32`.
-        inputs: The value of every variable.
+        inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
         wrt: The variables of the derivative, in order.
         output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
-        value: y.
+        value: The output y, an array of `dtype`.
         warnings: Remarks about the expression.
         remarks: What to know of the answer itself.
         points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
@@ -102,7 +102,13 @@ class Judged(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation(Judged):
-    """Y alone."""
+    """The value of a function, in `value`, and whether it can be trusted.
+
+    >>> from gradcli import Function
+    >>> answer = Function("x**2").eval({"x": [1, 2]})
+    >>> answer.value, answer.check.verdict
+    (array([1., 4.]), 'agree')
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,8 @@ class Differentiation(Judged):
     """What the first derivatives share: they are made of Jacobian blocks by variable.
 
     Attributes:
-        jacobian: ∂y/∂x per variable, None if it was left out.
+        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape, or (points, *y.shape, *x.shape) with `points_of`; None
+            if it was left out.
         jacobian_omitted: Why it was left out.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
@@ -142,8 +149,8 @@ class VJP(Differentiation):
     """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
 
     Attributes:
-        v: The gradient vector.
-        vjp: VᵀJ.
+        v: The gradient vector, of y's shape.
+        vjp: The product vᵀJ per variable, of its shape: the sum of v[i]·∂y[i]/∂x[j] over the elements of y.
         accumulated: What `x.grad` holds after this pass, if those before it are not forgotten; None if not asked for.
         loss: What v comes from, if it was given so.
     """
@@ -156,14 +163,18 @@ class VJP(Differentiation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gradient(Differentiation):
-    """The gradient of a y of one element, per variable."""
+    """The gradient of a y of one element, per variable.
+
+    Attributes:
+        grad: The derivative ∂y/∂x per variable, of its shape.
+    """
 
     grad: Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jacobian(Differentiation):
-    """The full Jacobian per variable."""
+    """The full Jacobian per variable, in `jacobian`, which is never None here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ class JVP(Judged):
     """The Jacobian-vector product Ju, the derivative of y along a direction.
 
     Attributes:
-        u: The direction of each variable that moves.
-        jvp: Ju.
+        u: The direction of each variable that moves, of its shape.
+        jvp: The product Ju, of y's shape: the sum of ∂y[i]/∂x[j]·u[j] over the elements of all variables.
         symbolic: Its formula, if it has one.
         symbolic_omitted: Why it has none.
     """
@@ -34,8 +34,8 @@ class Hessian(Judged):
     """The Hessian of a y of one element, a block for each pair of variables.
 
     Attributes:
-        grad: The gradient per variable.
-        hessian: ∂²y/∂a∂b by a and by b.
+        grad: The gradient per variable, of its shape.
+        hessian: The derivative ∂²y/∂a∂b by a and by b, of shape a.shape + b.shape.
         symbolic: The formulas of the blocks that have one, by a and by b.
         symbolic_omitted: Why the others have none.
     """
@@ -51,9 +51,9 @@ class HVP(Judged):
     """The Hessian-vector product Hu of a y of one element, per variable.
 
     Attributes:
-        u: The direction of each variable that moves.
-        grad: The gradient per variable.
-        hvp: Hu per variable, the derivative of the gradient along the direction.
+        u: The direction of each variable that moves, of its shape.
+        grad: The gradient per variable, of its shape.
+        hvp: Hu per variable, of its shape, the derivative of the gradient along the direction.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
     """

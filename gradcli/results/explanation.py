@@ -11,7 +11,12 @@ from gradcli.results.verdicts import Array, Check
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """The same mathematics twice: in plain characters, and as people write it."""
+    """The same mathematics twice.
+
+    Attributes:
+        text: In plain characters.
+        pretty: As people write it.
+    """
 
     text: str
     pretty: str
@@ -46,7 +51,13 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of the forward pass: `name = operation`, and its value; a condition has booleans."""
+    """One line of the forward pass: `name = operation`, and its value.
+
+    Attributes:
+        name: Of the line.
+        operation: What it computes, one operation deep.
+        value: Of the line's shape; a condition has booleans.
+    """
 
     name: str
     operation: Notation
