@@ -17,6 +17,7 @@ COLOR = "GRADCLI_COLOR"
 
 
 _PLAIN = (
+    (re.compile(r"^Got unexpected extra argument(?:\(s\)|s)? \((.*)\)$"), r"unexpected words beside the argument: \1"),
     (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
     (re.compile(r"is not a valid float( range)?$"), "is not a number"),
     (re.compile(r"is not in the range (\S+)<=x<=(\S+)$"), r"is not between \1 and \2"),

@@ -72,6 +72,9 @@ class Calls(Tensors):
                 name.span,
                 hint=f"write y = x.{name.text.rstrip('_')}(...)",
             )
+        if name.text in ("T", "mT"):
+            hint = f"write .{name.text} alone"
+            raise self.error(LanguageError, f"'.{name.text}' takes no parentheses", self.token.span, hint=hint)
         return self.call(name, span, [operand], after_dot=True)
 
     def call(self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False) -> Operand:

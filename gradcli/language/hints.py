@@ -6,6 +6,7 @@ characters and words only; where they stand is for the grammar to say.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -96,8 +97,8 @@ _PAIRS: Mapping[tuple[str, str], str] = MappingProxyType(
 def of_character(text: str, position: int) -> str | None:
     """What to write in place of a character that is not in the language.
 
-    >>> of_character("A' * x", 1), of_character("x⁴", 1), of_character("1’000", 1)
-    ('write A.T to transpose', 'write **4', 'write the digits of a number without marks')
+    >>> of_character("A' * x", 1), of_character("x⁻¹⁴", 1), of_character("1’000", 1)
+    ('write A.T to transpose', 'write **-14', 'write the digits of a number without marks')
     >>> of_character("x₁", 1), of_character("½", 0), of_character("（x", 0), of_character("💥", 0)
     ('write 1', 'write (1/2)', 'write (', None)
     """
@@ -109,13 +110,18 @@ def of_character(text: str, position: int) -> str | None:
     if character in _CHARACTERS:
         return _CHARACTERS[character]
     plain = unicodedata.normalize("NFKC", character)
-    if unicodedata.decomposition(character).startswith("<super>"):
-        return f"write **{plain}"
+    if _is_raised(character):
+        raised = "".join(itertools.takewhile(_is_raised, text[position:]))
+        return f"write **{unicodedata.normalize('NFKC', raised).replace('−', '-')}"
     if unicodedata.decomposition(character).startswith("<fraction>"):
         return f"write ({plain.replace('⁄', '/')})"
     if plain == " ":
         return "write a plain space"
     return f"write {plain}" if len(plain) == 1 and plain.isascii() and plain.isprintable() else None
+
+
+def _is_raised(character: str) -> bool:
+    return unicodedata.decomposition(character).startswith("<super>")
 
 
 def of_prime(before: str) -> str:

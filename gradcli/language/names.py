@@ -93,6 +93,8 @@ class Names(Loops):
         exponent = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.token.text in POWERS and exponent.kind == "number":
             return f"write {shown}(...)**{exponent.text}"
+        if self.token.text in POWERS and exponent.text == "-":
+            return f"write 1/{shown}(...), or its inverse by name, as asin is that of sin"
         return f"write {shown}(...)"
 
     def _without_names(self, name: Token) -> str:

@@ -101,7 +101,15 @@ SPECIAL = (
     one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
     one("i1", "the modified Bessel function of order 1", torch="special.i1"),
     defined("ndtr", "x", "(1 + erf(x/sqrt(2)))/2", "the normal distribution function", torch="special.ndtr"),
-    defined("hypot", "a, b", "sqrt(a**2 + b**2)", "the length of (a, b)", torch="hypot", numpy="hypot"),
+    defined(
+        "hypot",
+        "a, b",
+        "sqrt(a**2 + b**2)",
+        "the length of (a, b)",
+        torch="hypot",
+        numpy="hypot",
+        caveat="a kink where both are 0; torch's derivative is nan there",
+    ),
     defined(
         "logaddexp",
         "a, b",
