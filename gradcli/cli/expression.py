@@ -93,8 +93,13 @@ class OnceCommand(TyperCommand):
         """Whether a word that is no option of this command is an argument, and no mistyped option."""
         return not word.startswith("-") or word == "-"
 
-    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter]) -> None:
+    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Refuse arguments that are known to be wrong.
+
+        Args:
+            arguments: The words that are no options and no values of some.
+            known: The options by their names.
+            typed: All words.
 
         Raises:
             UsageError: They are.
@@ -102,7 +107,6 @@ class OnceCommand(TyperCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Separate options from arguments, and put these behind `--`."""
-        self.typed = tuple(args)
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         options: list[str] = []
         arguments: list[str] = []
@@ -128,7 +132,7 @@ class OnceCommand(TyperCommand):
                     if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
         if not ctx.resilient_parsing and not unknown:  # else words beside it may be the value of that option
-            self.look_at(arguments, known)
+            self.look_at(arguments, known, args)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
@@ -162,7 +166,7 @@ class ExpressionCommand(OnceCommand):
         """Only a word with two is a mistyped option."""
         return not word.startswith("--")
 
-    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter]) -> None:
+    def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Say what a word with one minus should be, where there are more words than the one expression."""
         for word in arguments if len(arguments) > 1 else ():
             if f"-{word.partition('=')[0]}" in known:
@@ -173,7 +177,7 @@ class ExpressionCommand(OnceCommand):
             first, *others = arguments
             words = f"word{'s' * (len(others) > 1)} beside the expression {first}"
             shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
-            raise UsageError(f"unexpected {words}: {shown}", hint=_on_others(first, others, known, self.typed))
+            raise UsageError(f"unexpected {words}: {shown}", hint=_on_others(first, others, known, typed))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
