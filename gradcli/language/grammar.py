@@ -296,8 +296,8 @@ class Parser(Names):
             return operand, span
         if sign.text == "~":
             return self.emit("logical_not", [operand], span)
-        if isinstance(operand, sympy.Float) or operand == sympy.oo:
-            return -operand, span
+        if (isinstance(operand, sympy.Float) and not operand.is_zero) or operand == sympy.oo:
+            return -operand, span  # SymPy's 0.0 has no sign
         return self.emit("neg", [operand], span)
 
     def power(self) -> Operand:

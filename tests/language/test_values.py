@@ -42,6 +42,12 @@ def test_values(text: str, expected: object) -> None:
     assert found.dtype == np.float64
 
 
+@pytest.mark.parametrize("text", ["-0.0", "-0.0,-0.0", "[-0.0, -0.]", "(-0e0)", "[[-.0]]"])
+def test_the_sign_of_zero_is_kept(text: str) -> None:
+    """In brackets too, where an expression is read: 1/x has another sign there."""
+    assert np.signbit(read_value(text, "--at")).all()
+
+
 @pytest.mark.parametrize(
     "value", [3, 2.5, [1, 2], ((1, 2), (3, 4)), np.arange(3, dtype=np.int8), np.float32(0.5), True]
 )
