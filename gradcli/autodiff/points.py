@@ -9,7 +9,7 @@ cannot do is run point after point, which gives the same numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from gradcli.autodiff.derivatives import ROWS_ALWAYS, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
-from gradcli.language.program import Call, Program
+from gradcli.language.program import Atom, Call, Program
 
 Array = npt.NDArray[Any]
 
@@ -142,30 +142,31 @@ def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iter
 
 def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     """One forward pass of all points; one of a single point, where nothing that is named differs between points."""
-    program = _sharing_ties(prepared(batch.program))
+    program = prepared(batch.program)
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
     dims = tuple(0 if name in batch.mapped or name in wrt else None for name in leaves)
 
     def one(*tensors: Tensor) -> Tensor:
-        return output_of(program, evaluate(program, dict(zip(leaves, tensors, strict=True)), batch.dtype), batch.dtype)
+        given = dict(zip(leaves, tensors, strict=True))
+        return output_of(program, evaluate(program, given, batch.dtype, over_all=_shared), batch.dtype)
 
     if all(dim is None for dim in dims):
         return Forward(leaves, one(*leaves.values()).expand(batch.points, *batch.shape))
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
 
 
-def _sharing_ties(program: Program) -> Program:
-    """Max and min over all elements as amax and amin, which give each of those that tie its share.
+def _shared(call: Call, values: Mapping[Atom, Tensor]) -> Tensor:
+    """The largest or smallest of all elements, of which each of those that tie gets its share of the derivative.
 
-    So do max and min at one point; vmap takes them along a dimension, where one gets all.
+    So do max and min at one point; vmap takes them along a dimension, where one gets all.  Elsewhere the derivative is
+    0, even of a gradient that is NaN or infinite, which a product with the 0 and 1 of amax would spread.
     """
-    lines = [
-        replace(line, call=Call(f"a{line.call.op.name}", line.call.operands, line.call.statics))
-        if line.call.op.name in ("max", "min") and line.call.statics[0] is None
-        else line
-        for line in program.lines
-    ]
-    return replace(program, lines=tuple(lines))
+    x = values[call.operands[0]]
+    y = getattr(x.detach(), call.op.name)()
+    ties = (x == y) | x.isnan()  # y is NaN if one is
+    shares = (torch.where(ties, x, 0) / ties.sum()).sum()
+    # The sum of the shares may be off in the last digit, and of -0 is 0: y with the derivative of the shares.
+    return torch.where(y.isinf(), shares, y - (shares.detach() - shares))
 
 
 def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:

@@ -73,8 +73,20 @@ def leaves_of(
     return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
 
 
-def evaluate(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Atom, Tensor]:
+def evaluate(
+    program: Program,
+    leaves: Mapping[str, Tensor],
+    dtype: str,
+    *,
+    over_all: Callable[[Call, Mapping[Atom, Tensor]], Tensor] | None = None,
+) -> dict[Atom, Tensor]:
     """The value of every variable and line of a Program in torch's operations.
+
+    Args:
+        program: What to run, in operations that torch has.
+        leaves: A tensor per variable.
+        dtype: `float64` or `float32`.
+        over_all: What stands for `apply` at max and min over all elements of a tensor.
 
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses.
@@ -85,7 +97,8 @@ def evaluate(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
             try:
-                values[line.symbol] = apply(line.call, values, kind)
+                chosen = over_all if _is_over_all(line.call, values) else None
+                values[line.symbol] = chosen(line.call, values) if chosen else apply(line.call, values, kind)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
@@ -95,6 +108,10 @@ def evaluate(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
     return values
+
+
+def _is_over_all(call: Call, values: Mapping[Atom, Tensor]) -> bool:
+    return call.op.name in ("max", "min") and call.statics == (None, False) and call.operands[0] in values
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:

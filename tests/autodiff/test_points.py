@@ -103,6 +103,20 @@ def test_elements_that_tie_share_as_at_one_point(text: str) -> None:
     assert_same(at_points(batch, jacobian=True), looped(batch))
 
 
+@pytest.mark.parametrize(
+    "text", ["max(x)", "max(x)**0.5", "log(min(x))", "1/min(x)", "max(x, keepdim=True)", "min(x)*x"]
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_extremes_without_a_finite_derivative_are_as_at_one_point(text: str, dtype: str) -> None:
+    """Amax would spread NaN and infinity over the elements that are not the largest."""
+    nan, inf = np.nan, np.inf
+    x = [[1, nan, 2], [nan, 0, nan], [-1, -2, -3], [0, 0, 1], [inf, inf, 1], [-inf, -inf, 0], [-0.0, -0.0, -0.0]]
+    batch = batch_of(text, {"x": x}, ("x",), ("x",), dtype)
+    found, expected = at_points(batch, jacobian=True), looped(batch)
+    assert_same(found, expected)
+    assert np.signbit(found.value[-1]).tolist() == np.signbit(expected.value[-1]).tolist()
+
+
 def test_a_variable_that_is_the_same_at_all_points_has_a_derivative_at_each() -> None:
     """Not the sum over the points: by hand, ∂(w·x)/∂w = x."""
     x = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
