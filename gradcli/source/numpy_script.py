@@ -125,6 +125,7 @@ class _NumpyScript(Script):
                 text = f"np.zeros({(*self.shape, *shape)})"
         comments = [_comment(cell.row, cell.column, cell.pretty) for cell in shown.cells[:MOST_CELLS]]
         comments += ["# ..."] * (len(shown.cells) > MOST_CELLS)
+        comments += [f"# {shown.note}"] * bool(shown.note)
         lines = [laid_out(f"{before} = {value}") for before, value in formulas.before]
         lines = [*comments, *lines, laid_out(f"{block} = {text}")]
         if self.task.v is None and not self.shape:
