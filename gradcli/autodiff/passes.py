@@ -5,6 +5,7 @@ Every number here was in a `.grad`; nothing is added up by hand.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,9 @@ _SECOND_TIME = "second time"
 def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> list[dict[str, Array]]:
     """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
 
+    Each has memory of its own here.  After a first pass torch may let them share it, as those of a and b in
+    `stack([a, b]).sum(0)` do, and then adds every later pass to all of them.
+
     Args:
         forward: The evaluated Program.
         vs: The gradient vectors, of y's shape.
@@ -54,9 +58,33 @@ def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> 
     found = []
     for v in vs:
         _backward(forward.output, v)
+        for leaf in leaves.values():
+            leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
         found.append({name: _held(leaf) for name, leaf in leaves.items()})
     _forget(leaves.values())
     return found
+
+
+def sharing(forward: Forward, v: Array, wrt: tuple[str, ...]) -> tuple[str, ...]:
+    """The variables whose `.grad` share memory with that of another after a first pass.
+
+    >>> import numpy as np
+    >>> from gradcli.autodiff.run import run
+    >>> from gradcli.language.grammar import parse
+    >>> at = {"a": np.ones(2), "b": np.ones(2)}
+    >>> for text in ("a + b", "sum([a, b], dim=0)"):
+    ...     sharing(run(parse(text), at, ("a", "b"), "float64"), np.ones(2), ("a", "b"))
+    ()
+    ('a', 'b')
+    """
+    leaves = {name: forward.leaves[name] for name in wrt}
+    _forget(leaves.values())
+    _backward(forward.output, v)
+    grads = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None and leaf.grad.numel()}
+    places = {name: grad.untyped_storage().data_ptr() for name, grad in grads.items()}
+    _forget(leaves.values())
+    counts = Counter(places.values())
+    return tuple(name for name, place in places.items() if counts[place] > 1)
 
 
 def retained(

@@ -103,7 +103,8 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     vs = vs if loss is None else [loss.v]
     weights = [question.weights(v) for v in vs]
     kept = _kept(question, atoms, weights)
-    held = _accumulated(question, weights) if extras.accumulate else [None] * len(vs)
+    held, shares = _accumulated(question, weights) if extras.accumulate else ([None] * len(vs), ())
+    remarked |= dict.fromkeys(shares)
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(weights):
@@ -171,10 +172,16 @@ def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) ->
     return _Kept(atoms, values, adjoints)
 
 
-def _accumulated(question: Question, vs: Sequence[Array]) -> list[dict[str, Array]]:
-    from gradcli.autodiff.passes import accumulated
+def _accumulated(question: Question, vs: Sequence[Array]) -> tuple[list[dict[str, Array]], tuple[str, ...]]:
+    """What `.grad` holds after each pass, and what is to be remarked on."""
+    from gradcli.autodiff.passes import accumulated, sharing
 
-    return accumulated(question.forward, vs, question.wrt)
+    names = [f"{name}.grad" for name in sharing(question.forward, vs[0], question.wrt)] if len(vs) > 1 else []
+    warning = (
+        f"torch lets {', '.join(names)} share memory after the first pass, and adds later ones to all of them: "
+        "it leaves other numbers than these sums, unless .grad is set to None before each pass"
+    )
+    return accumulated(question.forward, vs, question.wrt), (warning,) * bool(names)
 
 
 def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number: int, v: Array) -> Check | None:

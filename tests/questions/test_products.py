@@ -135,6 +135,16 @@ def test_it_is_what_torch_holds() -> None:
             np.testing.assert_array_equal(answer.accumulated["x"], x.grad.numpy())
 
 
+def test_passes_add_up_where_gradients_share_memory() -> None:
+    """Torch adds the second to both at once, and leaves 3 in each; the sums are given, with a warning."""
+    for text, is_shared in (("sum([a, b], dim=0)", True), ("a + b", False)):
+        answers = Function(text).vjps({"a": "1,2", "b": "1,2"}, ["ones", "ones"], accumulate=True).answers
+        assert [_lists(answer.accumulated or {}) for answer in answers] == [
+            {"a": [n, n], "b": [n, n]} for n in (1.0, 2.0)
+        ]
+        assert any("a.grad, b.grad share memory" in warning for warning in answers[0].warnings) == is_shared
+
+
 def test_nothing_accumulates_unless_asked() -> None:
     """And what y does not depend on holds zeros."""
     assert Function("x**2").vjps({"x": "1"}, ["1", "1"]).answers[1].accumulated is None
