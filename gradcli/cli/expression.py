@@ -78,7 +78,7 @@ def _on_others(first: str, others: Sequence[str], known: Container[str], typed: 
     if len(others) == 1 and "--points" in known and os.path.splitext(others[0])[1]:
         return f"write --points {others[0]}"
     if _LETTER.fullmatch(others[0]):
-        return "it is no option; an expression with spaces stands in quotes"
+        return f"{others[0]} is no option; an expression with spaces stands in quotes"
     whole = " ".join((first, *others))
     is_one = whole in " ".join(typed) and all(others) and not _NUMBER.fullmatch(others[0])
     if is_one and len(whole) <= _MOST_SHOWN and not {"'", '"'} & set(whole):
