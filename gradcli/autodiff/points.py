@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.derivatives import ROWS_ALWAYS, gradients, value
-from gradcli.autodiff.run import Forward, Tensor, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Call, Program
@@ -148,11 +148,17 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
 
     def one(*tensors: Tensor) -> Tensor:
         given = dict(zip(leaves, tensors, strict=True))
-        return output_of(program, evaluate(program, given, batch.dtype, over_all=_shared), batch.dtype)
+        return output_of(program, evaluate(program, given, batch.dtype, by=_at_each), batch.dtype)
 
     if all(dim is None for dim in dims):
         return Forward(leaves, one(*leaves.values()).expand(batch.points, *batch.shape))
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
+
+
+def _at_each(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
+    """One operation, with the derivative that it has at one point."""
+    is_over_all = call.op.name in ("max", "min") and call.statics == (None, False)
+    return _shared(call, values) if is_over_all and call.operands[0] in values else apply(call, values, kind)
 
 
 def _shared(call: Call, values: Mapping[Atom, Tensor]) -> Tensor:

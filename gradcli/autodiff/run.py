@@ -29,6 +29,9 @@ from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, i
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
 
+Operation = Callable[[Call, Mapping[Atom, Tensor], Any], Tensor]
+"""Runs a call on the values of its operands, in a torch dtype."""
+
 _SIGNS: Mapping[str, Callable[..., Tensor]] = {
     name: getattr(operator, {"div": "truediv"}.get(name, name)) for name in OPERATORS
 }
@@ -74,11 +77,7 @@ def leaves_of(
 
 
 def evaluate(
-    program: Program,
-    leaves: Mapping[str, Tensor],
-    dtype: str,
-    *,
-    over_all: Callable[[Call, Mapping[Atom, Tensor]], Tensor] | None = None,
+    program: Program, leaves: Mapping[str, Tensor], dtype: str, *, by: Operation | None = None
 ) -> dict[Atom, Tensor]:
     """The value of every variable and line of a Program in torch's operations.
 
@@ -86,7 +85,7 @@ def evaluate(
         program: What to run, in operations that torch has.
         leaves: A tensor per variable.
         dtype: `float64` or `float32`.
-        over_all: What stands for `apply` at max and min over all elements of a tensor.
+        by: What runs an operation, in place of `apply`.
 
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses.
@@ -97,8 +96,7 @@ def evaluate(
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
             try:
-                chosen = over_all if _is_over_all(line.call, values) else None
-                values[line.symbol] = chosen(line.call, values) if chosen else apply(line.call, values, kind)
+                values[line.symbol] = (by or apply)(line.call, values, kind)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
@@ -108,10 +106,6 @@ def evaluate(
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
     return values
-
-
-def _is_over_all(call: Call, values: Mapping[Atom, Tensor]) -> bool:
-    return call.op.name in ("max", "min") and call.statics == (None, False) and call.operands[0] in values
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:

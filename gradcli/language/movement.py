@@ -7,7 +7,7 @@ each element comes from) and the shapes.  The symbolic reading has the same move
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gradcli.errors import ShapeError
 from gradcli.language.indexing import Shape, as_key, indexed_axes, show
-from gradcli.language.program import Call
+from gradcli.language.program import Atom, Call
 
 _DIAGONALS = frozenset(["diag", "diagonal", "tril", "triu"])
 
@@ -108,6 +108,20 @@ def rolls(shape: Shape, call: Call) -> list[tuple[int, int]]:
 def fill_of(call: Call) -> float:
     """The number in elements that come from nowhere: the value of a `pad`, else 0."""
     return float(call.statics[2]) if call.op.name == "pad" else 0.0
+
+
+def gives_back(call: Call, shapes: Mapping[Atom, Shape]) -> bool:
+    """Whether torch gives back the operand itself, and no new tensor: where there is nothing to flatten.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> [gives_back(Call("flatten", (x,), (0, -1)), {x: shape}) for shape in [(3,), (3, 1), ()]]
+    [True, False, False]
+    """
+    if call.op.name != "flatten":
+        return False
+    shape = shapes.get(call.operands[0], ())
+    return bool(shape) and len({axis_of(shape, d) for d in call.statics}) == 1
 
 
 def shape_after(call: Call, shape: Shape) -> Shape:

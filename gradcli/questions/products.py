@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import TooLargeError
 from gradcli.language.cutting import cut
+from gradcli.language.movement import gives_back
 from gradcli.language.passes import ADD_UP
 from gradcli.language.program import Atom
 from gradcli.language.shapes import infer
@@ -199,11 +200,20 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
 
 def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
     """The function behind a value, at the value that torch computed."""
+    atom = _itself(question, atom)
     program = cut(question.program, atom, name)
     name = str(atom) if atom in program.variables else name
     arrays = {known: value if known == name else question.arrays[known] for known in program.names}
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, bounded=False)
     return Question(program, shapes, arrays, (name,), question.dtype, question.named)
+
+
+def _itself(question: Question, atom: Atom) -> Atom:
+    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
+    for line in reversed(question.program.lines):
+        if line.symbol == atom and gives_back(line.call, question.shapes):
+            atom = line.call.operands[0]
+    return atom
 
 
 def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:

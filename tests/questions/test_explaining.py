@@ -68,6 +68,16 @@ def test_a_variable_used_twice_has_the_sum_of_its_terms() -> None:
     assert (_only(answer, "a").formula, _only(answer, "c").formula) == ("3", "1/c")
 
 
+def test_a_line_that_torch_gives_back_has_an_adjoint_of_its_own() -> None:
+    """A vector is its own flatten(): by hand, z = c*b with c = b = x has dz/dc = b, and dz/db = c beside it."""
+    answer = _explain("b = -x; c = b.flatten(); c*b", "1,1", x="1,2")
+    assert [(term.source, term.value.tolist()) for term in _adjoint(answer, "b").terms] == [
+        ("c", [-1, -2]),
+        ("y", [-1, -2]),
+    ]
+    assert (_adjoint(answer, "b").value.tolist(), _adjoint(answer, "x").value.tolist()) == ([-2, -4], [2, 4])
+
+
 def test_the_chain_rule_sums_over_all_that_depends_on_x() -> None:
     """dz/dx = Σ dz/dy_i·dy_i/dx: z = p*q with p = x**2, q = sin(x) at 2: q*2x + p*cos(x)."""
     answer = _explain("p = x**2; q = sin(x); z = p*q", x="2")

@@ -243,6 +243,16 @@ def test_a_wrong_adjoint_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (check.checked, check.entries) == (4, 4)
 
 
+@pytest.mark.parametrize("text", ["b = -x; c = b.flatten(); d = -b; d", "b = x.flatten(); c = b.flatten(0); d = -x; d"])
+def test_a_tensor_of_two_names_has_one_gradient(text: str) -> None:
+    """A vector is its own flatten(), so that what torch keeps under one name is under the other too."""
+    answer = Function(text).vjp({"x": "1,2"}, "3,4", show=["b", "c"])
+    kept = answer.intermediates
+    assert [None if one.grad is None else one.grad.tolist() for one in (kept["b"], kept["c"])] == [[-3, -4], [-3, -4]]
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
 def test_a_kink_behind_an_intermediate_is_its_own() -> None:
     """Relu at y = 0: torch picks 0 of the one-sided derivatives 0 and 1."""
     check = Function("y = x**2 - 1; z = relu(y)").vjp({"x": "1"}, show=["y"]).check
