@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
 
+_NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
+
 SEPARATELY = "give each variable a value of its own: --at x=1 --at y=2"
 ALONE = "write the derivative alone, such as 2*x"
 
@@ -99,8 +101,8 @@ def of_character(text: str, position: int) -> str | None:
 
     >>> of_character("A' * x", 1), of_character("x⁻¹⁴", 1), of_character("1’000", 1)
     ('write A.T to transpose', 'write **-14', 'write the digits of a number without marks')
-    >>> of_character("x₁", 1), of_character("½", 0), of_character("（x", 0), of_character("💥", 0)
-    ('write 1', 'write (1/2)', 'write (', None)
+    >>> of_character("x₁₂", 1), of_character("½", 0), of_character("（x", 0), of_character("💥", 0)
+    ('write x12 for a name of its own, x[12] for an element', 'write (1/2)', 'write (', None)
     """
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
@@ -110,9 +112,12 @@ def of_character(text: str, position: int) -> str | None:
     if character in _CHARACTERS:
         return _CHARACTERS[character]
     plain = unicodedata.normalize("NFKC", character)
-    if _is_raised(character):
-        raised = "".join(itertools.takewhile(_is_raised, text[position:]))
-        return f"write **{unicodedata.normalize('NFKC', raised).replace('−', '-')}"
+    if _is(character, "<super>"):
+        return f"write **{_plain(text[position:], '<super>')}"
+    if _is(character, "<sub>"):
+        index, name = _plain(text[position:], "<sub>"), _NAME_BEFORE.search(text[:position])
+        shown = name[0] if name else ""
+        return f"write {shown}{index} for a name of its own, {shown}[{index}] for an element"
     if unicodedata.decomposition(character).startswith("<fraction>"):
         return f"write ({plain.replace('⁄', '/')})"
     if plain == " ":
@@ -120,8 +125,14 @@ def of_character(text: str, position: int) -> str | None:
     return f"write {plain}" if len(plain) == 1 and plain.isascii() and plain.isprintable() else None
 
 
-def _is_raised(character: str) -> bool:
-    return unicodedata.decomposition(character).startswith("<super>")
+def _is(character: str, kind: str) -> bool:
+    return unicodedata.decomposition(character).startswith(kind)
+
+
+def _plain(text: str, kind: str) -> str:
+    """The characters of a kind that the text begins with, as they are on the line."""
+    found = "".join(itertools.takewhile(lambda character: _is(character, kind), text))
+    return unicodedata.normalize("NFKC", found).replace("−", "-")
 
 
 def of_prime(before: str) -> str:
