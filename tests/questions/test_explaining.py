@@ -362,3 +362,15 @@ def test_a_value_that_neither_has_is_refused() -> None:
     """With the loss given, too."""
     with pytest.raises(GradcliError, match="no such variable"):
         _explain("x**2", loss="sum(y)", x="1,2", t="3")
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "words"),
+    [
+        ("relu(x)", "0", "torch takes 0, where the slope jumps"),
+        ("tanh(x)", "20", "torch takes 0, where the formula gives 1.7e-17: digits were lost"),
+    ],
+)
+def test_a_slope_that_is_not_the_formula_jumps_or_has_lost_digits(text: str, x: str, words: str) -> None:
+    """At 20 the slope of tanh is smooth, and torch's 1 - 1 is 0 by rounding alone."""
+    assert _only(_explain(text, x=x), "x").words == words
