@@ -71,7 +71,7 @@ def explain(
 
     found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
     walk = Walk(question, found)
-    steps = list(walk.steps())
+    steps = walk.steps()
     adjoints = list(walk.adjoints(weights, product))
     if derived is not None:
         shared["check"] = with_loss(shared["check"], derived, question, product)
@@ -87,7 +87,7 @@ def explain(
         vjp=product,
         remarks=tuple(remarked),
         steps=tuple(steps),
-        steps_count=max(1, len(walk.lines)),
+        steps_count=walk.steps_count,
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss=derived,
@@ -115,6 +115,7 @@ class Walk:
         self.output = found.program.output
         self.name = question.program.output_name
         self.names = self._named()
+        self.steps_count = 0
         self.users: dict[Atom, list[Line]] = {}
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
@@ -136,16 +137,38 @@ class Walk:
             names[line.symbol] = self.name if is_output else line.name or next(free)
         return names
 
-    def steps(self) -> Iterator[Step]:
-        """The lines of the forward pass, or the output alone where no line makes it."""
-        from gradcli.symbolic.notation import constant, written
+    def steps(self) -> list[Step]:
+        """The lines of the forward pass, and the names that only repeat one; the output alone without a line."""
+        from gradcli.symbolic.notation import constant
 
+        shown: list[Line | str] = self._also(self.trace.program.variables)
+        for line in self.lines:
+            shown += [line, *self._also([line.symbol])]
         if not self.lines:
-            shown = self.names.get(self.output) or constant(self.output)
-            yield Step(self.name, Notation(shown, shown), self.question.value)
-        for line in ends(self.lines):
-            operation = written(line.call, lambda atom: self.names.get(atom, str(atom)))
-            yield Step(self.names[line.symbol], operation, self.trace.values[line.symbol])
+            shown.append(self.name)
+        self.steps_count = len(shown)
+        names = {**self.names, self.output: self.names.get(self.output) or constant(self.output)}
+        return [self._step(one, names) for one in ends(shown)]
+
+    def _also(self, atoms: Sequence[Atom]) -> list[Line | str]:
+        """Further names that statements give to what y is made of, as `b = x` does: each is one tensor with it."""
+        named = self.question.program.named
+        return [
+            name
+            for atom in atoms
+            if atom in self.users or atom == self.output
+            for name, held in named.items()
+            if held == atom and name not in (self.names[atom], self.name)
+        ]
+
+    def _step(self, one: Line | str, names: Mapping[Atom, str]) -> Step:
+        from gradcli.symbolic.notation import written
+
+        if isinstance(one, str):
+            atom = self.output if one == self.name else self.question.program.named[one]
+            return Step(one, Notation(names[atom], names[atom]), self.trace.values.get(atom, self.question.value))
+        operation = written(one.call, lambda atom: names.get(atom, str(atom)))
+        return Step(self.names[one.symbol], operation, self.trace.values[one.symbol])
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """From the output to the variables."""

@@ -374,3 +374,18 @@ def test_a_value_that_neither_has_is_refused() -> None:
 def test_a_slope_that_is_not_the_formula_jumps_or_has_lost_digits(text: str, x: str, words: str) -> None:
     """At 20 the slope of tanh is smooth, and torch's 1 - 1 is 0 by rounding alone."""
     assert _only(_explain(text, x=x), "x").words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("b = x; z = b**2", ["b = x", "z = x**2"]),
+        ("b = x**2; c = b; c*b", ["c = x**2", "b = c", "y = c*c"]),
+        ("z = x", ["z = x"]),
+    ],
+)
+def test_a_name_that_repeats_another_is_a_step(text: str, steps: list[str]) -> None:
+    """Each line that was typed is there, also where torch has one tensor for two of them."""
+    answer = _explain(text, x="3")
+    assert [f"{step.name} = {step.operation.text}" for step in answer.steps] == steps
+    assert answer.steps_count == len(steps)
