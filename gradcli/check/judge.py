@@ -13,7 +13,7 @@ from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare, explained
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import Rows, Selection, selections
-from gradcli.check.singular import Missing, settle
+from gradcli.check.singular import Missing, at_jumps, settle
 from gradcli.check.summary import Part, summarize
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import precision
@@ -148,7 +148,8 @@ class _Judge:
             if targets:
                 found = self.reference.plan(directions, evidence.rows).run(bits)
         rows = None if evidence.rows is None else evidence.rows.tolist()
-        entries += explained(self.point, rows, wrong, self.torch.dtype)
+        found_wrong = explained(self.point, rows, wrong, self.torch.dtype)
+        entries += at_jumps(self.reference, found_wrong, self.tolerance, self.torch.dtype)
         return entries + settle(self.reference, missing, self.tolerance, self.torch.dtype)
 
 

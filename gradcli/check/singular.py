@@ -74,6 +74,37 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
     return entries + [_unknown(one.target, one.trouble) for one in waiting]
 
 
+def at_jumps(reference: Reference, entries: Sequence[Entry], tolerance: Tolerance, dtype: str) -> list[Entry]:
+    """The entries, where a value that disagrees is `kink` if torch gives the value beside a jump, as atan2 at -0.0.
+
+    Args:
+        reference: The function at the point, where no zero has a sign.
+        entries: What was decided.
+        tolerance: For torch's number and the value on that side.
+        dtype: Of torch.
+    """
+    return [
+        one if one.verdict != "disagree" or one.variable is not None else _beside(reference, one, tolerance, dtype)
+        for one in entries
+    ]
+
+
+def _beside(reference: Reference, entry: Entry, tolerance: Tolerance, dtype: str) -> Entry:
+    target = Target(None, -1, entry.row, -1, entry.torch)
+    prepared = _planned(reference, [Missing(target, Trouble("jump", "", decided=True), frozenset((entry.row,)))])
+    if prepared is None or prepared[0].work > MOST_WORK:
+        return entry
+    neighborhood = Neighborhood(prepared[0], BITS[0])
+    for way in map(_seen, neighborhood.around()):
+        ball = neighborhood.limit(way, lambda sight: sight.values[entry.row]).ball
+        with precision(BITS[0]):
+            found = None if ball is None else compare(target, ball, tolerance, dtype, is_last=True)
+        if found is not None and found.verdict == "agree":
+            note = f"a discontinuity: torch gives {_number(entry.torch)}, the value on one side, by the sign of a 0"
+            return replace(entry, verdict="kink", note=note, proven=False)
+    return entry
+
+
 def _by_sides(
     reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str
 ) -> tuple[list[Entry], list[Missing]]:

@@ -270,3 +270,11 @@ def test_a_kink_does_not_hide_an_infinite_slope_that_it_ties_with(text: str) -> 
     """Near 0 the larger one is the root, and its square is abs(x)."""
     found = _slope(_check(text, 0))
     assert (found.verdict, found.one_sided) == ("kink", (-1, 1))
+
+
+def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
+    """Torch heeds the sign of -0.0: atan2(-0.0, -1) is -pi, and atan2(0, -1) is pi."""
+    check = Function("atan2(y, x)").eval({"y": "-0.0,0", "x": "-1,-1"}).check
+    assert check is not None
+    assert [(f.row, f.verdict, f.proven) for f in check.findings] == [((0,), "kink", False)]
+    assert "torch gives -3.141592653589793, the value on one side, by the sign of a 0" in check.findings[0].note
