@@ -127,14 +127,15 @@ class Walk:
         self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
 
     def _named(self) -> dict[Atom, str]:
-        """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
+        """Of variables, named statements and the output their first names; of other lines t1, t2, … that are free."""
         program = self.question.program
         names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
         taken = {*program.names, *program.assigned, *self.question.named, self.name}
         free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
+        first = {atom: name for name, atom in reversed(tuple(program.named.items()))}
         for line in self.lines:
             is_output = line.symbol == self.output
-            names[line.symbol] = self.name if is_output else line.name or next(free)
+            names[line.symbol] = self.name if is_output else first.get(line.symbol) or line.name or next(free)
         return names
 
     def steps(self) -> list[Step]:
