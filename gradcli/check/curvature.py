@@ -110,7 +110,9 @@ def judge_hvp(
     except NoTangentError as error:
         part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp")
         return _curvature(point, part)
-    own = [replace(e, row=-1, of="hvp") for e in numbers.settled(found, slopes)]
+    moving = [(name, int(j)) for name in u for j in np.flatnonzero(u[name])]
+    settled = numbers.settled(found, slopes, moving[0] if len(moving) == 1 else None)
+    own = [replace(e, row=-1, of="hvp") for e in settled]
     return _curvature(point, _part(found, "hvp", [*own, *slopes]))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, compare
 from gradcli.check.entry import Entry, Tolerance
@@ -18,7 +19,7 @@ from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part
 from gradcli.check.target import Target
 from gradcli.language.indexing import Shape
-from gradcli.reference.balls import precision
+from gradcli.reference.balls import Ball, precision
 from gradcli.reference.tangent import Tangent, tangent
 from gradcli.reference.writing import NoTangentError
 from gradcli.results import Array, Verdict
@@ -92,7 +93,7 @@ class Numbers:
         blocks = {name: row[name].reshape(shape + row[name].shape) for name in wrt}
         return judge(there, replace(self.torch(blocks), value=np.zeros(shape)), wrt, self.tolerance)
 
-    def settled(self, found: Judgement, slopes: Sequence[Entry]) -> Iterator[Entry]:
+    def settled(self, found: Judgement, slopes: Sequence[Entry], own: tuple[str, int] | None) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
 
         The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the
@@ -101,6 +102,7 @@ class Numbers:
         Args:
             found: The judgement of the row.
             slopes: The entries of the gradient that the row is the derivative of.
+            own: The one element of x that they are the slope by, None for several.
         """
         is_smooth = bool(slopes) and all(e.verdict in EXISTING for e in slopes)
         kink = next((e for e in slopes if e.verdict == "kink"), None)
@@ -109,13 +111,28 @@ class Numbers:
                 note = f"the gradient has a kink here, and torch picked {repr(kink.torch).removesuffix('.0')} for it"
                 yield replace(entry, verdict="kink", ball=None, error=None, note=note, proven=kink.proven)
                 continue
-            if entry.verdict != "removable" or not is_smooth or entry.ball is None:
+            ball = entry.ball if entry.verdict == "removable" else None
+            if own == (entry.variable, entry.column):
+                ball = ball or _of_no_jump(entry)
+            if not is_smooth or ball is None:
                 yield entry
                 continue
             target = Target(entry.variable, entry.column, entry.row, -1, entry.torch)
             with precision(FIRST_BITS):
-                again = compare(target, entry.ball, self.tolerance, self.dtype, is_last=True)
-            yield entry if again is None else replace(again, note=again.note or entry.note, proven=False)
+                again = compare(target, ball, self.tolerance, self.dtype, is_last=True)
+            note = entry.note if entry.verdict == "removable" else ""
+            yield entry if again is None else replace(again, note=again.note or note, proven=False)
+
+
+def _of_no_jump(entry: Entry) -> Ball | None:
+    """The derivative where a slope only seems to jump, over the number that the tangent Program picks at a kink inside.
+
+    A slope that exists has no jump along its own direction, by the theorem of Darboux: that of maximum(x, 0) +
+    minimum(x, 0) is 1 at 0, as on both sides.
+    """
+    if entry.verdict != "kink" or entry.one_sided is None or entry.one_sided[0] != entry.one_sided[1]:
+        return None
+    return arb(entry.one_sided[0])
 
 
 @dataclass
@@ -144,7 +161,7 @@ class Rows:
             except NoTangentError as error:
                 notes[str(error)] = None
                 break
-            decided = self.numbers.settled(found, self._gradient_at(name, i))
+            decided = self.numbers.settled(found, self._gradient_at(name, i), (name, i))
             entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
             notes |= dict.fromkeys(found.parts[0].notes)
             work += found.evidence.work if found.evidence else 0

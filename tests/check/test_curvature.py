@@ -343,3 +343,11 @@ def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) 
     if u:
         assert second.judged_hvp(u).check.verdict in ("agree", "inaccurate")
         assert second.judged_jvp(u).check.verdict in ("agree", "inaccurate")
+
+
+def test_a_slope_that_exists_does_not_jump_along_its_own_direction() -> None:
+    """The sum of maximum(x, 0) and minimum(x, 0) is x, though their tangents at 0 add up to 2; abs(x)*x has a kink."""
+    straight = Second("maximum(x, 0) + minimum(x, 0)", {"x": 0.0})
+    assert straight.judged_hessian().check.verdict == "agree"
+    assert straight.judged_hvp({"x": np.array(2.0)}).check.verdict == "agree"
+    assert Second("abs(x)*x", {"x": 0.0}).judged_hessian().check.verdict == "kink"
