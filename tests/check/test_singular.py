@@ -272,6 +272,16 @@ def test_a_kink_does_not_hide_an_infinite_slope_that_it_ties_with(text: str) -> 
     assert (found.verdict, found.one_sided) == ("kink", (-1, 1))
 
 
+def test_rounding_beside_a_jump_that_the_whole_has_not_is_lost_digits() -> None:
+    """By hand, lerp(x, x, x) is x and the branch x - x has the slope 0; torch's terms of size 1 cancel to 2e-16."""
+    slope = _slope(_check("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47))
+    assert (slope.verdict, slope.reference) == ("inaccurate", 0)
+    assert slope.torch is not None
+    assert 0 < abs(slope.torch) < 1e-15
+    assert "but the whole is smooth here" in slope.note
+    assert _slope(_check("2*abs(x) - abs(2*x) + relu(x) - relu(-x)", 0)).verdict == "disagree"
+
+
 def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
     """Torch heeds the sign of -0.0: atan2(-0.0, -1) is -pi, and atan2(0, -1) is pi."""
     check = Function("atan2(y, x)").eval({"y": "-0.0,0", "x": "-1,-1"}).check
