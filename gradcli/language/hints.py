@@ -195,10 +195,13 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
     ('write 1,2 for a vector', 'a number has one point')
     >>> of_neighbour("x", "y", is_value=False), of_neighbour("1", "000", is_value=False)
     ('write x*y for a product', 'write 1000 for one number')
+    >>> of_neighbour(")", "y", is_value=False)
+    'write ...)*y for a product'
     """
     are_numbers = before[-1:].isdigit() and word[:1] in ".0123456789"
     if are_numbers and word.startswith("."):
         return "a number has one point"
     if are_numbers and len(word) == 3 and word.isdigit() and len(before) < 4:
         return f"write {before}{word} for one number" + f", {before},{word} for a vector" * is_value
-    return "write 1,2 for a vector" if is_value else f"write {before}*{word} for a product"
+    left = f"...{before}" if before in (")", "]") else before
+    return "write 1,2 for a vector" if is_value else f"write {left}*{word} for a product"

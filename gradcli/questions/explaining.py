@@ -114,6 +114,9 @@ class Walk:
         self.lines = needed(found.program.lines, found.program.output)
         self.output = found.program.output
         self.name = question.program.output_name
+        self.given: dict[Atom, list[str]] = {}
+        for name, atom in question.program.named.items():
+            self.given.setdefault(atom, []).append(name)
         self.names = self._named()
         self.steps_count = 0
         self.users: dict[Atom, list[Line]] = {}
@@ -127,49 +130,45 @@ class Walk:
         self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
 
     def _named(self) -> dict[Atom, str]:
-        """Of variables, named statements and the output their first names; of other lines t1, t2, … that are free."""
+        """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
         program = self.question.program
         names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
         taken = {*program.names, *program.assigned, *self.question.named, self.name}
         free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
-        first = {atom: name for name, atom in reversed(tuple(program.named.items()))}
         for line in self.lines:
-            is_output = line.symbol == self.output
-            names[line.symbol] = self.name if is_output else first.get(line.symbol) or line.name or next(free)
+            first = next(iter(self.given.get(line.symbol, [])), line.name)
+            names[line.symbol] = self.name if line.symbol == self.output else first or next(free)
         return names
 
     def steps(self) -> list[Step]:
-        """The lines of the forward pass, and the names that only repeat one; the output alone without a line."""
+        """The lines of the forward pass, each with the names that only repeat it; the output alone without a line."""
         from gradcli.symbolic.notation import constant
 
-        shown: list[Line | str] = self._also(self.trace.program.variables)
+        shown: list[tuple[str, Atom, Line | str]] = []
+        for symbol in self.trace.program.variables:
+            if symbol in self.users or symbol == self.output:
+                shown += [(name, symbol, str(symbol)) for name in self.given.get(symbol, []) if name != self.name]
         for line in self.lines:
-            shown += [line, *self._also([line.symbol])]
+            first, *others = self._called(line.symbol)
+            shown += [(first, line.symbol, line), *((name, line.symbol, first) for name in others)]
         if not self.lines:
-            shown.append(self.name)
+            shown.append((self.name, self.output, self.names.get(self.output) or constant(self.output)))
         self.steps_count = len(shown)
-        names = {**self.names, self.output: self.names.get(self.output) or constant(self.output)}
-        return [self._step(one, names) for one in ends(shown)]
+        return [self._step(*one) for one in ends(shown)]
 
-    def _also(self, atoms: Sequence[Atom]) -> list[Line | str]:
-        """Further names that statements give to what y is made of, as `b = x` does: each is one tensor with it."""
-        named = self.question.program.named
-        return [
-            name
-            for atom in atoms
-            if atom in self.users or atom == self.output
-            for name, held in named.items()
-            if held == atom and name not in (self.names[atom], self.name)
-        ]
+    def _called(self, atom: Atom) -> list[str]:
+        """The names of a line in their order; the output's own is the last."""
+        own = self.names[atom]
+        given = self.given.get(atom, [])
+        return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
 
-    def _step(self, one: Line | str, names: Mapping[Atom, str]) -> Step:
+    def _step(self, name: str, atom: Atom, made: Line | str) -> Step:
         from gradcli.symbolic.notation import written
 
-        if isinstance(one, str):
-            atom = self.output if one == self.name else self.question.program.named[one]
-            return Step(one, Notation(names[atom], names[atom]), self.trace.values.get(atom, self.question.value))
-        operation = written(one.call, lambda atom: names.get(atom, str(atom)))
-        return Step(self.names[one.symbol], operation, self.trace.values[one.symbol])
+        value = self.trace.values.get(atom, self.question.value)
+        if isinstance(made, str):
+            return Step(name, Notation(made, made), value)
+        return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """From the output to the variables."""

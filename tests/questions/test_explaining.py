@@ -381,6 +381,7 @@ def test_a_slope_that_is_not_the_formula_jumps_or_has_lost_digits(text: str, x: 
     [
         ("b = x; z = b**2", ["b = x", "z = x**2"]),
         ("b = x**2; c = b; c*b", ["b = x**2", "c = b", "y = b*b"]),
+        ("b = x**2; c = b; d = c; d", ["b = x**2", "c = b", "d = b"]),
         ("z = x", ["z = x"]),
     ],
 )
