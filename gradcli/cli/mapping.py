@@ -201,5 +201,7 @@ def _progress(rows: "Rows", output: str) -> Iterator[Any]:
 
 
 def _clear() -> None:
-    """Take the bar from the terminal, without the locks that drawing it takes, and show the cursor again."""
-    os.write(sys.stderr.fileno(), b"\r\x1b[2K\x1b[?25h")
+    """Take the bar from the terminal, and show the cursor again; what a thread still draws goes nowhere."""
+    terminal = os.dup(sys.stderr.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    os.write(terminal, b"\r\x1b[2K\x1b[?25h")
