@@ -282,10 +282,7 @@ def test_random_programs_keep_what_retain_grad_keeps(program: Random) -> None:
         size = 1e-12 * np.abs(found).max(initial=1.0)
         np.testing.assert_allclose(found, 0 if expected is None else expected.numpy(), rtol=0, atol=size)
     assert answer.check is not None
-    allowed = {"agree", "inaccurate"} | (
-        {"kink", "undefined", "unchecked", "nan-trap"} if program.is_at_kink else set()
-    )
-    assert answer.check.verdict in allowed, answer.check.findings
+    assert program.is_at_kink or answer.check.verdict in ("agree", "inaccurate"), answer.check.findings
 
 
 # -- a loss
