@@ -7,7 +7,7 @@ command line maps the family to exit codes in one place (`gradcli.cli.main`).  N
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -177,6 +177,15 @@ class OutputError(GradcliError):
 
     kind = "output"
     exit_code = 74
+
+
+def constants_meant(names: Container[str]) -> str:
+    """What to add to a hint where a variable may be meant for a constant.
+
+    >>> constants_meant(["x", "e"])
+    "; Euler's number is E"
+    """
+    return "; Euler's number is E" * ("e" in names) + "; the constant is pi" * ("π" in names)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

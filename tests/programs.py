@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from gradcli.results import Check
+
 Tensor = Any
 LARGEST = 1e4
 """Values beyond this end a branch of growth: towers of exponentials are another test's business."""
@@ -196,6 +198,16 @@ def _grow(draw: Draw, program: Random) -> None:
         _one(draw, program, a, tables)
     else:
         draw(st.sampled_from(kinds))(draw, program, a, tables)
+
+
+def require_fair(check: Check, program: Random) -> None:
+    """No derivative is denied but at a kink; there, only one that exists, over the number that torch picked for it."""
+    for finding in check.findings if program.is_at_kink else ():
+        assert finding.verdict != "disagree" or "torch put together what it picked" in finding.note, finding
+    allowed = {"agree", "inaccurate"}
+    if program.is_at_kink:
+        allowed |= {"disagree", "kink", "undefined", "unchecked", "nan-trap"}
+    assert check.verdict in allowed, check.findings
 
 
 def _one(draw: Draw, program: Random, a: Node, tables: list[Any]) -> None:

@@ -32,7 +32,9 @@ _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
 
 
-def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> list[dict[str, Array]]:
+def accumulated(
+    forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]
+) -> tuple[list[dict[str, Array]], tuple[str, ...]]:
     """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
 
     Each has memory of its own here.  After a first pass torch may let them share it, as those of a and b in
@@ -43,6 +45,9 @@ def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> 
         vs: The gradient vectors, of y's shape.
         wrt: The variables; each result has their shapes, with zeros where y does not depend on one.
 
+    Returns:
+        An array per variable after each pass, and the variables whose `.grad` shared memory after the first.
+
     Raises:
         InputError: What torch refuses.
 
@@ -50,39 +55,32 @@ def accumulated(forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]) -> 
     >>> from gradcli.autodiff.run import run
     >>> from gradcli.language.grammar import parse
     >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
-    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))]
+    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))[0]]
     [[2.0, 4.0], [4.0, 8.0]]
-    """
-    leaves = {name: forward.leaves[name] for name in wrt}
-    _forget(leaves.values())
-    found = []
-    for v in vs:
-        _backward(forward.output, v)
-        for leaf in leaves.values():
-            leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
-        found.append({name: _held(leaf) for name, leaf in leaves.items()})
-    _forget(leaves.values())
-    return found
-
-
-def sharing(forward: Forward, v: Array, wrt: tuple[str, ...]) -> tuple[str, ...]:
-    """The variables whose `.grad` share memory with that of another after a first pass.
-
-    >>> import numpy as np
-    >>> from gradcli.autodiff.run import run
-    >>> from gradcli.language.grammar import parse
     >>> at = {"a": np.ones(2), "b": np.ones(2)}
     >>> for text in ("a + b", "sum([a, b], dim=0)"):
-    ...     sharing(run(parse(text), at, ("a", "b"), "float64"), np.ones(2), ("a", "b"))
+    ...     accumulated(run(parse(text), at, ("a", "b"), "float64"), [np.ones(2)], ("a", "b"))[1]
     ()
     ('a', 'b')
     """
     leaves = {name: forward.leaves[name] for name in wrt}
     _forget(leaves.values())
-    _backward(forward.output, v)
+    found: list[dict[str, Array]] = []
+    sharing: tuple[str, ...] = ()
+    for v in vs:
+        _backward(forward.output, v)
+        sharing = sharing if found else _sharing(leaves)
+        for leaf in leaves.values():
+            leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
+        found.append({name: _held(leaf) for name, leaf in leaves.items()})
+    _forget(leaves.values())
+    return found, sharing
+
+
+def _sharing(leaves: Mapping[str, Tensor]) -> tuple[str, ...]:
+    """The variables whose `.grad` share memory with that of another."""
     grads = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None and leaf.grad.numel()}
     places = {name: grad.untyped_storage().data_ptr() for name, grad in grads.items()}
-    _forget(leaves.values())
     counts = Counter(places.values())
     return tuple(name for name, place in places.items() if counts[place] > 1)
 

@@ -148,8 +148,8 @@ class _Judge:
             if targets:
                 found = self.reference.plan(directions, evidence.rows).run(bits)
         rows = None if evidence.rows is None else evidence.rows.tolist()
-        found_wrong = explained(self.point, rows, wrong, self.torch.dtype)
-        entries += at_jumps(self.reference, found_wrong, self.tolerance, self.torch.dtype)
+        unequal = explained(self.point, rows, wrong, self.torch.dtype)
+        entries += at_jumps(self.reference, unequal, self.tolerance, self.torch.dtype)
         return entries + settle(self.reference, missing, self.tolerance, self.torch.dtype)
 
 

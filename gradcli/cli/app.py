@@ -17,11 +17,22 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import batch, checking, curvature, derivatives, explaining, functions, graphing, mapping, writing
+from gradcli.cli import (
+    batch,
+    checking,
+    curvature,
+    derivatives,
+    explaining,
+    functions,
+    graphing,
+    mapping,
+    mistakes,
+    writing,
+)
 from gradcli.cli.coloring import typed
 from gradcli.cli.completion import answering
 from gradcli.cli.completion import command as completion
-from gradcli.cli.environment import message, wants_json
+from gradcli.cli.environment import wants_json
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, write
 from gradcli.errors import GradcliError, OutputError, UsageError
@@ -114,7 +125,7 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        return _report(UsageError(message(error), hint=_where_help_is(error)), arguments)
+        return _report(UsageError(mistakes.message(error), hint=mistakes.where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -135,12 +146,6 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
     except click.exceptions.NoArgsIsHelpError as error:
         return error.format_message() + "\n"
     return result or help_text.getvalue()  # an interrupt is an exit code here, 130
-
-
-def _where_help_is(error: click.exceptions.UsageError) -> str:
-    if error.ctx is None or error.ctx.parent is not None:
-        return f"{error.ctx.command_path if error.ctx else 'gradcli'} --help shows the options"
-    return "gradcli --help lists the commands, one of which comes first"
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from typer import _click as click
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
+from gradcli.cli import mistakes
 from gradcli.cli.completion import candidates
 from gradcli.cli.destination import OTHER, TEXT
 from gradcli.errors import UsageError
@@ -30,14 +31,7 @@ _TWINS = {
 
 _SUFFIXES = frozenset([*TEXT, *OTHER, ".tsv"])
 _FILE = "-o"
-_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
-_VALUE = re.compile(r"[^\W\d]\w*=[^=].*", re.DOTALL)
 _VARIABLE = re.compile(r"--[A-Za-z]\d?")
-_NUMBER = re.compile(r"[-+\[]*[.\d][-+\d.,eE\[\]]*")
-_LETTER = re.compile(r"-[A-Za-z]")
-_MOST_WORDS = 8
-_MOST_SHOWN = 60
-"""Words, and characters, of a command line that a message repeats."""
 
 
 def parted(word: str, known: Container[str]) -> tuple[str, str | None]:
@@ -65,27 +59,6 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
     given.add(name)
 
 
-def _on_others(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> str:
-    """What may be meant by words beside the expression: options in disguise, values, or the rest of it."""
-    for word in others:
-        option = word.lstrip(_DASHES)
-        if option != word and f"--{option}" in known:
-            return f"write --{option}, with two ASCII minus signs"
-    if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
-        return "write " + " ".join(f"--at {word}" for word in others)
-    if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
-        return f"write --at {others[0]}"
-    if len(others) == 1 and "--points" in known and os.path.splitext(others[0])[1]:
-        return f"write --points {others[0]}"
-    if _LETTER.fullmatch(others[0]):
-        return f"{others[0]} is no option; an expression with spaces stands in quotes"
-    whole = " ".join((first, *others))
-    is_one = whole in " ".join(typed) and all(others) and not _NUMBER.fullmatch(others[0])
-    if is_one and len(whole) <= _MOST_SHOWN and not {"'", '"'} & set(whole):
-        return f'put the expression in quotes: "{whole}"'
-    return 'put what has spaces in quotes, such as "x + 1" or --at "1, 2"; the shell parts the words and expands *'
-
-
 class OnceCommand(TyperCommand):
     """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
 
@@ -111,7 +84,7 @@ class OnceCommand(TyperCommand):
         options: list[str] = []
         arguments: list[str] = []
         given: set[str] = set()
-        unknown = False
+        has_unknown = False
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -124,14 +97,14 @@ class OnceCommand(TyperCommand):
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
                     self._require_no_other(name, ctx)
-                    unknown = True
+                    has_unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
                     if not ctx.resilient_parsing:
                         require_once(name, option, given)
                     if value is None:
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
-        if not ctx.resilient_parsing and not unknown:  # else words beside it may be the value of that option
+        if not ctx.resilient_parsing and not has_unknown:  # else words beside it may be the value of that option
             self.look_at(arguments, known, args)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
@@ -174,10 +147,7 @@ class ExpressionCommand(OnceCommand):
             if word.startswith(_FILE) and _FILE in known:
                 raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
         if len(arguments) > 1:
-            first, *others = arguments
-            words = f"word{'s' * (len(others) > 1)} beside the expression {first}"
-            shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
-            raise UsageError(f"unexpected {words}: {shown}", hint=_on_others(first, others, known, typed))
+            raise mistakes.beside(arguments[0], arguments[1:], known, typed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""

@@ -11,7 +11,7 @@ import typer
 
 from gradcli.cli import environment
 from gradcli.cli.completion import candidates
-from gradcli.errors import InputError, UsageError
+from gradcli.errors import InputError, UsageError, constants_meant
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -284,8 +284,8 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
     shown = word.strip() or "''"
     rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
     hint = f"write {option} {variables[0]}={word.strip() or 'VALUE'}{rest}" if variables else f"leave out {option}"
-    hint += "; Euler's number is E" * ("e" in variables) + "; the constant is pi" * ("π" in variables)
-    raise InputError(f"{option} {shown} names no variable, and the expression has {known}", hint=hint)
+    message = f"{option} {shown} names no variable, and the expression has {known}"
+    raise InputError(message, hint=hint + constants_meant(variables))
 
 
 def names(words: str | None, option: str = "--wrt") -> list[str] | None:

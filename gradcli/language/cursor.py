@@ -92,31 +92,23 @@ class Cursor:
         message = f"unexpected {what}'{token.text}'{where}"
         return self.error(LanguageError, message, token.span, hint=self._hint(token))
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the text is a value that names nothing, where numbers side by side are meant for a vector."""
-        return self.source.split()[0] in ("--at", "--v", "--u", "--in", "--expect")
-
     def _hint(self, token: Token) -> str | None:
         """What may be meant by a token that cannot stand here."""
         before = self.tokens[self.position - 1] if self.position else None
         after = self.tokens[self.position + 1]
         text = before.text if before else ""
+        is_value = hints.is_value(self.source)
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
         if token.text == "=" and text not in (":", "==", "!="):
-            if self.is_number:
-                return hints.SEPARATELY
-            if self.source.startswith("--claim"):
-                return hints.ALONE
-            return "an assignment is NAME = expression; statements are separated by ';'"
+            return hints.of_equals(self.source)
         if token.kind == "keyword":
             return hints.of_keyword(token.text, after.text)
         if token.kind == "string":
             return self._of_string(token, before if is_behind else None, after)
         if token.kind == "operator":
-            if token.text == ";" and self.is_number:
+            if token.text == ";" and is_value:
                 return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
-            if token.text == ":" and self.is_number:
+            if token.text == ":" and is_value:
                 return "write arange(5), or linspace(0, 1, 5)"
             return hints.of_operator(text, token.text, after.text, is_inside=self.depth > 0)
         if before is None or not is_behind:
@@ -124,7 +116,7 @@ class Cursor:
         if f"--{text}" in self.text and f"{text} {token.text}" in self.text:
             return f'options stand outside of the quotes: "..." --{text} {token.text}'
         call = "(...)" if after.text == "(" else ""
-        return hints.of_neighbour(text, token.text + call, is_value=self.is_number)
+        return hints.of_neighbour(text, token.text + call, is_value=is_value)
 
     def _of_string(self, token: Token, before: Token | None, after: Token) -> str:
         """What may be meant by a word in quotes; `before` is the operand that it follows, if it does."""

@@ -14,9 +14,10 @@ from types import MappingProxyType
 
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
-SEPARATELY = "give each variable a value of its own: --at x=1 --at y=2"
-ALONE = "write the derivative alone, such as 2*x"
+_VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
+"""The options whose text is a value, which names nothing."""
 
+_ALONE = "write the derivative alone, such as 2*x"
 _QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 _BRACES = "write (a + b) to group, or [a, b] for a list"
@@ -96,7 +97,28 @@ _PAIRS: Mapping[tuple[str, str], str] = MappingProxyType(
 """Operators of two characters elsewhere."""
 
 
-def of_character(text: str, position: int) -> str | None:
+def is_value(source: str) -> bool:
+    """Whether a text from here is a value, where numbers side by side are meant for a vector.
+
+    >>> is_value("--at x"), is_value("EXPR")
+    (True, False)
+    """
+    return source.split(maxsplit=1)[0] in _VALUES
+
+
+def of_variable(source: str, example: str = "x=1 --at y=2") -> str | None:
+    """What to write for `x: 1`, `x=1, y=2` and `{"x": 1}` in the value of one variable; None in other texts."""
+    return f"give each variable a value of its own: --at {example}" if source.startswith("--at") else None
+
+
+def of_equals(source: str) -> str:
+    """What to write in place of an equals sign."""
+    if source.startswith("--claim"):
+        return _ALONE
+    return of_variable(source) or "an assignment is NAME = expression; statements are separated by ';'"
+
+
+def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
     """What to write in place of a character that is not in the language.
 
     >>> of_character("A' * x", 1), of_character("x⁻¹⁴", 1), of_character("1’000", 1)
@@ -107,6 +129,10 @@ def of_character(text: str, position: int) -> str | None:
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
         return "write the digits of a number without marks"
+    if character == "'" and source.startswith("--claim"):
+        return _ALONE
+    if character == "{" and source.startswith("--at"):
+        return of_variable(source)
     if character == "'" and (before.isalnum() or before in (")", "]")):
         return of_prime(before)
     if character in _CHARACTERS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import sympy
 
 from gradcli.errors import LanguageError, Span, UnknownFunctionError
-from gradcli.language import ops
+from gradcli.language import hints, ops
 from gradcli.language.lines import Operand
 from gradcli.language.loops import Loops
 from gradcli.language.operators import POWERS
@@ -100,9 +100,9 @@ class Names(Loops):
     def _without_names(self, name: Token) -> str:
         """How to write a value with a name in it: `x: 1`, `x=1, y=2`."""
         separator, value = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
-        if separator.text in (":", "=") and self.source.startswith("--at"):
-            return f"give each variable a value of its own: --at {name.text}={value.text or 'VALUE'}"
-        return "a value holds numbers only"
+        example = f"{name.text}={value.text or 'VALUE'}"
+        hint = hints.of_variable(self.source, example) if separator.text in (":", "=") else None
+        return hint or "a value holds numbers only"
 
     def remark_on_numpy(self, name: Token) -> None:
         """Say where NumPy means something else: torch's meaning holds."""

@@ -71,7 +71,7 @@ def explain(
 
     found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
     walk = Walk(question, found)
-    steps = walk.steps()
+    lines = walk.shown()
     adjoints = list(walk.adjoints(weights, product))
     if derived is not None:
         shared["check"] = with_loss(shared["check"], derived, question, product)
@@ -86,8 +86,8 @@ def explain(
         v=weights,
         vjp=product,
         remarks=tuple(remarked),
-        steps=tuple(steps),
-        steps_count=walk.steps_count,
+        steps=tuple(walk.step(*line) for line in ends(lines)),
+        steps_count=len(lines),
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss=derived,
@@ -118,7 +118,6 @@ class Walk:
         for name, atom in question.program.named.items():
             self.given.setdefault(atom, []).append(name)
         self.names = self._named()
-        self.steps_count = 0
         self.users: dict[Atom, list[Line]] = {}
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
@@ -140,8 +139,11 @@ class Walk:
             names[line.symbol] = self.name if line.symbol == self.output else first or next(free)
         return names
 
-    def steps(self) -> list[Step]:
-        """The lines of the forward pass, each with the names that only repeat it; the output alone without a line."""
+    def shown(self) -> list[tuple[str, Atom, Line | str]]:
+        """The lines of the forward pass and the names that only repeat one: name, value, and what it is.
+
+        The output stands alone where no line makes it.
+        """
         from gradcli.symbolic.notation import constant
 
         shown: list[tuple[str, Atom, Line | str]] = []
@@ -153,8 +155,7 @@ class Walk:
             shown += [(first, line.symbol, line), *((name, line.symbol, first) for name in others)]
         if not self.lines:
             shown.append((self.name, self.output, self.names.get(self.output) or constant(self.output)))
-        self.steps_count = len(shown)
-        return [self._step(*one) for one in ends(shown)]
+        return shown
 
     def _called(self, atom: Atom) -> list[str]:
         """The names of a line in their order; the output's own is the last."""
@@ -162,7 +163,8 @@ class Walk:
         given = self.given.get(atom, [])
         return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
 
-    def _step(self, name: str, atom: Atom, made: Line | str) -> Step:
+    def step(self, name: str, atom: Atom, made: Line | str) -> Step:
+        """One of these."""
         from gradcli.symbolic.notation import written
 
         value = self.trace.values.get(atom, self.question.value)

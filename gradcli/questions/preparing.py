@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradcli.errors import InputError, did_you_mean
+from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.program import Atom, Program
 from gradcli.language.shapes import infer
@@ -106,10 +106,7 @@ def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
         raise InputError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint="give "
-            + " ".join(f"--at {name}=VALUE" for name in missing[:4])
-            + "; Euler's number is E" * ("e" in missing)
-            + "; the constant is pi" * ("π" in missing),
+            hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]) + constants_meant(missing),
         )
 
 

@@ -19,7 +19,7 @@ from gradcli.language.values import Value
 from gradcli.questions.loss import derive_loss, with_loss
 from gradcli.questions.preparing import intermediates
 from gradcli.questions.question import Cotangent, Question, require_gradient
-from gradcli.questions.remarks import of_passes, of_sum, of_v
+from gradcli.questions.remarks import of_passes, of_sharing, of_sum, of_v
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256
@@ -104,8 +104,12 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     vs = vs if loss is None else [loss.v]
     weights = [question.weights(v) for v in vs]
     kept = _kept(question, atoms, weights)
-    held, shares = _accumulated(question, weights) if extras.accumulate else ([None] * len(vs), ())
-    remarked |= dict.fromkeys(shares)
+    held: Sequence[dict[str, Array] | None] = [None] * len(vs)
+    if extras.accumulate:
+        from gradcli.autodiff.passes import accumulated
+
+        held, sharing = accumulated(question.forward, weights, question.wrt)
+        remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(weights):
@@ -171,18 +175,6 @@ def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) ->
 
     values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs)
     return _Kept(atoms, values, adjoints)
-
-
-def _accumulated(question: Question, vs: Sequence[Array]) -> tuple[list[dict[str, Array]], tuple[str, ...]]:
-    """What `.grad` holds after each pass, and what is to be remarked on."""
-    from gradcli.autodiff.passes import accumulated, sharing
-
-    names = [f"{name}.grad" for name in sharing(question.forward, vs[0], question.wrt)] if len(vs) > 1 else []
-    warning = (
-        f"torch lets {', '.join(names)} share memory after the first pass, and adds later ones to all of them: "
-        "it leaves other numbers than these sums, unless .grad is set to None before each pass"
-    )
-    return accumulated(question.forward, vs, question.wrt), (warning,) * bool(names)
 
 
 def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number: int, v: Array) -> Check | None:

@@ -7,7 +7,7 @@ the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +42,16 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
                 f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
                 f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
             )
+
+
+def of_sharing(names: Sequence[str]) -> Iterator[str]:
+    """That torch adds later passes to several `.grad` at once, as those of these variables share memory."""
+    if names:
+        yield (
+            f"torch lets {', '.join(f'{name}.grad' for name in names)} share memory after the first pass, and adds "
+            "later ones to all of them: it leaves other numbers than these sums, unless .grad is set to None before "
+            "each pass"
+        )
 
 
 def _is_component(v: Array) -> bool:
