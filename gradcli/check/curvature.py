@@ -108,7 +108,7 @@ def judge_hvp(
     try:
         found = numbers.row(Slopes.of(point, u), u, hvp, wrt)
     except NoTangentError as error:
-        part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp")
+        part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp", is_whole=False)
         return _curvature(point, part)
     moving = [(name, int(j)) for name in u for j in np.flatnonzero(u[name])]
     settled = numbers.settled(found, slopes, moving[0] if len(moving) == 1 else None)
@@ -148,7 +148,7 @@ def _along(entry: Entry) -> Entry:
 
 def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
     main = found.parts[0]
-    return Part(main.entries, decided, main.chosen, main.notes, of)
+    return Part(main.entries, decided, main.chosen, main.notes, of, main.is_whole)
 
 
 def _curvature(point: Point, part: Part) -> Curvature:

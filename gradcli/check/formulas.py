@@ -348,4 +348,4 @@ def with_refuted(
     note = f"the formula is wrong: {reason}"
     finding = Finding(variable, None, None, "disagree", None, None, None, note, of=of, by=by)
     findings = (finding, *check.findings)[:MAX_FINDINGS]
-    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1, proven=True)
+    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1)

@@ -97,13 +97,15 @@ class _Judge:
             found = plan.run(FIRST_BITS)
             evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
             decided = self._decide(evidence, found, self._targets(torch, selection, found))
+            is_whole = selection.chosen == "all" and (plan.judges_value or not torch.judges_value)
             notes = (
                 ()
                 if plan.judges_value or not torch.judges_value
                 else ("y itself was not checked: that was over the budget",)
             )
-            return Part(entries, decided, selection.chosen, notes), evidence
-        return Part(entries, (), "none", ("even one entry was over the budget of the reference",)), None
+            return Part(entries, decided, selection.chosen, notes, is_whole=is_whole), evidence
+        note = "even one entry was over the budget of the reference"
+        return Part(entries, (), "none", (note,), is_whole=False), None
 
     def _targets(self, torch: Torch, selection: Selection, found: Found) -> list[Target]:
         value = torch.value.ravel()

@@ -58,7 +58,8 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         sum(check.findings_count for check in checks.values()),
         _chosen(checks, count),
         tuple(dict.fromkeys(note for check in checks.values() for note in check.notes)),
-        proven=all(check.proven for check in checks.values() if check.verdict == verdict),
+        proven=len(checks) == count and all(check.proven for check in checks.values()),
+        sampled=len(checks) < count or any(check.sampled for check in checks.values()),
         rewrite=next((check.rewrite for check in checks.values() if check.rewrite), None),
     )
 

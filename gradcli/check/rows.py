@@ -169,13 +169,9 @@ class Rows:
             done += 1
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-        return Part(
-            total * total,
-            [*entries, *self.of_gradient],
-            _words(done, len(chosen), total, entries),
-            tuple(notes),
-            "hessian",
-        )
+        words = _words(done, len(chosen), total, entries)
+        is_whole = words == "all" and beside.is_whole
+        return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
         """The rows by what they show, corners first."""

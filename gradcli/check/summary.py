@@ -16,13 +16,17 @@ MAX_FINDINGS = 10
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient."""
+    """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient.
+
+    It is whole if nothing was left out.
+    """
 
     entries: int
     decided: Sequence[Entry]
     chosen: str
     notes: tuple[str, ...] = ()
     of: Of = ""
+    is_whole: bool = True
 
     @property
     def checked(self) -> int:
@@ -46,6 +50,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
     if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
         verdicts.append("unchecked")
     verdict = worst(verdicts)
+    is_whole = all(part.is_whole for part in parts)
     notes = dict.fromkeys(main.notes)
     for part in others:
         notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
@@ -59,7 +64,8 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
         len(bad),
         main.chosen,
         tuple(notes),
-        proven=bool(decided) and all(e.proven for e in decided if e.verdict == verdict),
+        proven=is_whole and bool(decided) and all(e.proven for e in decided),
+        sampled=not is_whole,
     )
     return check, tuple(decided)
 
@@ -86,7 +92,8 @@ def joined(checks: Sequence[Check]) -> Check:
         findings=tuple(findings[:MAX_FINDINGS]),
         findings_count=len(findings) + hidden,
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
-        proven=all(check.proven for check in checks if check.verdict == verdict),
+        proven=all(check.proven for check in checks),
+        sampled=any(check.sampled for check in checks),
         rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
     )
 

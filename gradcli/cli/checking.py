@@ -6,7 +6,7 @@ import typer
 
 from gradcli.cli.command import Asked, add
 from gradcli.cli.completion import candidates
-from gradcli.cli.options import named, read, read_expression, verdicts
+from gradcli.cli.options import RequireAll, named, read, read_expression, verdicts
 
 if TYPE_CHECKING:
     from gradcli.results import Checking
@@ -88,7 +88,7 @@ Allow = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, check, without=["no_check", "strict"])
+    add(app, check, without=["no_check", "strict", "require_all"])
 
 
 def check(
@@ -102,6 +102,7 @@ def check(
     box: Boxes = None,
     seed: Seed = 0,
     allow: Allow = None,
+    require_all: RequireAll = False,
 ) -> "Checking":
     """What all readings say of a derivative, side by side.
 
@@ -131,4 +132,5 @@ def check(
         box=named(box, "--in", asked.function.variables),
         seed=seed,
         allow=verdicts(allow),
+        require_all=require_all,
     )

@@ -10,8 +10,8 @@ from typing import TextIO
 from gradcli.cli import environment
 from gradcli.cli.options import Color
 
-_STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m"}
-_MARKS = re.compile(r"^(error|warning):", re.MULTILINE)
+_STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m", "note": "\x1b[1mnote:\x1b[0m"}
+_MARKS = re.compile(r"^(error|warning|note):", re.MULTILINE)
 _HINTS = re.compile(r"^hint: .*", re.MULTILINE)
 
 

@@ -27,6 +27,7 @@ from gradcli.cli.options import (
     Json,
     NoCheck,
     OutputFile,
+    RequireAll,
     Strict,
     Wrt,
     function_of,
@@ -54,6 +55,7 @@ _AFTER: Mapping[str, tuple[Any, Any]] = {
     "output": (OutputFile, None),
     "no_check": (NoCheck, False),
     "strict": (Strict, False),
+    "require_all": (RequireAll, False),
 }
 """The shared options behind those of the command, with their defaults."""
 
@@ -107,7 +109,8 @@ def add(
     def command(**given: Any) -> Output | Callable[[], int]:
         shared = {name: given.pop(name) if name in after else default for name, (_, default) in _AFTER.items()}
         expression, at = given.pop("expression"), given.pop("at")
-        require_check(strict=shared["strict"], no_check=shared["no_check"])
+        demands = {name: shared[name] for name in ("strict", "require_all")}
+        require_check(**demands, no_check=shared["no_check"])
         shown = manner(*(shared[name] for name in ("format", "json", "color", "digits", "output")))
         function, files = function_of(expression)
         asked = Asked(
@@ -122,7 +125,7 @@ def add(
         answer = body(asked, **given)
         if callable(answer):
             return answer
-        return output(answer, shown, strict=shared["strict"])
+        return output(answer, shown, **demands)
 
     own = list(inspect.signature(body).parameters.values())[1:]
     parameters = [

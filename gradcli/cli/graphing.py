@@ -46,7 +46,7 @@ To = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, graph, without=["no_check", "strict"])
+    add(app, graph, without=["no_check", "strict", "require_all"])
 
 
 def graph(asked: Asked, v: GraphVector = None, show: Show = None, drawing: To = None) -> "BackwardGraph":

@@ -4,7 +4,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gradcli.cli.command import Asked, add
-from gradcli.cli.options import Strict
-from gradcli.cli.output import NOT_PASSED, remark
+from gradcli.cli.options import RequireAll, Strict
+from gradcli.cli.output import NOT_PASSED, passes, remark
 from gradcli.errors import UsageError
 from gradcli.signals import undone
 
@@ -81,7 +81,7 @@ CheckOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, map_, without=["format", "json", "color", "digits", "output", "no_check", "strict"])
+    add(app, map_, without=["format", "json", "color", "digits", "output", "no_check", "strict", "require_all"])
 
 
 def map_(
@@ -94,6 +94,7 @@ def map_(
     on_error: Errors = OnError.fail,
     check: CheckOption = False,
     strict: Strict = False,
+    require_all: RequireAll = False,
 ) -> Callable[[], int]:
     """One function at many points: rows in, y and its derivatives out.
 
@@ -106,10 +107,12 @@ def map_(
       gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
     """
-    if strict and not check:
-        raise UsageError("--strict needs --check", hint="--strict needs the verdict of the check")
+    if not check and (strict or require_all):
+        option = "--strict" if strict else "--require-all"
+        raise UsageError(f"{option} needs --check", hint=f"{option} needs the verdict of the check")
     words = Words(points, points_format, output, output_format)
-    return lambda: _streamed(asked, words, keep=keep, on_error=on_error, check=check, strict=strict)
+    demands = {"strict": strict, "require_all": require_all}
+    return lambda: _streamed(asked, words, keep=keep, on_error=on_error, check=check, demands=demands)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,9 @@ class Words:
     output_format: RowFormat | None
 
 
-def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, check: bool, strict: bool) -> int:
+def _streamed(
+    asked: Asked, words: Words, *, keep: bool, on_error: OnError, check: bool, demands: Mapping[str, bool]
+) -> int:
     from gradcli.files.rows import format_of, open_rows
     from gradcli.files.sinks import open_sink
 
@@ -147,15 +152,14 @@ def _streamed(asked: Asked, words: Words, *, keep: bool, on_error: OnError, chec
         for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
             sink.write(part)
             advance(stream.read)
-    return _ended(stream.passage(), time.perf_counter() - start, strict=strict)
+    return _ended(stream.passage(), time.perf_counter() - start, demands)
 
 
-def _ended(passage: "Passage", seconds: float, *, strict: bool) -> int:
+def _ended(passage: "Passage", seconds: float, demands: Mapping[str, bool]) -> int:
     from gradcli.report.mapping import summary
 
     remark(summary(passage, seconds, is_terminal=_is_terminal()))
-    agrees = passage.check is not None and passage.check.verdict == "agree"
-    return NOT_PASSED if strict and not agrees else 0
+    return 0 if passes(passage.check, **demands) else NOT_PASSED
 
 
 def _is_terminal() -> bool:

@@ -200,6 +200,9 @@ ColorOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not compare the numbers with the reference.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 unless the verdict of the check is agree.")]
+RequireAll = Annotated[
+    bool, typer.Option("--require-all", help="Exit with 1 unless every entry was checked, and not a sample of them.")
+]
 
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
@@ -320,14 +323,15 @@ def verdicts(allow: str | None) -> list[Verdict]:
     return cast("list[Verdict]", list(dict.fromkeys(_words(allow or ""))))
 
 
-def require_check(*, strict: bool, no_check: bool) -> None:
-    """Refuse `--strict` where there is no verdict to be strict about.
+def require_check(*, strict: bool, require_all: bool, no_check: bool) -> None:
+    """Refuse `--strict` and `--require-all` where there is no verdict to be strict about.
 
     Raises:
         UsageError: So it is.
     """
-    if strict and no_check:
-        raise UsageError("--strict and --no-check exclude each other", hint="--strict needs the verdict of the check")
+    option = "--strict" if strict else "--require-all"
+    if no_check and (strict or require_all):
+        raise UsageError(f"{option} and --no-check exclude each other", hint=f"{option} needs the verdict of the check")
 
 
 def _words(text: str) -> list[str]:

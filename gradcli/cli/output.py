@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
-    from gradcli.results import Answer, Functions, Source
+    from gradcli.results import Answer, Check, Functions, Source
 
 NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
@@ -87,32 +87,45 @@ class Output:
         answer: The object.
         manner: How to write it.
         passed: Whether the check passed, where that was asked.
+        note: A line for stderr.
     """
 
     answer: Answer | Functions | Source
     manner: Manner
     passed: bool = True
+    note: str = ""
 
 
-def output(answer: Answer | Functions | Source, shown: Manner, *, strict: bool = False) -> Output:
+def output(
+    answer: Answer | Functions | Source, shown: Manner, *, strict: bool = False, require_all: bool = False
+) -> Output:
     """The answer in the manner asked for.
 
     Args:
         answer: The object.
         shown: How to write it.
         strict: Whether the verdict of the check must be `agree`.
+        require_all: Whether it must be that of all entries.
     """
-    return Output(answer, shown, _passed(answer, strict=strict))
-
-
-def _passed(answer: Answer | Functions | Source, *, strict: bool) -> bool:
+    from gradcli.report.wording import of_sample
     from gradcli.results import Checking, Judged
 
-    if isinstance(answer, Checking):
-        return answer.passed
-    if strict and isinstance(answer, Judged):
-        return answer.check is not None and answer.check.verdict == "agree"
-    return True
+    if not isinstance(answer, Judged):
+        return Output(answer, shown)
+    is_asked = strict or require_all or isinstance(answer, Checking)
+    return Output(
+        answer,
+        shown,
+        answer.passed if isinstance(answer, Checking) else passes(answer.check, strict=strict, require_all=require_all),
+        of_sample(answer.check) if is_asked else "",
+    )
+
+
+def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
+    """Whether a check is as good as was asked."""
+    agrees = check is not None and check.verdict == "agree"
+    is_whole = check is not None and check.is_whole
+    return (agrees or not strict) and (is_whole or not require_all)
 
 
 def write(result: Output | str) -> int:
@@ -137,6 +150,8 @@ def write(result: Output | str) -> int:
         save(result.answer, shown.to, Screen(WIDTH, color=shown.color is Color.always), shown.digits)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(_own(f"warning: {warning}\n", sys.stderr), shown.color)
+    if result.note:
+        remark(_own(f"note: {result.note}\n", sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
 
 

@@ -33,7 +33,7 @@ To = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    add(app, code, without=["digits", "no_check", "strict"])
+    add(app, code, without=["digits", "no_check", "strict", "require_all"])
 
 
 def code(asked: Asked, v: Vector = None, to: To = Target.torch) -> "Source":

@@ -30,6 +30,7 @@ class Views(Text):
         box: Mapping[str, str] | None = None,
         seed: int = 0,
         allow: Sequence[Verdict] = (),
+        require_all: bool = False,
     ) -> Checking:
         """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
 
@@ -47,6 +48,7 @@ class Views(Text):
             box: Where to draw them, by variable: `"0..1"`; the bounds are values and may be arrays.
             seed: Of the random points.
             allow: Verdicts that pass beside `agree`.
+            require_all: Whether a sample does not pass: every entry must be checked.
 
         Raises:
             GradcliError: As for `eval`; v has not y's shape; a range, a claim or a number makes no sense.
@@ -60,7 +62,7 @@ class Views(Text):
         """
         from gradcli.questions.checking import Demands, checking
 
-        demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
+        demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
         given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
         question = self._question(given, wrt, dtype)
         return checking(question, v, demands)

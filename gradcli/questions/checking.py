@@ -47,6 +47,7 @@ class Demands:
     boxes: Mapping[str, str]
     seed: int
     allowed: tuple[Verdict, ...]
+    requires_all: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no function could answer.
@@ -115,6 +116,11 @@ class _Look:
         check = self.judgement.check
         return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
+    def of_sample(self) -> _Look:
+        """The same, where not every entry of all points was looked at."""
+        check = replace(self.judgement.check, sampled=True, proven=False)
+        return replace(self, judgement=replace(self.judgement, check=check))
+
 
 def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     """The opinions at the point, or at the worst of the random points, and what became of the claims.
@@ -141,10 +147,12 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
+    is_enough = check.is_whole or not demands.requires_all
     return Checking(
         command="check",
         allowed=demands.allowed,
-        passed=verdicts | {check.verdict} <= passing and all(map(_holds, found)),
+        requires_all=demands.requires_all,
+        passed=verdicts | {check.verdict} <= passing and is_enough and all(map(_holds, found)),
         claims=found,
         sampling=sampling,
         jacobian=worst.jacobian if is_small else None,
@@ -275,6 +283,7 @@ def _sampled(
 ) -> tuple[_Look, Sampling, set[Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
     worst: _Look | None = None
+    is_whole = True
     counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
     verdicts: set[Verdict] = set()
     for n, drawn in enumerate(draws):
@@ -286,10 +295,12 @@ def _sampled(
             raise
         counts[look.judgement.check.verdict] += 1
         verdicts |= look.verdicts
+        is_whole = is_whole and look.judgement.check.is_whole
         if worst is None or look.badness > worst.badness:
             worst = look
     if worst is None:
         raise AssertionError("there is at least one point")
+    worst = worst if is_whole else worst.of_sample()
     found = {verdict: count for verdict, count in counts.items() if count}
     sampling = Sampling(demands.points or 0, demands.seed, demands.boxes, found, worst.question.arrays)
     return worst, sampling, verdicts

@@ -210,11 +210,11 @@ def _itself(question: Question, atom: Atom) -> Atom:
 
 def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     """The verdict on one adjoint; y itself is judged elsewhere."""
-    from gradcli.check.summary import Part, summarize
+    from gradcli.check.summary import summarize
 
     judgement = rest.weighed(None, v, {rest.wrt[0]: grad})
     entries = [entry for entry in judgement.entries if entry.variable is not None]
-    parts = [Part(part.entries, entries, part.chosen, part.notes) for part in judgement.parts[:1]]
+    parts = [replace(part, decided=entries) for part in judgement.parts[:1]]
     check, _ = summarize(rest.point, parts)
     named = tuple(replace(finding, variable=label) for finding in check.findings)
     note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"

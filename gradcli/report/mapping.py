@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gradcli.report.labels import entry
-from gradcli.report.wording import covered, judged
+from gradcli.report.wording import covered, standing
 from gradcli.results import Finding, Passage
 
 _MOST_FINDINGS = 5
@@ -33,8 +33,7 @@ def summary(passage: Passage, seconds: float, *, is_terminal: bool) -> str:
     if passage.check is not None:
         check = passage.check
         entries, error = covered(check)
-        verdict = judged(check.verdict, proven=check.proven)
-        lines.append(f"check: {verdict}; entries {entries}; largest relative error {error}")
+        lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
         lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
         lines += [f"  {_finding(finding, passage.output)}" for finding in check.findings[:_MOST_FINDINGS]]
         if check.findings_count > _MOST_FINDINGS:

@@ -96,6 +96,36 @@ def judged(verdict: Verdict, *, proven: bool) -> str:
     return f"{verdict} (proven)" if proven else verdict
 
 
+def standing(check: Check) -> str:
+    """The verdict of a check and what it stands on: whether it is proven, of all entries or of a sample.
+
+    >>> standing(Check("agree", 4, 4, 0.0, proven=True)), standing(Check("kink", 1, 1, 0.0))
+    ('agree (proven, all 4 entries)', 'kink (the one entry)')
+    >>> standing(Check("agree", 768, 3, 0.0, sampled=True)), standing(Check("unchecked", 4, 3, 0.0))
+    ('agree (3 of 768 entries sampled)', 'unchecked (3 of 4 entries)')
+    """
+    if not check.entries:
+        return check.verdict
+    return f"{check.verdict} ({'proven, ' * check.proven}{extent(check)})"
+
+
+def extent(check: Check) -> str:
+    """How many entries a verdict is of."""
+    if check.checked < check.entries:
+        is_sample = check.sampled and check.checked > 0
+        return f"{check.checked:,} of {check.entries:,} entries{' sampled' * is_sample}"
+    whole = "the one entry" if check.entries == 1 else f"all {check.entries:,} entries"
+    return f"{whole}, a sample of the rest" if check.sampled else whole
+
+
+def of_sample(check: Check | None) -> str:
+    """That a verdict is of a sample, in one line; empty if it is not."""
+    if check is None or not check.sampled:
+        return ""
+    what = extent(check).removesuffix(" sampled")
+    return f"the verdict is that of a sample, {what}; with --require-all that exits with 1"
+
+
 def sides(one_sided: tuple[float, float]) -> str:
     """The derivatives from the left and from the right."""
     return f"[{', '.join(map(digits, one_sided))}]"
@@ -203,7 +233,8 @@ def conclusion(answer: Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
-        return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "")
+        sample = f" on a sample: {extent(answer.check)}" if answer.check and answer.check.sampled else ""
+        return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
     verdicts = [opinion.verdict for opinion in answer.opinions]
     verdicts += [] if answer.check is None else [answer.check.verdict]
     verdicts += [] if answer.sampling is None else list(answer.sampling.verdicts)
@@ -211,6 +242,8 @@ def conclusion(answer: Checking) -> str:
     claims = Counter(map(status, answer.claims))
     failed = ((claims[word], word) for word in ("refuted", "not compared") if claims[word])
     words = [*reversed(causes), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    if answer.requires_all and answer.check is not None and not answer.check.is_whole:
+        words.append(f"not all was checked, {extent(answer.check)}")
     return f"did not pass: {', '.join(words)}"
 
 

@@ -153,6 +153,7 @@ KEYS: Mapping[str, Key] = {
         Key("in", "box", ("check",), 'an object, by variable: "LOW..HIGH"', _texts),
         Key("seed", "seed", ("check",), "a whole number", _whole),
         Key("allow", "allow", ("check",), "a list of verdicts", _names),
+        Key("require_all", "require_all", ("check",), "true or false", _switch),
         Key("rtol", "rtol", ("check",), "a number", _number),
         Key("atol", "atol", ("check",), "a number", _number),
         Key("to", "to", ("code",), "a text", _one_of(*get_args(Language))),
@@ -164,6 +165,7 @@ HINTS: Mapping[str, str] = {
     "format": "an answer is always one JSON object",
     "json": "an answer is always one JSON object",
     "strict": "the verdict is in the answer, under check",
+    "require_all": "whether the verdict is that of a sample is in the answer, under check",
     "no_check": 'write "check": false',
     "box": 'write "in"',
 }

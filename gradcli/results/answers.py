@@ -185,7 +185,8 @@ class Checking(Differentiation):
         opinions: At most `check.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
         allowed: The verdicts that pass beside `agree`.
-        passed: Whether all verdicts pass and no claim is refuted.
+        passed: Whether all verdicts pass, no claim is refuted, and all was checked if that is required.
+        requires_all: Whether a sample does not pass.
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.
         v: The gradient vector, if the entries are of vᵀJ.
@@ -196,6 +197,7 @@ class Checking(Differentiation):
     opinions_count: int
     allowed: tuple[Verdict, ...]
     passed: bool
+    requires_all: bool = False
     claims: tuple[Claim, ...] = ()
     sampling: Sampling | None = None
     v: Array | None = None

@@ -96,7 +96,8 @@ class Check:
         findings_count: How many there are in all.
         chosen: How the entries were chosen: `all`, or the sample in words.
         notes: What was left out, and why.
-        proven: Whether enclosures decided the verdict, for the entries that were checked.
+        proven: Whether every entry was decided, by an enclosure or by structure.
+        sampled: Whether some entry was not looked at, of the answer or of what is judged beside it.
         rewrite: How to write the function so that the worst finding goes away, if that is known.
     """
 
@@ -109,7 +110,14 @@ class Check:
     chosen: str = "all"
     notes: tuple[str, ...] = ()
     proven: bool = False
+    sampled: bool = False
     rewrite: Rewrite | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every entry was looked at and compared."""
+        is_judged = self.verdict != "unchecked" or not self.entries
+        return not self.sampled and self.checked == self.entries and is_judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,7 @@ def test_json_is_exactly_as_designed(gradcli: Command) -> None:
             "max_relative_error": 0.0,
             "findings": [],
             "proven": True,
+            "sampled": False,
         },
     }
     assert run.out == json.dumps(expected) + "\n"

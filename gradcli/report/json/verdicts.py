@@ -21,6 +21,7 @@ def check_fields(check: Check) -> dict[str, Any]:
         "max_relative_error": None if error is None else json_number(error),
         "findings": [_finding(finding) for finding in check.findings],
         "proven": check.proven,
+        "sampled": check.sampled,
     }
     if check.findings_count > len(check.findings):
         fields["findings_count"] = check.findings_count

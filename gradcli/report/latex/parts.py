@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.report.drawing import LONG, ends
 from gradcli.report.numbers import digits
-from gradcli.report.wording import covered, judged, readings, reasons, sides
+from gradcli.report.wording import covered, judged, readings, reasons, sides, standing
 from gradcli.results import Array, Cell, Check, Differentiation, Finding, Judged, Opinion, Rewrite
 from gradcli.typesetting import name, number, text, typed
 
@@ -233,8 +233,7 @@ def coverage(check: Check, compared: str) -> Iterator[str]:
     """The verdict and what it covers."""
     yield heading(f"the cross-check of {compared}")
     entries, error = covered(check)
-    shown = judged(check.verdict, proven=check.proven)
-    yield rf"\noindent {text(shown)}: {text(entries)} entries checked, largest relative error {cell(error)}."
+    yield rf"\noindent {text(standing(check))}: {text(entries)} entries checked, largest relative error {cell(error)}."
     for note in check.notes:
         yield sentence(note)
 

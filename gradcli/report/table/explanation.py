@@ -14,7 +14,7 @@ from gradcli.report.board import Block, beside, chain, matrix, numbers, words
 from gradcli.report.drawing import STYLES, Code, Screen, add_row, drawing, elements, formula, new_table, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.parts import findings, heading, quantities
-from gradcli.report.wording import NO_VARIABLE, judged
+from gradcli.report.wording import NO_VARIABLE, standing
 from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Notation, Step, Term
 
 SHOWN = 40
@@ -62,10 +62,10 @@ def _titled(words: str, screen: Screen) -> Iterator[Text]:
 def _verdict_line(check: Check, screen: Screen) -> Text:
     """The verdict and what it covers, on one line."""
     line = title("cross-check: ", screen)
-    line.append(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict])
+    line.append(standing(check), style=STYLES[check.verdict])
     error = "" if check.max_relative_error is None else f", largest relative error {check.max_relative_error:.2g}"
-    chosen = "" if check.chosen == "all" else f" ({check.chosen})"
-    line.append_text(text(f", {check.checked:,} of {check.entries:,} entries{chosen}{error}", screen))
+    chosen = "" if check.chosen == "all" else f", {check.chosen}"
+    line.append_text(text(chosen + error, screen))
     for note in check.notes:
         line.append_text(text(f"\n{note}", screen))
     return line

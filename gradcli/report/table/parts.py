@@ -27,7 +27,7 @@ from gradcli.report.drawing import (
 )
 from gradcli.report.labels import entry, index
 from gradcli.report.numbers import digits
-from gradcli.report.wording import covered, judged, readings, sides, statement
+from gradcli.report.wording import covered, judged, readings, sides, standing, statement
 from gradcli.results import HVP, JVP, VJP, Answer, Array, Check, Checking, Differentiation, Finding, Judged, Rewrite
 
 
@@ -137,9 +137,7 @@ def coverage(check: Check, screen: Screen, compared: str) -> Iterator[Table | Te
     yield title(f"the cross-check of {compared}", screen)
     table = new_table(["verdict", "entries checked", "largest relative error"], screen)
     entries, error = covered(check)
-    add_row(
-        table, screen, Text(judged(check.verdict, proven=check.proven), style=STYLES[check.verdict]), entries, error
-    )
+    add_row(table, screen, Text(standing(check), style=STYLES[check.verdict]), entries, error)
     yield table
     for note in check.notes:
         yield text(note, screen)

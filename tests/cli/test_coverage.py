@@ -1,0 +1,105 @@
+"""What a verdict is of: all entries or a sample, said in every format, and exit codes that depend on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradcli import Function
+from tests.conftest import Command
+
+WHOLE = ("x**2", "--at", "1,2")
+SAMPLE = ("sum(x**2)", "--at", "linspace(1,2,3000)")
+OF_ALL = "agree (proven, all 4 entries)"
+OF_SOME = "agree (256 of 3,000 entries sampled)"
+
+
+@pytest.mark.parametrize("form", ["table", "latex", "markdown"])
+def test_a_verdict_says_what_it_is_of(gradcli: Command, form: str) -> None:
+    """Of all entries, and of a sample, which is never called proven."""
+    assert OF_ALL in gradcli("jacobian", *WHOLE, "--format", form).out
+    sampled = gradcli("grad", *SAMPLE, "--format", form).out
+    assert OF_SOME in sampled
+    assert "proven" not in sampled
+
+
+def test_one_entry_is_called_so(gradcli: Command) -> None:
+    """`all 1 entries` is no English."""
+    assert "agree (proven, the one entry)" in gradcli("grad", "x**2", "--at", "1").out
+
+
+def test_an_explanation_says_it_in_its_line(gradcli: Command) -> None:
+    """Once."""
+    assert f"cross-check: {OF_ALL}, largest" in gradcli("explain", *WHOLE, "--v", "1,1").out
+    assert f"cross-check: {OF_SOME}, sampled, seed 0, largest" in gradcli("explain", *SAMPLE).out
+
+
+def test_json_has_a_key_for_it(gradcli: Command) -> None:
+    """Beside `proven`, which is false of a sample."""
+    for words, proven in ((WHOLE, True), (SAMPLE, False)):
+        check = json.loads(gradcli("jacobian", *words, "--json").out)["check"]
+        assert (check["proven"], check["sampled"]) == (proven, not proven)
+
+
+def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:
+    """The finding is proven, what the answer is as a whole is not."""
+    check = Function("sum(abs(x))").grad({"x": [0.0] * 3000}).check
+    assert check is not None
+    assert (check.verdict, check.proven, check.sampled) == ("kink", False, True)
+    assert check.findings[0].proven
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["grad", *SAMPLE], 0, False),
+        (["grad", *SAMPLE, "--strict"], 0, True),
+        (["grad", *SAMPLE, "--require-all"], 1, True),
+        (["jacobian", *WHOLE, "--require-all", "--strict"], 0, False),
+        (["jacobian", "abs(x)", "--at", "0,1", "--require-all"], 0, False),
+        (["check", *SAMPLE], 0, True),
+        (["check", *SAMPLE, "--require-all"], 1, True),
+        (["check", *WHOLE, "--require-all"], 0, False),
+        (["check", "sum(x**2)", "--random", "2", "--in", "x=ones(3000)..2*ones(3000)", "--require-all"], 1, True),
+        (["hessian", "sum(x**2)", "--at", "linspace(1,2,40)", "--require-all"], 1, True),
+        (["hvp", *SAMPLE, "--u", "e0", "--require-all"], 1, True),
+        (["jvp", *WHOLE, "--u", "e0", "--require-all"], 0, False),
+        (["explain", *SAMPLE, "--require-all"], 1, True),
+        (["eval", *WHOLE, "--require-all"], 0, False),
+        (["grad", "x**2", "--at", "linspace(1,2,40)", "--points-of", "x", "--require-all"], 1, True),
+        (["jacobian", "x", "--at", "zeros(0)", "--require-all"], 0, False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_all_can_be_required(gradcli: Command, words: list[str], code: int, says: bool) -> None:
+    """A line on stderr says that it was a sample, in `check` and where it was asked to be strict."""
+    run = gradcli(*words, "--format", "plain")
+    assert run.code == code, run.err
+    assert ("note: the verdict is that of a sample, " in run.err) == says
+    assert run.err.count("\n") == says
+
+
+def test_a_check_concludes_that_it_was_a_sample(gradcli: Command) -> None:
+    """Whether it passed or not."""
+    assert gradcli("check", *SAMPLE).out.endswith("passed on a sample: 256 of 3,000 entries sampled\n")
+    failed = gradcli("check", *SAMPLE, "--require-all").out
+    assert failed.endswith("did not pass: not all was checked, 256 of 3,000 entries sampled\n")
+
+
+def test_rows_can_all_be_required(gradcli: Command, tmp_path: Path) -> None:
+    """Of a stream too, whose summary says it."""
+    for count, code in ((10, 0), (100, 1)):
+        path = tmp_path / f"{count}.csv"
+        path.write_text("x\n" + "".join(f"{n}\n" for n in range(1, count + 1)))
+        run = gradcli("map", "x**2", "--points", str(path), "--check", "--require-all")
+        assert run.code == code
+        assert ("entries sampled)" in run.err) == bool(code)
+    assert "--require-all needs --check" in gradcli("map", "x", "--points", str(path), "--require-all").err
+
+
+def test_without_a_check_nothing_can_be_required(gradcli: Command) -> None:
+    """As for --strict."""
+    run = gradcli("grad", *SAMPLE, "--require-all", "--no-check")
+    assert (run.code, "--require-all and --no-check exclude each other" in run.err) == (2, True)
