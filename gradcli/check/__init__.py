@@ -1,6 +1,6 @@
 """Where the readings meet: torch's numbers and the formulas against the enclosure of the truth.
 
-point, sample                    what there is to check, and which entries of it are
+point, survey, sample            what there is to check, what is known of it before, and which entries are checked
 judge                            a verdict for every entry: raises the precision until each is decided, by
 target, compare                  one number, its truth, and whether they agree
 singular                         what there is where a value or a derivative is missing

@@ -101,7 +101,11 @@ def explained(
         direction = directions.index(target.place) if target.variable is not None else -1
         with precision(rounding.bits):
             covered = replace(target, direction=direction)
-            note = _excuse(covered, covered.truth(sight), entry, dtype) if _is_judged(covered, sight) else ""
+            note = (
+                _excuse(covered, covered.truth(sight, as_added=True), entry, dtype)
+                if _is_judged(covered, sight)
+                else ""
+            )
         verdict: Verdict = "inaccurate" if note else "disagree"
         found.append(replace(entry, verdict=verdict, note=note or "rounding does not explain it"))
     return found

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+import sympy
+
 from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare, explained
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import Rows, Selection, selections
 from gradcli.check.singular import Missing, at_jumps, settle
 from gradcli.check.summary import Part, summarize
+from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Columns, Direction, Found, OverBudgetError, Reference
@@ -72,6 +76,7 @@ class _Judge:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
+        self.wiring = Wiring(point, self.reference)
 
     def judgement(self) -> Judgement:
         """J and y, and beside a sampled J the vᵀJ on its own."""
@@ -83,42 +88,61 @@ class _Judge:
         return Judgement(check, entries, evidence, tuple(parts))
 
     def _part(self, torch: Torch) -> tuple[Part, Evidence | None]:
-        blocks = torch.jacobian if torch.jacobian is not None else torch.vjp or {}
-        entries = sum(int(blocks[str(symbol)].size) for symbol in self.variables)
-        if not self.variables:
-            entries = torch.value.size
-        if entries == 0:
+        survey = Survey(self.wiring, torch, self.variables)
+        if survey.entries == 0:
             return Part(0, (), "all", ("there are no entries to check",)), None
-        for selection in selections(self.point, torch, self.variables, entries):
+        for selection in selections(survey):
             try:
                 plan = self.reference.plan(selection.directions, selection.rows)
             except OverBudgetError:
                 continue
             found = plan.run(FIRST_BITS)
             evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
-            decided = self._decide(evidence, found, self._targets(torch, selection, found))
-            is_whole = selection.chosen == "all" and (plan.judges_value or not torch.judges_value)
-            notes = (
-                ()
-                if plan.judges_value or not torch.judges_value
-                else ("y itself was not checked: that was over the budget",)
-            )
-            return Part(entries, decided, selection.chosen, notes, is_whole=is_whole), evidence
+            decided = self._decide(evidence, found, self._targets(survey, selection, found))
+            notes = [selection.note] if selection.note else []
+            if torch.judges_value and not plan.judges_value:
+                notes.append("y itself was not checked: that was over the budget")
+            elif torch.judges_value and selection.chosen == "all" and len(found.values) < torch.value.size:
+                notes.append(f"of y, {len(found.values):,} of {torch.value.size:,} elements were checked")
+            is_whole = selection.chosen == "all" and not notes
+            zeros = survey.zeros if selection.is_sparse else 0
+            part = Part(survey.entries, decided, selection.chosen, tuple(notes), is_whole=is_whole, zeros=zeros)
+            return part, evidence
         note = "even one entry was over the budget of the reference"
-        return Part(entries, (), "none", (note,), is_whole=False), None
+        return Part(survey.entries, (), "none", (note,), is_whole=False), None
 
-    def _targets(self, torch: Torch, selection: Selection, found: Found) -> list[Target]:
-        value = torch.value.ravel()
+    def _targets(self, survey: Survey, selection: Selection, found: Found) -> list[Target]:
+        torch, value = survey.torch, survey.torch.value.ravel()
         targets = [Target(None, -1, row, -1, float(value[row])) for row in found.values if torch.judges_value]
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
+        reached = Sight(found).columns
+        passes = np.stack([v.ravel() for v in torch.passes]) if torch.passes else None
         for d, (symbol, j) in enumerate(selection.directions):
             name = str(symbol)
             if torch.jacobian is not None:
                 block = torch.jacobian[name].reshape(self.point.rows, -1)
-                targets += [Target(name, j, row, d, float(block[row, j])) for row in rows]
+                own = sorted(reached.get(d, ())) if selection.is_sparse else rows
+                targets += [Target(name, j, row, d, float(block[row, j])) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
-                targets.append(Target(name, j, -1, d, float(torch.vjp[name].ravel()[j]), torch.v.ravel()))
-        return targets
+                number = float(torch.vjp[name].ravel()[j])
+                targets.append(Target(name, j, -1, d, number, torch.v.ravel(), passes))
+        return targets + (self._odd(survey) if selection.is_sparse else [])
+
+    def _odd(self, survey: Survey) -> list[Target]:
+        """Numbers that are not 0 where the truth is, whatever the numbers are: no direction reaches them."""
+        blocks = survey.torch.jacobian if survey.torch.jacobian is not None else survey.torch.vjp or {}
+        weights = None if survey.torch.jacobian is not None else np.zeros(0)
+        return [
+            Target(
+                name,
+                j,
+                row,
+                -1,
+                float(blocks[name].reshape(-1, self.reference.inputs[sympy.Symbol(name, real=True)].size)[row, j]),
+                weights,
+            )
+            for name, j, row in survey.odd
+        ]
 
     def _decide(self, evidence: Evidence, found: Found, targets: list[Target]) -> list[Entry]:
         """Raise the precision for the targets that need it, then ask why what is wrong is wrong."""

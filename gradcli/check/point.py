@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,7 @@ class Torch:
         jacobian: Blocks of shape y.shape + x.shape by variable, if they were computed.
         v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
         vjp: The vector-Jacobian product by variable, of x's shape.
+        passes: The gradient vectors of several passes that were added up in `vjp`, of which v is the sum.
         judges_value: Whether the numbers of y are to be judged; else y's shape is what matters.
     """
 
@@ -66,6 +67,7 @@ class Torch:
     jacobian: Mapping[str, Array] | None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None
+    passes: Sequence[Array] = ()
     judges_value: bool = True
 
 

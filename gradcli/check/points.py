@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from gradcli.check.point import Point
 from gradcli.check.sample import SEED, magnitude, pick
 from gradcli.check.summary import MAX_FINDINGS, worst
+from gradcli.check.survey import MOST_ELEMENTS
+from gradcli.language.program import Atom
+from gradcli.reference.critical import critical
 from gradcli.results import SEVERITY, Array, Check, Finding
 
 MOST_POINTS = 16
 """Points whose numbers are judged; of more, a sample."""
 
+MOST_CRITICAL = 12
+"""Of them, points at or next to a kink."""
 
-def chosen_points(count: int, numbers: Sequence[Array]) -> list[int]:
-    """The points to judge: all, or the first, the last, those with extreme numbers, and a seeded rest.
+
+def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[str], count: int) -> list[int]:
+    """The points at or next to a kink, a jump, or an edge of a domain: a few of each operation, in turn.
+
+    Args:
+        point: The first of them.
+        arrays: The value of every variable.
+        names: Those that differ between points.
+        count: How many there are.
+    """
+    largest = max((math.prod(shape) for shape in point.shapes.values()), default=0)
+    rows = max(1, MOST_ELEMENTS // max(1, largest))
+    found: dict[Atom, list[int]] = {}
+    for first in range(0, count, rows):
+        part = {name: array[first : first + rows] if name in names else array for name, array in arrays.items()}
+        for spots in critical(point.program, point.shapes, part, names).spots:
+            own = found.setdefault(spots.atom, [])
+            fresh = np.unique(spots.points)[: MOST_CRITICAL - len(own)]
+            own += (first + fresh).tolist()
+    turns = itertools.zip_longest(*found.values())
+    return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
+
+
+def chosen_points(count: int, numbers: Sequence[Array], critical: Sequence[int] = ()) -> list[int]:
+    """The points to judge: all, or critical ones, the first, the last, those with extreme numbers, and a seeded rest.
 
     Args:
         count: How many there are.
         numbers: Arrays with the points on their first axis: inputs, values and derivatives.
+        critical: Points that come first, at most `MOST_CRITICAL`.
 
     >>> chosen_points(3, [])
     [0, 1, 2]
@@ -34,7 +65,7 @@ def chosen_points(count: int, numbers: Sequence[Array]) -> list[int]:
     sizes = [magnitude(array.reshape(count, -1)).max(axis=1, initial=0.0) for array in numbers]
     least = [int(size.argmin()) for size in sizes]  # many a kink is at 0
     largest = np.max(sizes, axis=0) if sizes else np.zeros(count)
-    order = [0, count - 1, *least, *pick(largest, MOST_POINTS, np.random.default_rng(SEED))]
+    order = [*critical[:MOST_CRITICAL], 0, count - 1, *least, *pick(largest, MOST_POINTS, np.random.default_rng(SEED))]
     return sorted(list(dict.fromkeys(order))[:MOST_POINTS])
 
 
@@ -60,6 +91,7 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         tuple(dict.fromkeys(note for check in checks.values() for note in check.notes)),
         proven=len(checks) == count and all(check.proven for check in checks.values()),
         sampled=len(checks) < count or any(check.sampled for check in checks.values()),
+        zeros=sum(check.zeros for check in checks.values()),
         rewrite=next((check.rewrite for check in checks.values() if check.rewrite), None),
     )
 
@@ -74,7 +106,7 @@ def _chosen(checks: Mapping[int, Check], count: int) -> str:
     inside = [words for words in dict.fromkeys(check.chosen for check in checks.values()) if words != "all"]
     points = ""
     if len(checks) < count:
-        points = f"{len(checks)} of {count:,} points: first, last, extremes and a random rest, seed {SEED}"
+        points = f"{len(checks)} of {count:,} points: kinks, first, last, extremes and a random rest, seed {SEED}"
     return "; ".join(filter(None, [points, *(f"at a point: {words}" for words in inside)])) or "all"
 
 

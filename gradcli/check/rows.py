@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, compare
@@ -17,9 +18,11 @@ from gradcli.check.judge import Judgement, judge
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part
+from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Target
 from gradcli.language.indexing import Shape
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import Reference
 from gradcli.reference.tangent import Tangent, tangent
 from gradcli.reference.writing import NoTangentError
 from gradcli.results import Array, Verdict
@@ -174,12 +177,18 @@ class Rows:
         return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
-        """The rows by what they show, corners first."""
+        """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
         places = [(name, i) for name in self.wrt for i in range(sizes[name])]
-        scores = np.concatenate([self._scores(name) for name in self.wrt]) if places else np.zeros(0)
-        generator = np.random.default_rng(SEED)
-        most = total if total <= ALL_ROWS else SAMPLED_ROWS
-        return [places[n] for n in pick(scores, most, generator)]
+        if total <= ALL_ROWS:
+            return places
+        point = self.numbers.point
+        wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
+        symbols = [sympy.Symbol(name, real=True) for name in self.wrt]
+        critical, _, _ = Survey(wiring, self.numbers.torch({}), symbols).places(SAMPLED_ROWS // 2)
+        scores = np.concatenate([self._scores(name) for name in self.wrt])
+        picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
+        rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]
+        return list(dict.fromkeys(rows))[:SAMPLED_ROWS]
 
     def _scores(self, name: str) -> Array:
         """The largest magnitude in each row; what is not finite shows most."""

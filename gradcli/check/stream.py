@@ -1,4 +1,4 @@
-"""Which rows of a stream are judged: the first, the last, extremes, those that are not finite, and a seeded rest.
+"""Which rows of a stream are judged: at kinks, the first, the last, extremes, not finite ones, and a seeded rest.
 
 Looks at every row once and holds a few of them, however many go by.
 """
@@ -6,14 +6,14 @@ Looks at every row once and holds a few of them, however many go by.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.points import MOST_POINTS
+from gradcli.check.points import MOST_CRITICAL, MOST_POINTS
 from gradcli.check.sample import SEED, magnitude
 from gradcli.results import Array
 
@@ -44,18 +44,31 @@ class Sample:
 
     _places: dict[str, tuple[float, Held]] = field(default_factory=dict)
     _lost: list[Held] = field(default_factory=list)
+    _critical: list[Held] = field(default_factory=list)
     _random: list[tuple[float, Held]] = field(default_factory=list)
     _first: Held | None = None
     _last: Held | None = None
     _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
 
-    def see(self, numbers: npt.NDArray[Any], inputs: Mapping[str, Array], values: tuple[Array, ...]) -> None:
+    @property
+    def wants_critical(self) -> bool:
+        """Whether more rows at kinks can be held."""
+        return len(self._critical) < MOST_CRITICAL
+
+    def see(
+        self,
+        numbers: npt.NDArray[Any],
+        inputs: Mapping[str, Array],
+        values: tuple[Array, ...],
+        critical: Sequence[int] = (),
+    ) -> None:
         """Look at some rows.
 
         Args:
             numbers: What messages call each.
             inputs: The variables, of shape (N, *x.shape).
             values: The quantities, of shape (N, *shape).
+            critical: Places of rows at or next to a kink, or another place where there may be no derivative.
         """
         count = len(numbers)
         if not count:
@@ -76,6 +89,7 @@ class Sample:
         if len(self._lost) < _LOST:
             lost = np.flatnonzero(np.any([np.isinf(size) for size in sizes.values()], axis=0))
             self._lost += [held(int(row)) for row in lost[: _LOST - len(self._lost)]]
+        self._critical += [held(row) for row in critical[: MOST_CRITICAL - len(self._critical)]]
         self._reserve(self._generator.random(count), held)
 
     def _extreme(self, what: str, row: int, size: float, held: Callable[[int], Held]) -> None:
@@ -98,7 +112,7 @@ class Sample:
         extremes = [row for _, row in self._places.values()]
         rest = [row for _, row in self._random]
         order: dict[int, Held] = {}
-        for row in [*ends, *self._lost, *extremes[: MOST_POINTS // 2], *rest, *extremes]:
+        for row in [*self._critical, *ends, *self._lost, *extremes[: MOST_POINTS // 2], *rest, *extremes]:
             order.setdefault(row.number, row)
         chosen = list(order.values())[:MOST_POINTS]
         return sorted(chosen, key=lambda row: row.number)

@@ -18,7 +18,7 @@ MAX_FINDINGS = 10
 class Part:
     """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient.
 
-    It is whole if nothing was left out.
+    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.
     """
 
     entries: int
@@ -27,6 +27,7 @@ class Part:
     notes: tuple[str, ...] = ()
     of: Of = ""
     is_whole: bool = True
+    zeros: int = 0
 
     @property
     def checked(self) -> int:
@@ -35,7 +36,7 @@ class Part:
         if not self.of:
             kept = [e for e in kept if e.variable is not None] or kept
             kept = [e for e in kept if e.row >= 0] or kept
-        return sum(e.verdict != "unchecked" for e in kept)
+        return self.zeros + sum(e.verdict != "unchecked" for e in kept)
 
 
 def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
@@ -66,6 +67,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
         tuple(notes),
         proven=is_whole and bool(decided) and all(e.proven for e in decided),
         sampled=not is_whole,
+        zeros=main.zeros,
     )
     return check, tuple(decided)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
+import numpy as np
 import sympy
-from flint import arb
+from flint import arb, fmpq
 
 from gradcli.check.entry import Entry
 from gradcli.reference.balls import Ball
@@ -37,6 +39,7 @@ class Target:
         direction: The number of its direction in a plan; -1 for an element of y.
         torch: The number.
         weights: v, flat, for an entry of vᵀJ.
+        passes: For an entry that several vᵀJ were added to, their v, a row each, of which `weights` is the sum.
     """
 
     variable: str | None
@@ -45,6 +48,7 @@ class Target:
     direction: int
     torch: float
     weights: Array | None = None
+    passes: Array | None = None
 
     @property
     def noun(self) -> str:
@@ -56,20 +60,31 @@ class Target:
         """The element that it is a derivative by."""
         return sympy.Symbol(self.variable, real=True), self.column
 
-    def truth(self, sight: Sight) -> Outcome:
-        """The ball that contains the true number; what no direction reaches is an exact zero."""
+    def truth(self, sight: Sight, *, as_added: bool = False) -> Outcome:
+        """The ball that contains the true number; what no direction reaches is an exact zero.
+
+        Args:
+            sight: What the reference found.
+            as_added: Whether to add up the passes one by one as torch does, whose rounding the balls then cover.
+        """
         if self.variable is None:
             return sight.values[self.row]
         column = sight.columns.get(self.direction, {})
         if self.weights is None:
             return column.get(self.row, arb(0))
+        if as_added and self.passes is not None:
+            added: Outcome = arb(0)
+            for weights in self.passes:
+                one = replace(self, weights=weights, passes=None).truth(sight)
+                added = one if isinstance(one, Trouble) else added if isinstance(added, Trouble) else added + one
+            return added
         total = arb(0)
-        for _, outcome, weight in self._weighted(column):
+        for row, outcome, weight in self._weighted(column):
             if not math.isfinite(weight):
                 return Trouble("domain", f"v is {weight} here", True)
             if isinstance(outcome, Trouble):
                 return outcome
-            total += outcome * weight
+            total += outcome * (weight if self.passes is None else _exact(self.passes[:, row]))
         return total
 
     def rows(self, sight: Sight) -> list[int]:
@@ -86,7 +101,7 @@ class Target:
         assert self.weights is not None, "an entry of J has no weights"  # noqa: S101
         for row, outcome in column.items():
             weight = float(self.weights[row])
-            if weight != 0:
+            if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):
                 yield row, outcome, weight
 
     def entry(
@@ -103,3 +118,9 @@ class Target:
         return Entry(
             self.variable, self.column, self.row, self.torch, verdict, ball, error, note, one_sided, proven=proven
         )
+
+
+def _exact(weights: Array) -> Ball:
+    """The sum of some numbers, whatever cancels in it."""
+    total = sum(map(Fraction, weights.tolist()), start=Fraction(0)) if np.isfinite(weights).all() else math.nan
+    return arb(total) if isinstance(total, float) else arb(fmpq(total.numerator, total.denominator))

@@ -76,13 +76,23 @@ def _apply(call: Call, operands: list[Array]) -> Any:
             return operands[0] if axis is None else np.cumsum(operands[0], axis)
         case Kind.MATRIX:
             return _matrix(call, operands[0])
+    return elementwise(call, operands)
+
+
+def elementwise(call: Call, operands: list[Array]) -> Any:
+    """The values of an elementwise operation.
+
+    Raises:
+        InputError: NumPy has no function for it.
+    """
+    op = call.op
     if op.name in _BY_MATH:
         return np.vectorize(_real(_BY_MATH[op.name]), otypes=[float])(operands[0])
     if op.name == "detach":
         return operands[0]
     if not op.numpy:
         raise InputError(f"'{op.name}' cannot be used in a value", hint="use it in the expression")
-    return getattr(np, op.numpy)(*operands, *statics)
+    return getattr(np, op.numpy)(*operands, *call.statics)
 
 
 def _matrix(call: Call, matrix: Array) -> Any:

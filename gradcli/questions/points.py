@@ -275,13 +275,16 @@ def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dic
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
     from gradcli.check.judge import judge
     from gradcli.check.point import Torch
-    from gradcli.check.points import chosen_points, merged
+    from gradcli.check.points import MOST_POINTS, chosen_points, critical_points, merged
 
     question = points.question
     derivatives = found.jacobian if found.jacobian is not None else found.vjp
     numbers = [*(points.arrays[name] for name in points.names), found.value, *(derivatives or {}).values()]
     judgements = {}
-    for point in chosen_points(points.count, numbers):
+    kinks = []
+    if points.count > MOST_POINTS:
+        kinks = critical_points(question.point, points.arrays, points.names, points.count)
+    for point in chosen_points(points.count, numbers, kinks):
         torch = Torch(
             question.dtype,
             found.value[point],

@@ -115,6 +115,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     for number, v in enumerate(weights):
         found, shared = question.product(v, check=extras.check)
         check = _with_adjoints(shared.pop("check"), question, kept, number, v)
+        check = _with_added(check, question, weights[: number + 1], held[number])
         shared["warnings"] = (*own, *remarked)
         answers.append(
             VJP(
@@ -190,6 +191,27 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
     return replace(joined(checks), checked=check.checked)
 
 
+def _with_added(
+    check: Check | None, question: Question, passes: Sequence[Array], held: Mapping[str, Array] | None
+) -> Check | None:
+    """The check, and that of what `.grad` holds after several passes."""
+    if check is None or held is None or len(passes) < 2:
+        return check
+    from gradcli.check.summary import joined
+
+    found, count = question.added_up(passes, held), len(passes)
+    with np.errstate(all="ignore"):
+        cancels = bool((np.abs(np.sum(passes, axis=0)) < np.max(np.abs(passes), axis=0)).any())
+    cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
+    findings = tuple(
+        replace(finding, of="accumulated", note="; ".join(filter(None, [finding.note, cause])))
+        for finding in found.findings
+    )
+    part = f"of .grad after {count} passes, {found.checked:,} of {found.entries:,} entries were checked"
+    notes = found.notes if found.is_whole else (part, *found.notes)
+    return replace(joined([check, replace(found, findings=findings, notes=notes)]), checked=check.checked)
+
+
 def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
     """The function behind a value, at the value that torch computed."""
     atom = _itself(question, atom)
@@ -254,7 +276,7 @@ def _numbered(check: Check, number: int) -> Check:
     """The check of one of several products: a finding of vᵀJ says of which v it is."""
     findings = tuple(
         replace(finding, note=f"for v number {number + 1}: {finding.note}")
-        if finding.variable is not None and finding.row is None and finding.column is not None
+        if not finding.of and finding.variable is not None and finding.row is None and finding.column is not None
         else finding
         for finding in check.findings
     )

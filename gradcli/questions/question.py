@@ -6,7 +6,7 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -224,6 +224,16 @@ class Question:
         from gradcli.check.point import Torch
 
         return judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt, tolerance)
+
+    def added_up(self, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
+        """The verdict on what several passes leave in `.grad`: the truth is that of the exact sum of their v."""
+        from gradcli.check.judge import judge
+        from gradcli.check.point import Torch
+
+        with np.errstate(all="ignore"):
+            v = np.sum(passes, axis=0)
+        torch = Torch(self.dtype, self.value, None, v, held, tuple(passes), judges_value=False)
+        return judge(self.point, torch, self.wrt).check
 
     def advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""

@@ -157,8 +157,16 @@ class Stream:
         self._first = self._first or next((fault.message for fault in done.faults), "")
         if self._sample is not None:
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
-            self._sample.see(done.numbers, exact, done.values)
+            critical = self._critical(exact, len(done.numbers)) if self._sample.wants_critical else []
+            self._sample.see(done.numbers, exact, done.values, critical)
         return done.mapped
+
+    def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
+        """The rows at or next to a kink."""
+        from gradcli.check.points import critical_points
+
+        question = self.plan.question
+        return critical_points(question.point, {**question.arrays, **variables}, tuple(variables), count)
 
     def _checked(self) -> Check:
         """The verdict on the rows that are held."""

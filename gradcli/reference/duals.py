@@ -116,7 +116,7 @@ class Reference:
     def __init__(
         self, program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, npt.NDArray[np.float64]]
     ) -> None:
-        self.program = lower(program, shapes)
+        self.program, self.renamed = lower(program, shapes)
         variables = {symbol: shapes[symbol] for symbol in program.variables}
         self.shapes = infer(self.program, variables, bounded=False)
         self.inputs = {

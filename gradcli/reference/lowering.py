@@ -12,19 +12,20 @@ from gradcli.language.program import Atom, Builder, Line, Program
 _ALL = Slice(None, None)
 
 
-def lower(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
-    """The same function without `matmul`.
+def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
+    """The same function without `matmul`, and what holds the value of each line that has another symbol.
 
     >>> import sympy
     >>> from gradcli.language.grammar import parse
     >>> program = parse("A @ x")
     >>> shapes = dict(zip(program.variables, [(2, 3), (3,)]))
-    >>> [line.call.op.name for line in lower(program, shapes).lines]
+    >>> [line.call.op.name for line in lower(program, shapes)[0].lines]
     ['mul', 'sum']
     """
     if not any(line.call.op.name == "matmul" for line in program.lines):
-        return program
-    return lowering(program, shapes).program
+        return program, {}
+    found = lowering(program, shapes)
+    return found.program, found.renamed
 
 
 def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = True) -> Expansion:

@@ -19,7 +19,8 @@ def index(position: tuple[int, ...] | None) -> str:
 def entry(of: Finding | Opinion, y: str) -> str:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
-    Of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of the gradient beside them `∂y/∂x[1]`.
+    Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
+    the gradient beside them `∂y/∂x[1]`.
 
     >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, "", point=3), "y")
     '∂y[0]/∂x[1] at point 3'
@@ -43,6 +44,8 @@ def _of_curvature(of: Finding, y: str) -> str:
             return f"(Ju){index(of.row)}" if of.row else "Ju"
         case "hvp":
             return f"Hu {column}"
+        case "accumulated":
+            return f"{of.variable}.grad{index(of.column)}"
         case "hessian":
             row = f"{of.by}{index(of.row)}"
             return f"∂²{y}/∂{row}²" if row == column else f"∂²{y}/∂{row}∂{column}"

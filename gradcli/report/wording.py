@@ -103,6 +103,8 @@ def standing(check: Check) -> str:
     ('agree (proven, all 4 entries)', 'kink (the one entry)')
     >>> standing(Check("agree", 768, 3, 0.0, sampled=True)), standing(Check("unchecked", 4, 3, 0.0))
     ('agree (3 of 768 entries sampled)', 'unchecked (3 of 4 entries)')
+    >>> standing(Check("agree", 900, 806, 0.0, sampled=True, zeros=800))
+    'agree (6 of 100 nonzero entries sampled)'
     """
     if not check.entries:
         return check.verdict
@@ -112,8 +114,9 @@ def standing(check: Check) -> str:
 def extent(check: Check) -> str:
     """How many entries a verdict is of."""
     if check.checked < check.entries:
-        is_sample = check.sampled and check.checked > 0
-        return f"{check.checked:,} of {check.entries:,} entries{' sampled' * is_sample}"
+        done, among = check.checked - check.zeros, check.entries - check.zeros
+        what = "nonzero entries" if check.zeros else "entries"
+        return f"{done:,} of {among:,} {what}{' sampled' * (check.sampled and done > 0)}"
     whole = "the one entry" if check.entries == 1 else f"all {check.entries:,} entries"
     return f"{whole}, a sample of the rest" if check.sampled else whole
 
@@ -144,8 +147,15 @@ def readings(answer: Judged) -> str:
 
 def covered(check: Check) -> tuple[str, str]:
     """How many entries were compared, and the largest error among them."""
-    entries = f"{check.checked:,} of {check.entries:,}" + ("" if check.chosen == "all" else f" ({check.chosen})")
+    details = f" ({chosen(check)})" if chosen(check) else ""
+    entries = f"{check.checked:,} of {check.entries:,}{details}"
     return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
+
+
+def chosen(check: Check) -> str:
+    """How the entries were chosen, if they are not all alike."""
+    zeros = f"{check.zeros:,} of them zero by structure" if check.zeros else ""
+    return "; ".join(filter(None, [zeros, "" if check.chosen == "all" else check.chosen]))
 
 
 def opinion_row(opinion: Opinion, answer: Checking, y: str) -> dict[str, str]:

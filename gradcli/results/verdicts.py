@@ -29,8 +29,8 @@ SEVERITY: tuple[Verdict, ...] = (
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
 
-Of = Literal["", "jvp", "hvp", "hessian", "gradient"]
-"""What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it."""
+Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
+"""What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it; what passes add up to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,7 @@ class Check:
         notes: What was left out, and why.
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry was not looked at, of the answer or of what is judged beside it.
+        zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
         rewrite: How to write the function so that the worst finding goes away, if that is known.
     """
 
@@ -111,6 +112,7 @@ class Check:
     notes: tuple[str, ...] = ()
     proven: bool = False
     sampled: bool = False
+    zeros: int = 0
     rewrite: Rewrite | None = None
 
     @property

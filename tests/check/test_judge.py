@@ -107,15 +107,21 @@ def test_findings_are_worst_first_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "entries", "checked"),
-    [(3, 9, 9), (32, 1024, 1024), (100, 10_000, 16 * 30), (20_000, 20_000, 256)],
+    ("text", "size", "entries", "checked", "zeros"),
+    [
+        ("x**3", 3, 9, 9, 0),
+        ("x**3", 32, 1024, 1024, 0),
+        ("x**3", 100, 10_000, 10_000, 9_900),
+        ("cumsum(x**3, 0)", 100, 10_000, 4_950 + 16 * 30, 4_950),
+        ("x**3", 20_000, 20_000, 256, 0),
+    ],
 )
-def test_coverage_is_stated(size: int, entries: int, checked: int) -> None:
-    """All up to 1,024 entries, then a sample; of the Jacobian where there is one, else of vᵀJ."""
-    _, check = _vjp("x**3", np.linspace(0.5, 1, size))
-    assert check.entries == entries
-    assert (check.checked == checked) if checked in (9, 1024, 256) else (100 < check.checked <= checked)
-    assert (check.chosen == "all") == (entries <= 1024)
+def test_coverage_is_stated(text: str, size: int, entries: int, checked: int, zeros: int) -> None:
+    """All up to 1,024 that may differ from 0, then a sample; of the Jacobian where there is one, else of vᵀJ."""
+    _, check = _vjp(text, np.linspace(0.5, 1, size))
+    assert (check.entries, check.zeros) == (entries, zeros)
+    assert (check.checked == checked) if "cumsum" not in text else (zeros + 100 < check.checked <= checked)
+    assert (check.chosen == "all") == (check.checked == entries) == (not check.sampled)
 
 
 def test_a_single_bad_entry_of_many_is_in_the_sample() -> None:
@@ -301,12 +307,14 @@ def test_the_slopes_of_a_power_at_zero(y: float) -> None:
 
 
 def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between 1,024 and 10,000 entries J is sampled, and vᵀJ is checked on its own."""
+    """Up to 10,000 entries J is computed, and where it is sampled, vᵀJ is checked on its own."""
     from gradcli.autodiff import derivatives
 
     right = derivatives.vjp
     monkeypatch.setattr(derivatives, "vjp", lambda *a: {name: 2 * g for name, g in right(*a).items()})
     _, check = _vjp("x**2", np.linspace(1, 2, 50))
+    assert (check.verdict, check.chosen) == ("disagree", "all")
+    _, check = _vjp("cumsum(x**2, 0)", np.linspace(1, 2, 50))
     assert check.verdict == "disagree"
     assert "of vᵀJ, 50 of 50 entries were checked" in check.notes
 

@@ -458,7 +458,7 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
     words = ("--points", str(path), "-o", str(tmp_path / "out.csv"))
     run = gradcli("map", "x**2", *words, "--check", "--strict")
     assert run.code == 0
-    said = "check: agree (16 of 1,000 entries sampled); entries 16 of 1,000 (16 of 1,000 points: first, last, extremes"
+    said = "check: agree (16 of 1,000 entries sampled); entries 16 of 1,000 (16 of 1,000 points: kinks, first, last"
     assert run.err.startswith(said)
     run = gradcli("map", "abs(x)", *words, "--check")
     assert run.code == 0

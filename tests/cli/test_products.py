@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from gradcli import Function
 from tests.conftest import Command
 
 TWICE = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones(2))\ny.backward(torch.ones(2))"
@@ -51,6 +54,36 @@ def test_plain_has_what_grad_holds(arguments: list[str], expected: str, gradcli:
     """After each of two passes."""
     run = gradcli("vjp", *arguments, *arguments[-2:], "--accumulate", "--format", "plain")
     assert (run.code, " ".join(run.out.split())) == (0, expected)
+
+
+def test_what_passes_add_up_to_is_judged(gradcli: Command) -> None:
+    """1e16 + 1 - 1e16 is 1, and torch has 0 after the third pass; in another order it has 1."""
+    words = ("vjp", "x", "--at", "1", "--v", "1e16", "--v")
+    run = gradcli(*words, "1", "--v=-1e16", "--accumulate", "--json")
+    first, second, third = (json.loads(line)["check"] for line in run.out.splitlines())
+    assert (first["verdict"], second["verdict"], third["verdict"]) == ("agree", "agree", "inaccurate")
+    (finding,) = third["findings"]
+    assert (finding["of"], finding["variable"], finding["torch"], finding["reference"]) == ("accumulated", "x", 0, 1)
+    assert finding["relative_error"] == 1
+    assert finding["note"] == "0 of 16 digits survive the rounding of float64; the sum of 3 passes cancels"
+    assert "│ x.grad │ inaccurate (proven) │ 0     │ 1     │" in gradcli(*words, "1", "--v=-1e16", "--accumulate").out
+    assert gradcli(*words, "1", "--v=-1e16", "--accumulate", "--strict").code == 1
+    assert gradcli(*words[:-1], "--v=-1e16", "--v", "1", "--accumulate", "--strict").code == 0
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
+    """However they cancel: torch adds floats, which rounding explains; the truth is that of the exact sum."""
+    generator = np.random.default_rng(seed)
+    vs = (generator.normal(size=(6, 3)) * 10.0 ** generator.integers(-18, 18, (6, 1))).round(generator.integers(0, 9))
+    vs = generator.permutation(np.concatenate([vs, -vs[:4]]))
+    dtype = ("float64", "float32")[seed % 2]
+    x = generator.uniform(0.5, 2, 3)
+    found = Function("[sin(x[0])*x[1], x[2]**2, x[0]*x[1]*x[2]]").vjps({"x": x}, list(vs), accumulate=True, dtype=dtype)
+    for answer in found.answers:
+        assert answer.check is not None
+        assert answer.check.verdict in ("agree", "inaccurate"), answer.check.findings
 
 
 def test_the_sum_over_a_loss_is_the_same_both_ways(gradcli: Command) -> None:

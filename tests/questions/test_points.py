@@ -199,7 +199,7 @@ def test_a_sample_of_points_is_said_to_be_one() -> None:
     answer = Function("relu(x)").grad({"x": x}, points_of=["x"])
     assert answer.check is not None
     assert (answer.check.entries, answer.check.checked, answer.check.verdict) == (1001, 16, "kink")
-    assert answer.check.chosen == "16 of 1,001 points: first, last, extremes and a random rest, seed 0"
+    assert answer.check.chosen == "16 of 1,001 points: kinks, first, last, extremes and a random rest, seed 0"
     assert [f.point for f in answer.check.findings] == [500]
     x[700] = -3
     answer = Function("log(x + 2)").grad({"x": x}, points_of=["x"])

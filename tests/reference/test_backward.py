@@ -128,6 +128,6 @@ def test_expansions_follow_each_other() -> None:
     both = first.then(lowering(first.program, infer(first.program, shapes), shares=False))
     assert set(both.owners.values()) == {program.output}
     assert both.renamed[program.output] == both.program.output
-    lowered = lower(first.program, infer(first.program, shapes))
+    lowered, _ = lower(first.program, infer(first.program, shapes))
     assert [line.call.op.name for line in both.program.lines] == [line.call.op.name for line in lowered.lines]
     assert isinstance(both.program.output, sympy.Symbol)

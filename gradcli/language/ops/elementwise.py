@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from gradcli.language.ops.row import REQUIRED, Op, defined, one
 
+_WHOLE = ("sin(pi*x)",)
+"""Vanishes at whole numbers."""
+
+_POLES = ("where(x > 1/2, 1, sin(pi*x))",)
+"""Vanishes at 0 and at negative whole numbers."""
+
 ARITHMETIC = (
     Op("neg", ("x",), "-x", aliases=("negative",), torch="neg", numpy="negative"),
     Op("add", ("a", "b"), "a + b", torch="add", numpy="add"),
     Op("sub", ("a", "b"), "a - b", aliases=("subtract",), torch="sub", numpy="subtract"),
     Op("mul", ("a", "b"), "a * b", aliases=("multiply",), torch="mul", numpy="multiply"),
-    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0"),
+    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0", edges=("b",)),
     Op(
         "pow",
         ("a", "b"),
@@ -22,13 +28,14 @@ ARITHMETIC = (
         torch="pow",
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
+        edges=("a",),  # but for a constant whole exponent from 0 on
     ),
 )
 
 EXPONENTIAL = (
     one("exp", "the exponential", numpy="exp"),
-    one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0"),
-    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0"),
+    one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0", edges=("x",)),
+    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",)),
     defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
     defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
     defined(
@@ -44,9 +51,9 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     one("sin", "the sine", numpy="sin"),
     one("cos", "the cosine", numpy="cos"),
-    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0"),
-    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1"),
-    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1"),
+    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", edges=("cos(x)",)),
+    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", edges=("1 - abs(x)",)),
+    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", edges=("1 - abs(x)",)),
     one("atan", "the inverse tangent", "arctan", numpy="arctan"),
     Op(
         "atan2",
@@ -58,6 +65,7 @@ TRIGONOMETRIC = (
         domain="(x, y) != 0",
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
+        edges=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
     ),
     one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
     defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
@@ -78,17 +86,25 @@ HYPERBOLIC = (
         "arccosh",
         numpy="arccosh",
         domain="x >= 1",
+        edges=("x - 1",),
         example="acosh(x) at x=2",
     ),
-    one("atanh", "the inverse hyperbolic tangent", "arctanh", numpy="arctanh", domain="-1 < x < 1"),
+    one(
+        "atanh",
+        "the inverse hyperbolic tangent",
+        "arctanh",
+        numpy="arctanh",
+        domain="-1 < x < 1",
+        edges=("1 - abs(x)",),
+    ),
 )
 
 SPECIAL = (
     one("erf", "the error function"),
     one("erfc", "1 - erf(x) without cancellation"),
-    one("erfinv", "the inverse error function", domain="-1 < x < 1"),
-    one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ..."),
-    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ..."),
+    one("erfinv", "the inverse error function", domain="-1 < x < 1", edges=("1 - abs(x)",)),
+    one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ...", edges=_POLES),
+    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ...", edges=_POLES),
     Op(
         "polygamma",
         ("n", "x"),
@@ -96,6 +112,7 @@ SPECIAL = (
         torch="polygamma",
         statics={"n": REQUIRED},
         domain="x is not 0, -1, -2, ...",
+        edges=_POLES,
         example="polygamma(1, x) at x=2.5",
     ),
     one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
@@ -205,8 +222,18 @@ ACTIVATIONS = (
 PIECEWISE = (
     one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
     one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
-    one("floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",)),
-    one("ceil", "the least integer not below x", "ceiling", numpy="ceil", is_step=True, kinks=("x - floor(x)",)),
+    one(
+        "floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",), edges=_WHOLE
+    ),
+    one(
+        "ceil",
+        "the least integer not below x",
+        "ceiling",
+        numpy="ceil",
+        is_step=True,
+        kinks=("x - floor(x)",),
+        edges=_WHOLE,
+    ),
     one(
         "trunc",
         "x without its fraction",
@@ -214,6 +241,7 @@ PIECEWISE = (
         numpy="trunc",
         is_step=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
+        edges=("where(abs(x) < 1/2, 1, sin(pi*x))",),
     ),
     one(
         "round",
@@ -221,6 +249,7 @@ PIECEWISE = (
         numpy="round",
         is_step=True,
         kinks=("x + 1/2 - floor(x + 1/2)",),
+        edges=("cos(pi*x)",),
         example="round(x) at x=1.7",
     ),
     Op(

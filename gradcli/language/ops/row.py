@@ -62,6 +62,8 @@ class Op:
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
+        edges: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
+            continuously: what tells in floats that one is near. By default the kinks.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
@@ -85,6 +87,7 @@ class Op:
     domain: str = ""
     kinks: tuple[str, ...] = ()
     is_step: bool = False
+    edges: tuple[str, ...] = ()
     caveat: str = ""
     example: str = ""
 

@@ -25,6 +25,8 @@ def check_fields(check: Check) -> dict[str, Any]:
     }
     if check.findings_count > len(check.findings):
         fields["findings_count"] = check.findings_count
+    if check.zeros:
+        fields["zero_by_structure"] = check.zeros
     if check.chosen != "all":
         fields["chosen"] = check.chosen
     if check.notes:

@@ -14,7 +14,7 @@ from gradcli.report.board import Block, beside, chain, matrix, numbers, words
 from gradcli.report.drawing import STYLES, Code, Screen, add_row, drawing, elements, formula, new_table, text, title
 from gradcli.report.numbers import digits
 from gradcli.report.table.parts import findings, heading, quantities
-from gradcli.report.wording import NO_VARIABLE, standing
+from gradcli.report.wording import NO_VARIABLE, chosen, standing
 from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Notation, Step, Term
 
 SHOWN = 40
@@ -64,8 +64,8 @@ def _verdict_line(check: Check, screen: Screen) -> Text:
     line = title("cross-check: ", screen)
     line.append(standing(check), style=STYLES[check.verdict])
     error = "" if check.max_relative_error is None else f", largest relative error {check.max_relative_error:.2g}"
-    chosen = "" if check.chosen == "all" else f", {check.chosen}"
-    line.append_text(text(chosen + error, screen))
+    how = f", {chosen(check)}" if chosen(check) else ""
+    line.append_text(text(how + error, screen))
     for note in check.notes:
         line.append_text(text(f"\n{note}", screen))
     return line

@@ -1,0 +1,271 @@
+"""A Program of primitives run once in float64 by NumPy, at many points together, with a bound of what rounding does.
+
+Every value comes with how far it may be off: an operation is run again with each operand moved by its own bound, which
+bounds its change to first order, and adds its own rounding.  Nothing is proven by it: it tells where to look closely.
+The first axis of every array counts points; it has size 1 where all points have the same.
+Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.3: running error bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import InputError
+from gradcli.language import numeric, sources
+from gradcli.language.indexing import Shape
+from gradcli.language.movement import axes_of, axis_of, fill_of, moved
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Call, Line, Program, number
+from gradcli.language.shapes import axis_of_scan, count_of
+from gradcli.reference.rules import Trouble, rule_of
+
+Array = npt.NDArray[np.float64]
+
+ULPS = 4 * 2.0**-53
+"""What one operation may lose, relative to its result: twice what NumPy's and torch's functions do."""
+
+MOST_BY_BALLS = 2**13
+"""Elements of an operation without a NumPy function that are evaluated on balls, a few µs each."""
+
+_EXACT = frozenset(["neg", "abs", "maximum", "minimum", "where", "sign", "floor", "ceil", "trunc", "round", "detach"])
+_EXACT |= {"gt", "ge", "lt", "le", "eq", "ne", "zeros_like", "ones_like"}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Values, and how far each may be off; None where all are exact."""
+
+    value: Array
+    error: Array | None = None
+
+    def like(self, rank: int) -> Estimate:
+        """With sizes of 1 before the dimensions of a point, so that it has as many as `rank`."""
+        shape = self.value.shape
+        full = (shape[0], *(1,) * (rank + 1 - len(shape)), *shape[1:])
+        return Estimate(self.value.reshape(full), None if self.error is None else self.error.reshape(full))
+
+    def mapped(self, change: Callable[[Array], Array]) -> Estimate:
+        """With the same change of values and bounds."""
+        return Estimate(change(self.value), None if self.error is None else change(self.error))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line with its operands, of as many dimensions as it, and its result; None where that cannot be known."""
+
+    line: Line
+    operands: tuple[Estimate, ...]
+    result: Estimate | None
+
+
+def steps(
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    inputs: Mapping[str, npt.NDArray[np.floating]],
+    mapped: Sequence[str] = (),
+) -> Iterator[Step]:
+    """The lines in order, but for those that need what cannot be known.
+
+    Args:
+        program: Of primitives.
+        shapes: Of its symbols at one point.
+        inputs: Of its variables.
+        mapped: Those of them whose first axis counts points.
+    """
+    known: dict[Atom, Estimate] = {}
+    for symbol in program.variables:
+        array = np.asarray(inputs[str(symbol)], dtype=np.float64)
+        known[symbol] = Estimate(array if str(symbol) in mapped else array[None])
+    last = {a: n for n, line in enumerate(program.lines) for a in line.call.operands}
+    for n, line in enumerate(program.lines):
+        operands = [known.get(a) or _constant(a) for a in line.call.operands if a in known or a.is_number]
+        if len(operands) == len(line.call.operands):
+            with np.errstate(all="ignore"):
+                step = _step(line, operands, shapes)
+            yield step
+            if step.result is not None:
+                known[line.symbol] = step.result
+        for operand in set(line.call.operands):
+            if last[operand] == n:
+                known.pop(operand, None)
+
+
+def _constant(atom: Atom) -> Estimate:
+    value = number(atom)
+    is_exact = not math.isfinite(value) or (atom.is_Integer and abs(value) < 2**53)
+    return Estimate(np.array([value]), None if is_exact else np.array([abs(value) * ULPS / 4]))
+
+
+def _step(line: Line, operands: list[Estimate], shapes: Mapping[Atom, Shape]) -> Step:
+    call, inside = line.call, [shapes.get(a, ()) for a in line.call.operands]
+    rank = len(shapes[line.symbol])
+    match call.op.kind:
+        case Kind.ELEMENTWISE:
+            same = tuple(operand.like(rank) for operand in operands)
+            return Step(line, same, _elementwise(call, same))
+        case Kind.LIST:
+            return Step(line, tuple(operands), _listed(call, operands, inside))
+        case Kind.CONTRACTION:
+            return Step(line, tuple(operands), _product(*operands))
+        case Kind.SOURCE:
+            return Step(line, (), Estimate(sources.array_of(call)[None]))
+        case Kind.COUNT:
+            return Step(line, (), Estimate(np.array([float(count_of(inside[0], call.statics[0]))])))
+    return Step(line, tuple(operands), _of_one(call, operands[0], inside[0]))
+
+
+def changes(function: Callable[[list[Array]], Array], operands: Sequence[Estimate], value: Array) -> Array | None:
+    """How far a function moves when its operands do, by their bounds: to first order, each on its own."""
+    total: Array | None = None
+    for k, operand in enumerate(operands):
+        if operand.error is None or not operand.error.any():
+            continue
+        below, above = (
+            function([end if n == k else other.value for n, other in enumerate(operands)])
+            for end in (operand.value - operand.error, operand.value + operand.error)
+        )
+        most = np.fmax(np.abs(below - value), np.abs(above - value))
+        total = most if total is None else total + most
+    return total
+
+
+def _elementwise(call: Call, operands: Sequence[Estimate]) -> Estimate | None:
+    function = _function(call)
+    size = math.prod(np.broadcast_shapes(*(operand.value.shape for operand in operands)))
+    if function is None and size > MOST_BY_BALLS:
+        return None
+    run = function or _by_balls(call)
+    value = np.asarray(run([operand.value for operand in operands]), dtype=np.float64)
+    own = None if call.op.name in _EXACT else np.abs(value) * ULPS
+    return _with_error(value, changes(run, operands, value), own)
+
+
+def _function(call: Call) -> Callable[[list[Array]], Any] | None:
+    """NumPy's, if it has one."""
+    try:
+        numeric.elementwise(call, [np.full(1, 0.5)] * len(call.operands))
+    except InputError:
+        return None
+    return lambda values: numeric.elementwise(call, values)
+
+
+def _by_balls(call: Call) -> Callable[[list[Array]], Any]:
+    """The middle of the balls of the rule, one element at a time."""
+    rule = rule_of(call)
+
+    def one(*numbers: float) -> float:
+        from flint import arb
+
+        outcome = rule.evaluate([arb(a) for a in numbers], "")
+        return math.nan if isinstance(outcome, Trouble) else float(outcome.mid())
+
+    return lambda values: np.vectorize(one, otypes=[float])(*values) if values[0].size else values[0]
+
+
+def _with_error(value: Array, *parts: Array | None) -> Estimate:
+    """With the sum of these bounds, which is infinite where it is not known."""
+    given = [part for part in parts if part is not None]
+    if not given:
+        return Estimate(value)
+    total = sum(given[1:], start=given[0])
+    return Estimate(value, np.broadcast_to(np.where(np.isnan(total), np.inf, total), value.shape))
+
+
+def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
+    """A reduction, a running sum, a movement, or what a matrix has."""
+    match call.op.kind:
+        case Kind.REDUCTION:
+            return _reduced(call, operand, shape)
+        case Kind.SCAN:
+            axis = axis_of_scan(call, shape)
+            if axis is None:
+                return operand
+            rounding = shape[axis] * ULPS * np.cumsum(np.abs(operand.value), axis + 1)
+            total = operand.mapped(lambda array: np.cumsum(array, axis + 1))
+            return _with_error(total.value, total.error, rounding)
+        case Kind.MATRIX:
+            return _of_matrix(call, operand)
+    source = moved(call, np.arange(math.prod(shape)).reshape(shape), fill=-1)
+    fill = fill_of(call)
+
+    def take(array: Array, otherwise: float) -> Array:
+        flat = array.reshape(len(array), -1)
+        if not flat.shape[1]:
+            return np.full((len(array), *source.shape), otherwise)
+        return np.where(source >= 0, flat[:, source.clip(0)], otherwise)
+
+    return Estimate(take(operand.value, fill), None if operand.error is None else take(operand.error, 0.0))
+
+
+def _reduced(call: Call, operand: Estimate, shape: Shape) -> Estimate:
+    axes = tuple(axis + 1 for axis in axes_of(shape, call.statics[0]))
+    options: dict[str, Any] = {"axis": axes, "keepdims": call.statics[1]}
+    value = np.asarray(getattr(np, call.op.numpy)(operand.value, **options))
+    size, count = np.abs(operand.value), math.prod(shape[axis - 1] for axis in axes)
+    error = operand.error
+    match call.op.name:
+        case "sum":
+            given = None if error is None else np.sum(error, **options)
+            return _with_error(value, given, count * ULPS * np.sum(size, **options))
+        case "prod":
+            most = np.prod(size if error is None else size + error, **options)
+            return _with_error(value, most - np.abs(value), count * ULPS * most)
+    return _with_error(value, None if error is None else np.max(error, **options))
+
+
+def _listed(call: Call, operands: Sequence[Estimate], shapes: Sequence[Shape]) -> Estimate:
+    """A stack or a concatenation, at as many points as its operands are of."""
+    points = max(len(operand.value) for operand in operands)
+    join = np.stack if call.op.name == "stack" else np.concatenate
+    axis = axis_of(shapes[0], call.statics[0], extra=call.op.name == "stack") + 1
+
+    def joined(arrays: Iterator[Array]) -> Array:
+        return join([np.broadcast_to(array, (points, *array.shape[1:])) for array in arrays], axis)
+
+    errors = (np.zeros_like(operand.value) if operand.error is None else operand.error for operand in operands)
+    return Estimate(joined(operand.value for operand in operands), joined(errors))
+
+
+def _product(a: Estimate, b: Estimate) -> Estimate:
+    """A matrix product, a vector being a row on the left and a column on the right."""
+    is_row, is_column = a.value.ndim == 2, b.value.ndim == 2
+    left = a.mapped(lambda array: array[:, None, :]) if is_row else a
+    right = b.mapped(lambda array: array[:, :, None]) if is_column else b
+    rank = max(left.value.ndim, right.value.ndim) - 1
+    left, right = left.like(rank), right.like(rank)
+
+    def product(first: Array, second: Array) -> Array:
+        found = first @ second
+        found = found[..., 0] if is_column else found
+        return (found[..., 0] if is_column else found[..., 0, :]) if is_row else found
+
+    sizes = np.abs(left.value), np.abs(right.value)
+    rounding = left.value.shape[-1] * ULPS * product(*sizes)
+    of_left = (
+        None if left.error is None else product(left.error, sizes[1] + (0 if right.error is None else right.error))
+    )
+    of_right = None if right.error is None else product(sizes[0], right.error)
+    return _with_error(product(left.value, right.value), rounding, of_left, of_right)
+
+
+def _of_matrix(call: Call, operand: Estimate) -> Estimate:
+    """A determinant, bounded as Hadamard does, or an inverse; a singular matrix has none."""
+    matrix = operand.value
+    order = matrix.shape[-1]
+    rounding = 4 * order * ULPS * np.abs(matrix)
+    given = rounding if operand.error is None else rounding + operand.error
+    determinant = np.linalg.det(np.where(np.isfinite(matrix), matrix, 0.0))
+    if call.op.name == "det":
+        rows = np.sqrt(np.sum(matrix**2, axis=-1))
+        most = np.prod(rows + np.sqrt(np.sum(given**2, axis=-1)), axis=-1) - np.prod(rows, axis=-1)
+        return _with_error(determinant, most, order * ULPS * np.prod(rows, axis=-1))
+    is_regular = (determinant != 0)[..., None, None] & np.isfinite(matrix).all((-1, -2), keepdims=True)
+    inverse = np.linalg.inv(np.where(is_regular, matrix, np.eye(order)))
+    size = np.abs(inverse)
+    return _with_error(np.where(is_regular, inverse, np.nan), size @ given @ size)

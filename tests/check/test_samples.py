@@ -1,0 +1,238 @@
+"""What a sample must not leave out: kinks, jumps, poles and edges of a domain; and zeros that need no ball."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradcli import Function
+from gradcli.check.judge import judge
+from gradcli.check.point import Point, Torch
+from gradcli.language import ops
+from gradcli.language.grammar import parse
+from gradcli.language.shapes import infer
+from gradcli.reference.critical import critical
+from gradcli.results import Check
+
+SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
+    "abs": ("abs(x)", 0, (0.1, 3)),
+    "sign": ("x*sign(x)", 0, (0.1, 3)),
+    "floor": ("x*floor(x)", 2, (2.1, 2.9)),
+    "ceil": ("x*ceil(x)", -1, (2.1, 2.9)),
+    "trunc": ("x*trunc(x)", -3, (0.1, 0.9)),
+    "round": ("x*round(x)", 2.5, (2.6, 3.4)),
+    "frac": ("frac(x)", 7, (2.1, 2.9)),
+    "maximum": ("maximum(x, x**2)", 1, (2, 3)),
+    "minimum": ("minimum(3*x, x + 1)", 0.5, (2, 3)),
+    "relu": ("relu(x)", 0, (0.1, 3)),
+    "relu6": ("relu6(x)", 6, (0.1, 3)),
+    "leaky_relu": ("leaky_relu(x)", 0, (-3, -0.1)),
+    "elu": ("elu(x, 2)", 0, (0.1, 3)),
+    "selu": ("selu(x)", 0, (-3, -0.1)),
+    "hardtanh": ("hardtanh(x)", -1, (-0.9, 0.9)),
+    "hardsigmoid": ("hardsigmoid(x)", 3, (4, 9)),
+    "hardswish": ("hardswish(x)", -3, (-9, -4)),
+    "clamp": ("clamp(x, -1, 2)", 2, (-0.9, 1.9)),
+    "clamp_min": ("clamp_min(x, 1)", 1, (2, 3)),
+    "clamp_max": ("clamp_max(x, 1)", 1, (-2, 0)),
+    "gt": ("where(x > 1, x, x**2)", 1, (2, 3)),
+    "ge": ("where(x >= 1, x, x**2)", 1, (2, 3)),
+    "lt": ("where(x < 1, x, x**2)", 1, (2, 3)),
+    "le": ("where(x <= 1, x, x**2)", 1, (2, 3)),
+    "eq": ("where(x == 1, 5, x)", 1, (2, 3)),
+    "ne": ("where(x != 1, 5, x)", 1, (2, 3)),
+    "logical_and": ("where((x > 1) & (x < 9), x, x**2)", 1, (2, 3)),
+    "logical_or": ("where((x < 1) | (x > 9), x, x**2)", 1, (2, 3)),
+    "masked_fill": ("masked_fill(x, x < 0, 3)", 0, (1, 2)),
+    "div": ("1/x", 0, (1, 2)),
+    "reciprocal": ("reciprocal(x)", 0, (1, 2)),
+    "fmod": ("fmod(x, 2)", 4, (0.1, 1.9)),
+    "remainder": ("remainder(x, 2)", -4, (0.1, 1.9)),
+    "floor_divide": ("x*floor_divide(x, 2)", 4, (2.1, 3.9)),
+    "pow": ("x**0.5", 0, (1, 2)),
+    "sqrt": ("sqrt(x)", 0, (1, 2)),
+    "rsqrt": ("rsqrt(x)", 0, (1, 2)),
+    "log": ("log(x)", 0, (1, 2)),
+    "log1p": ("log1p(x)", -1, (1, 2)),
+    "log2": ("log2(x)", 0, (1, 2)),
+    "log10": ("log10(x)", 0, (1, 2)),
+    "logit": ("logit(x)", 1, (0.2, 0.8)),
+    "xlogy": ("xlogy(2, x)", 0, (1, 2)),
+    "asin": ("asin(x)", 1, (-0.9, 0.9)),
+    "acos": ("acos(x)", -1, (-0.9, 0.9)),
+    "acosh": ("acosh(x)", 1, (2, 3)),
+    "atanh": ("atanh(x)", 1, (-0.9, 0.9)),
+    "erfinv": ("erfinv(x)", -1, (-0.9, 0.9)),
+    "lgamma": ("lgamma(x)", -2, (1, 2)),
+    "digamma": ("digamma(x)", 0, (1, 2)),
+    "polygamma": ("polygamma(1, x)", -3, (1, 2)),
+    "atan2": ("atan2(x, -1)", 0, (1, 2)),
+    "hypot": ("hypot(x, x)", 0, (1, 2)),
+    "cot": ("cot(x)", 0, (1, 2)),
+    "csc": ("csc(x)", 0, (1, 2)),
+    "norm": ("sqrt(sum(stack([x, 2*x])**2, dim=0))", 0, (1, 2)),
+    "amax": ("amax(stack([x, 2*x]), dim=0)", 0, (1, 2)),
+    "amin": ("amin(stack([x, 2*x]), dim=0)", 0, (1, 2)),
+}
+"""By operation: a function, where it has no derivative or jumps, and a range where it is smooth."""
+
+BEYOND = {"tan", "sec"}
+"""No float is at a pole of these."""
+
+
+def test_every_operation_that_may_have_no_derivative_is_tried() -> None:
+    """By the table: whoever adds a row adds a line above."""
+    rows = [op for op in ops.TABLE.values() if op.kind is ops.Kind.ELEMENTWISE and (op.edges or op.kinks or op.domain)]
+    assert not {op.name for op in rows} - SINGULAR.keys() - BEYOND
+    assert all(op.edges or op.kinks for op in rows if op.is_primitive), "a domain has edges"
+
+
+def _alone(text: str, x: float) -> Check:
+    check = Function(text).grad({"x": x}).check
+    assert check is not None
+    return check
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+@settings(max_examples=2, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_no_singular_element_is_missed(name: str, seed: int) -> None:
+    """One element among 33 to 100,000 is where the operation has no derivative: as it is judged alone."""
+    text, at, (low, high) = SINGULAR[name]
+    generator = np.random.default_rng([seed, len(name)])
+    size = int(33 * (3000 if seed % 8 == 1 else 60) ** generator.random())
+    x = generator.uniform(low, high, size)
+    place = int(generator.integers(size))
+    x[place] = at
+    alone = _alone(text, at).verdict
+    assert alone != "agree"
+    check = Function(text).vjp({"x": x}, "ones").check
+    assert check is not None
+    assert check.verdict == alone
+    assert (place,) in [finding.column for finding in check.findings]
+
+
+@pytest.mark.parametrize("name", ["relu", "floor", "log", "amax", "clamp"])
+def test_no_singular_entry_of_a_jacobian_is_missed(name: str) -> None:
+    """All nonzero entries are looked at up to a thousand, and of more the singular ones first."""
+    text, at, (low, high) = SINGULAR[name]
+    for size in (33, 1_500):
+        x = np.random.default_rng(size).uniform(low, high, size)
+        x[size // 3] = at
+        check = Function(text).jacobian({"x": x}).check
+        assert check is not None
+        assert check.verdict == _alone(text, at).verdict
+        assert check.findings[0].column == (size // 3,)
+        assert (check.checked == check.entries) == (size == 33)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_a_kink_behind_rounding_is_not_missed(seed: int) -> None:
+    """relu(x*a - c) with c the rounded product, and sums that cancel: 0 but for the rounding, which balls decide."""
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=3_000)
+    a = float(generator.normal())
+    place = int(generator.integers(3_000))
+    c = np.full(3_000, 7.0)
+    c[place] = x[place] * a
+    program = parse("relu(x*a - c)").primitive
+    inputs = {"x": x, "a": np.asarray(a), "c": c}
+    shapes = infer(program, {symbol: inputs[str(symbol)].shape for symbol in program.variables})
+    assert [(s.name, s.elements.tolist()) for s in critical(program, shapes, inputs).spots] == [("maximum", [place])]
+    total = generator.normal(size=1_000)
+    total[-1] = -np.sum(total[:-1])
+    program = parse("relu(sum(x))").primitive
+    shapes = infer(program, {program.variables[0]: (1_000,)})
+    assert [s.name for s in critical(program, shapes, {"x": total}).spots] == ["maximum"]
+
+
+def test_the_tour_of_the_issue() -> None:
+    """A kink in the middle of many elements."""
+    check = Function("relu(x)").jacobian({"x": np.linspace(-1, 1, 33)}).check
+    assert check is not None
+    assert (check.verdict, check.proven, check.checked, check.entries) == ("kink", True, 1_089, 1_089)
+    assert (check.zeros, check.chosen) == (1_056, "all")
+    check = Function("sum(relu(x))").grad({"x": np.linspace(-1, 1, 5_001)}).check
+    assert check is not None
+    assert (check.verdict, check.findings[0].column) == ("kink", (2_500,))
+
+
+def test_what_is_left_of_many_is_said() -> None:
+    """Some of each operation, and how many more there are."""
+    x = np.where(np.arange(4_000) % 2, 0.0, 1.0)
+    check = Function("sum(relu(x) + abs(x - 1))").grad({"x": x}).check
+    assert check is not None
+    assert check.verdict == "kink"
+    note = next(note for note in check.notes if note.startswith("more elements at or next to a kink"))
+    assert "of abs" in note
+    assert "of maximum" in note
+
+
+def test_a_kink_of_a_layer_is_found_among_its_weights() -> None:
+    """One pre-activation of a thousand is 0."""
+    generator = np.random.default_rng(0)
+    weights, x = generator.normal(size=(1_000, 50)), generator.normal(size=50)
+    weights[321] = 0
+    check = Function("sum(relu(W@x))").grad({"W": weights, "x": x}).check
+    assert check is not None
+    assert check.verdict == "kink"
+    assert all(
+        finding.column is None or finding.variable == "x" or finding.column[0] == 321 for finding in check.findings
+    )
+
+
+def _judged(text: str, x: np.ndarray[Any, Any], jacobian: np.ndarray[Any, Any]) -> Check:
+    program = parse(text)
+    point = Point.of(program, {program.variables[0]: x.shape}, {"x": x})
+    return judge(point, Torch("float64", x**2, {"x": jacobian}), ("x",)).check
+
+
+def test_a_number_where_structure_proves_0_is_wrong() -> None:
+    """The zeros are counted without balls, and only where torch has them: a seeded mistake is found among a million."""
+    x = np.linspace(1, 2, 1_000)
+    right = np.diag(2 * x)
+    assert _judged("x**2", x, right).verdict == "agree"
+    assert _judged("x**2", x, right).zeros == 999_000
+    wrong = right.copy()
+    wrong[123, 456] = 1e-30
+    check = _judged("x**2", x, wrong)
+    assert (check.verdict, check.findings[0].row, check.findings[0].column) == ("disagree", (123,), (456,))
+    wrong[123, 456] = math.nan
+    check = _judged("x**2", x, wrong)
+    assert (check.verdict, check.checked, check.entries) == ("nan-trap", 10**6, 10**6)
+
+
+def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
+    """Some are judged, the others are not called checked."""
+    x = np.linspace(1, 2, 100)
+    check = _judged("x**2", x, np.full((100, 100), math.nan))
+    assert (check.verdict, check.sampled) == ("nan-trap", True)
+    assert check.checked < check.entries
+
+
+@pytest.mark.parametrize("text", ["relu(x)", "where(x > 0, x, 2*x)*w", "amax(stack([x, w*x]), dim=0)"])
+def test_a_kink_at_one_of_many_points_is_found(text: str) -> None:
+    """Wherever it is."""
+    for place in (1, 437, 998):
+        x = np.random.default_rng(place).normal(size=1_000)
+        x[place] = 0
+        at = {"x": x, "w": np.array(3.0)} if "w" in text else {"x": x}
+        check = Function(text).grad(at, points_of=["x"]).check
+        assert check is not None
+        assert (check.verdict, check.findings[0].point) == ("kink", place)
+
+
+def test_a_kink_of_a_second_derivative_is_found_in_a_sample() -> None:
+    """The rows of critical elements come first."""
+    x = np.linspace(1, 2, 60)
+    x[41] = 0
+    check = Function("sum(relu(x)**2)").hessian({"x": x}).check
+    assert check is not None
+    assert (check.verdict, check.findings[0].column) == ("kink", (41,))
