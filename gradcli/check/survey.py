@@ -116,17 +116,18 @@ class Survey:
 
     def _block(self, symbol: sympy.Symbol) -> Array:
         """Torch's numbers with the columns on the second axis."""
+        is_matrix = self.torch.jacobian is not None
         blocks = self.torch.jacobian if self.torch.jacobian is not None else self.torch.vjp or {}
-        return blocks[str(symbol)].reshape(-1, self.sizes[symbol])
+        return blocks[str(symbol)].reshape(self.torch.value.size if is_matrix else 1, self.sizes[symbol])
 
     @cached_property
     def _moving(self) -> Mapping[Atom, Flat] | None:
         """The elements that y is made of, as far as v has weights for it; None where they are too many to follow."""
         output = self.wiring.reference.program.output
         size = self.torch.value.size
-        is_weighted = self.torch.jacobian is None and self.torch.v is not None
-        weights = [v.ravel() for v in self.torch.passes or [self.torch.v] if v is not None]
-        rows = np.flatnonzero(np.any(weights, axis=0)) if is_weighted else np.arange(size)
+        vs = self.torch.passes or (() if self.torch.v is None else (self.torch.v,))
+        is_weighted = self.torch.jacobian is None and bool(vs)
+        rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
             return self.wiring.structure.made_of(output, rows)
         except TooManyError:
@@ -176,7 +177,7 @@ class Survey:
                 made_of = self.wiring.structure.made_of(atom, chosen)
             except TooManyError:
                 return 0, []
-            own = {symbol: made_of[symbol] for symbol in self.variables if symbol in made_of}
+            own = {symbol: made_of[symbol] for symbol in self.variables if len(made_of.get(symbol, ()))}
             if taken == 1 or sum(map(len, own.values())) <= most:
                 break
             taken = taken // 2

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from gradcli import Function
 from gradcli.check.judge import judge
 from gradcli.check.point import Point, Torch
+from gradcli.check.survey import Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.shapes import infer
+from gradcli.language.values import read_value
 from gradcli.reference.critical import critical
+from gradcli.reference.duals import Reference
 from gradcli.results import Check
 
 SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
@@ -236,3 +239,52 @@ def test_a_kink_of_a_second_derivative_is_found_in_a_sample() -> None:
     check = Function("sum(relu(x)**2)").hessian({"x": x}).check
     assert check is not None
     assert (check.verdict, check.findings[0].column) == ("kink", (41,))
+
+
+def _surveyed(text: str, inputs: Mapping[str, np.ndarray[Any, Any]]) -> list[Any]:
+    """The columns of critical elements, after all that a survey has of J and of vᵀJ was looked at."""
+    program = parse(text, given=frozenset(inputs), shapes={name: x.shape for name, x in inputs.items()})
+    point = Point.of(program, {symbol: inputs[str(symbol)].shape for symbol in program.variables}, inputs)
+    wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
+    value = np.zeros(point.shapes.get(point.program.output, ()))
+    of_j = Torch("float64", value, {name: np.zeros(value.shape + x.shape) for name, x in inputs.items()})
+    of_vjp = Torch(
+        "float64", value, None, np.ones(value.shape), {name: np.zeros(x.shape) for name, x in inputs.items()}
+    )
+    for torch in (of_j, of_vjp):
+        survey = Survey(wiring, torch, point.program.variables)
+        assert survey.zeros + survey.nonzeros == survey.entries
+        assert not survey.odd
+    critical(point.program, point.shapes, {name: np.stack([x, x + 1]) for name, x in inputs.items()}, tuple(inputs))
+    return survey.places(64)[0]
+
+
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_every_operation_can_be_surveyed(op: ops.Op) -> None:
+    """At zeros, whole numbers, the ends of the range and infinity, without a warning of NumPy's."""
+    text, at = op.worked_example
+    values = {name: np.asarray(read_value(word, "x"), dtype=np.float64) for name, word in at.items()}
+    for change in (np.zeros_like, np.round, lambda x: x * 1e308, lambda x: np.full_like(x, np.inf), np.negative):
+        with np.errstate(all="ignore"):
+            inputs = {name: np.asarray(change(x)) for name, x in values.items()}
+        _surveyed(text, inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "columns"),
+    [
+        ("relu(A@x)", {"A": (3, 0), "x": (0,)}, 0),
+        ("relu(A@x)", {"A": (0, 3), "x": (3,)}, 0),
+        ("cat([x, abs(y)])", {"x": (0,), "y": (2,)}, 2),
+        ("abs(pad(x, (1, 1)))", {"x": (0,)}, 0),
+        ("amax(x, dim=1)", {"x": (0, 3)}, 0),
+        ("inv(A)", {"A": (0, 0)}, 0),
+        ("3 + 0*x", {"x": (3,)}, 0),
+        ("abs(x@B)", {"x": (4,), "B": (2, 4, 5)}, 24),
+        ("abs(A@B)", {"A": (2, 3, 4), "B": (4, 5)}, 44),
+        ("stack([x, y])*0 + relu(1.0*z)", {"x": (), "y": (), "z": (2,)}, 2),
+    ],
+)
+def test_shapes_of_all_kinds_can_be_surveyed(text: str, shapes: Mapping[str, tuple[int, ...]], columns: int) -> None:
+    """Empty ones, batches of matrices, and what is stretched; all zeros, so that every kink is met."""
+    assert len(_surveyed(text, {name: np.zeros(shape) for name, shape in shapes.items()})) == columns

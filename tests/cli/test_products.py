@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradcli import Function
+from gradcli.questions.question import Dtype
 from tests.conftest import Command
 
 TWICE = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones(2))\ny.backward(torch.ones(2))"
@@ -78,7 +79,7 @@ def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
     generator = np.random.default_rng(seed)
     vs = (generator.normal(size=(6, 3)) * 10.0 ** generator.integers(-18, 18, (6, 1))).round(generator.integers(0, 9))
     vs = generator.permutation(np.concatenate([vs, -vs[:4]]))
-    dtype = ("float64", "float32")[seed % 2]
+    dtype: Dtype = "float64" if seed % 2 else "float32"
     x = generator.uniform(0.5, 2, 3)
     found = Function("[sin(x[0])*x[1], x[2]**2, x[0]*x[1]*x[2]]").vjps({"x": x}, list(vs), accumulate=True, dtype=dtype)
     for answer in found.answers:
