@@ -180,12 +180,13 @@ class OutputError(GradcliError):
 
 
 def constants_meant(names: Container[str]) -> str:
-    """What to add to a hint where a variable may be meant for a constant.
+    """What to say before a hint where a variable may be meant for a constant.
 
     >>> constants_meant(["x", "e"])
-    "; Euler's number is E"
+    "Euler's number is E: write E^x, or exp(x); else "
     """
-    return "; Euler's number is E" * ("e" in names) + "; the constant is pi" * ("π" in names)
+    hint = "Euler's number is E: write E^x, or exp(x); else " * ("e" in names)
+    return hint + "the constant is pi; else " * ("π" in names)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

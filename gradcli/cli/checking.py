@@ -6,7 +6,7 @@ import typer
 
 from gradcli.cli.command import Asked, add
 from gradcli.cli.completion import candidates
-from gradcli.cli.options import RequireAll, named, read, read_expression, verdicts
+from gradcli.cli.options import RequireAll, named, named_by_none, read, read_expression, verdicts
 
 if TYPE_CHECKING:
     from gradcli.results import Checking
@@ -119,7 +119,8 @@ def check(
     """
     values = named(expect, "--expect")
     claims = named(claim, "--claim")
-    return asked.function.check(
+    boxes = named(box, "--in", asked.function.variables)
+    return named_by_none(asked.function, box).check(
         asked.at,
         asked.value(v, "--v"),
         wrt=asked.wrt,
@@ -129,7 +130,7 @@ def check(
         claim={name: read_expression(text, asked.files, f"--claim {name}".rstrip()) for name, text in claims.items()},
         expect={name: read(text, f"--expect {name}".rstrip(), asked.files) for name, text in values.items()},
         random=random,
-        box=named(box, "--in", asked.function.variables),
+        box=boxes,
         seed=seed,
         allow=verdicts(allow),
         require_all=require_all,

@@ -113,9 +113,10 @@ def add(
         require_check(**demands, no_check=shared["no_check"])
         shown = manner(*(shared[name] for name in ("format", "json", "color", "digits", "output")))
         function, files = function_of(expression)
+        function, values = inputs(function, at, files)
         asked = Asked(
             function,
-            inputs(function.variables, at, files),
+            values,
             names(shared["wrt"]),
             shared["dtype"].value,
             not shared["no_check"],

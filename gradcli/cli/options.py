@@ -207,14 +207,29 @@ RequireAll = Annotated[
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 
-def inputs(variables: Sequence[str], at: Sequence[str] | None, files: Files) -> dict[str, str | Array]:
+def inputs(function: Function, at: Sequence[str] | None, files: Files) -> tuple[Function, dict[str, str | Array]]:
     """The value of each variable from the words of `--at`: an array where it is in a file, else still as text.
+
+    Returns:
+        The function, which remarks on the name of a variable that took a value without naming it, and the values.
 
     Raises:
         InputError: A bare value where there is not exactly one variable, or two values for one; or a file that
             cannot be read.
+        LanguageError: A bare value for a name that is several words written together.
     """
-    return {name: read(value, f"--at {name}", files) for name, value in named(at, "--at", variables).items()}
+    values = named(at, "--at", function.variables)
+    function = named_by_none(function, at)
+    return function, {name: read(value, f"--at {name}", files) for name, value in values.items()}
+
+
+def named_by_none(function: Function, words: Sequence[str] | None) -> Function:
+    """The function, told so where one of the words is for its only variable and does not name it.
+
+    Raises:
+        LanguageError: The name of that variable is several words written together.
+    """
+    return function if all(_NAMED.fullmatch(word) for word in words or []) else function.unnamed()
 
 
 def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
@@ -286,9 +301,10 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
     shown = word.strip() or "''"
     rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
-    hint = f"write {option} {variables[0]}={word.strip() or 'VALUE'}{rest}" if variables else f"leave out {option}"
+    example = "VALUE" if "e" in variables else word.strip() or "VALUE"
+    hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
     message = f"{option} {shown} names no variable, and the expression has {known}"
-    raise InputError(message, hint=hint + constants_meant(variables))
+    raise InputError(message, hint=constants_meant(variables) + hint)
 
 
 def names(words: str | None, option: str = "--wrt") -> list[str] | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
 
+from gradcli.language.joined import remarks, require_named
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inputs, prepare
@@ -29,6 +32,19 @@ class Text:
     def variables(self) -> tuple[str, ...]:
         """The free names in order of appearance."""
         return self._snippet.program.names
+
+    def unnamed(self) -> Self:
+        """This function where its only variable takes a value that does not name it: a remark may say so.
+
+        Raises:
+            LanguageError: The variable is several words written together, as in `sinx`.
+        """
+        program = self._snippet.program
+        require_named(program, program.names, ())
+        told = replace(program, warnings=(*program.warnings, *(r for name in program.names for r in remarks(name))))
+        other = copy(self)
+        other._snippet = replace(self._snippet, program=told)
+        return other
 
     def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True) -> Question:
         """Everything that can be known without torch."""

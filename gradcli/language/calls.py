@@ -8,7 +8,7 @@ from __future__ import annotations
 import sympy
 
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
-from gradcli.language import hints, ops
+from gradcli.language import hints, joined, ops
 from gradcli.language.arguments import EXTREMES
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind, Op
@@ -183,7 +183,7 @@ class Calls(Tensors):
         """The error for a name that is not in the table."""
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
-        hint = f"did you mean '{same}'?" if same else hints.of_function(name.text)
+        hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
         hint = self._of_definition() or hint or did_you_mean(name.text, ops.names())
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS

@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.errors import InputError, Place, Span, did_you_mean
 from gradcli.language.grammar import parse_cotangent
 from gradcli.language.indexing import Shape, show
+from gradcli.language.joined import meant
 from gradcli.language.program import Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_value
@@ -46,7 +47,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
             return np.ones(y.shape)
         if match := COMPONENT.fullmatch(value):
             return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source, y.name)
-        program = parse_cotangent(value, source, frozenset((y.name, *y.variables)))
+        program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
         if program.variables:
             require_shape(program, y)
             return program
@@ -67,7 +68,7 @@ def require_shape(program: Program, y: Outputs) -> None:
     for name in program.names:
         if name not in known:
             start = program.text.find(name)
-            hint = did_you_mean(name, known) or f"v may name {', '.join(known)}"
+            hint = meant(name, known) or did_you_mean(name, known) or f"v may name {', '.join(known)}"
             place = Place(program.text, Span(start, start + len(name)), program.source)
             raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]

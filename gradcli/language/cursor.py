@@ -87,7 +87,9 @@ class Cursor:
         """The error that the next token cannot stand here."""
         token = self.token
         if self.at_end or token.text == "\n":
-            return self.error(LanguageError, "the expression ends too early", token.span)
+            goes_on = any(other.text not in ("\n", "") for other in self.tokens[self.position :])
+            hint = "put parentheses around the whole expression" if goes_on else None
+            return self.error(LanguageError, "the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""
         message = f"unexpected {what}'{token.text}'{where}"
         return self.error(LanguageError, message, token.span, hint=self._hint(token))
@@ -110,6 +112,8 @@ class Cursor:
                 return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
             if token.text == ":" and is_value:
                 return "write arange(5), or linspace(0, 1, 5)"
+            if text == "'" and token.text == "(":
+                return hints.ITSELF
             return hints.of_operator(text, token.text, after.text, is_inside=self.depth > 0)
         if before is None or not is_behind:
             return None

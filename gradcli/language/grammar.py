@@ -4,10 +4,11 @@
     statement  : NAME "=" expression | expression
     expression : operation ["if" operation "else" expression]
     operation  : unary (operator unary)*                                    by precedence, from the left
-    operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | "*" | "/" | "//" | "%" | "@" | nothing
+    operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | product | nothing
+    product    : "*" | "/" | "//" | "%" | "@" | ".*" | "./"
     unary      : ("+" | "-" | "~") unary | "not" comparison | power
-    power      : postfix (("**" | "^") unary)?                              from the right
-    postfix    : atom ("[" item ("," item)* "]" | "." NAME [arguments])*
+    power      : postfix (("**" | "^" | ".^") unary)?                       from the right
+    postfix    : atom ("[" item ("," item)* "]" | "." NAME [arguments] | "'" | ".'")*
     atom       : NUMBER | NAME [arguments] | "(" expression ")" | "[" items "]" | "(" expression "," items ")"
     items      : expression ("," expression)* | expression loop+
     loop       : "for" NAME "in" values ["if" constant]
@@ -35,9 +36,9 @@ from gradcli.errors import LanguageError
 from gradcli.language import ops
 from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
-from gradcli.language.names import Names
-from gradcli.language.operators import BINARY, COMPARISON, POWERS, PRODUCT
+from gradcli.language.operators import BINARY, BY_ELEMENTS, COMPARISON, POWERS, PRODUCT, TRANSPOSES
 from gradcli.language.program import Atom, Line, Program
+from gradcli.language.statements import Statements
 from gradcli.language.tokens import Token
 
 IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
@@ -77,9 +78,11 @@ def parse_value(text: str, source: str) -> Program:
     return Parser(text, source, frozenset(), is_value=True).value()
 
 
-def parse_cotangent(text: str, source: str, names: frozenset[str]) -> Program:
-    """The Program of a gradient vector: a value that may name y and the variables."""
-    return Parser(text, source, names).value()
+def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
+    """The Program of a gradient vector: a value that may name y and the variables, of these shapes."""
+    parser = Parser(text, source, frozenset(shapes))
+    parser.shapes = dict(shapes)
+    return parser.value()
 
 
 def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
@@ -110,7 +113,7 @@ def parse_meaning(text: str, operands: tuple[str, ...], constants: Mapping[str, 
     return parser.program()
 
 
-class Parser(Names):
+class Parser(Statements):
     """Reads one text."""
 
     def __init__(
@@ -136,22 +139,6 @@ class Parser(Names):
         if output is None:
             raise self.error(LanguageError, "there is no expression", self.token.span, hint='write one, such as "x**2"')
         return self.finish(output)
-
-    def last_value(self) -> Operand | None:
-        """The value of the last statement that has one, all statements read."""
-        output: Operand | None = None
-        while True:
-            while self.accept(";") or self.accept("\n"):
-                pass
-            if self.at_end:
-                return output
-            output = self.line() or output
-            if self.token.text not in (";", "\n", ""):
-                raise self.unexpected()
-
-    def line(self) -> Operand | None:
-        """A statement, with its value; a snippet has some without."""
-        return self.statement()
 
     def statement(self) -> Operand:
         """An assignment or an expression."""
@@ -206,6 +193,8 @@ class Parser(Names):
 
     def value(self) -> Program:
         """The whole text as one value; a comma at the top makes a vector."""
+        while self.accept("\n"):
+            pass
         if self.at_end:
             raise self.error(LanguageError, "there is no value", self.token.span, hint="write a number, or 1,2")
         first = self.expression()
@@ -218,6 +207,10 @@ class Parser(Names):
             item, end = self.expression()
             items.append(item)
             span = span.to(end)
+        self.indent = 1
+        while self.accept("\n"):
+            if not self.at_end and self.token.text != "\n":
+                self.require_beginning()
         if not self.at_end:
             raise self.unexpected()
         return self.finish(self.emit("stack", items, span, (0,)) if is_vector else first)
@@ -246,12 +239,13 @@ class Parser(Names):
         compared: Operand | None = None
         while (operator := self.operator()) and operator[0] >= minimum:
             level, op, width = operator
+            sign = self.token
             self.position += width
             right = self.expression(level + 1)
             if level == COMPARISON and compared is not None:
-                left = self.joined("logical_and", left, self.joined(op, compared, right))
+                left = self.joined("logical_and", left, self.binary(sign, op, compared, right))
             else:
-                left = self.joined(op, left, right)
+                left = self.binary(sign, op, left, right)
             compared = right if level == COMPARISON else None
         if minimum == 0 and self.token.kind == "keyword" and self.token.text == "if":
             left = self.choice(left)
@@ -271,8 +265,8 @@ class Parser(Names):
     def operator(self) -> tuple[int, str, int] | None:
         """The level, operation and width of the operator that is next, if one is."""
         token, before = self.token, self.tokens[self.position - 1]
-        if token.kind in ("operator", "keyword") and token.text in BINARY:
-            return (*BINARY[token.text], 1)
+        if token.kind in ("operator", "keyword") and (found := BINARY.get(token.text) or BY_ELEMENTS.get(token.text)):
+            return (*found, 1)
         starts_factor = token.kind == "name" or token.text == "("
         if starts_factor and (before.kind == "number" or before.text == ")"):
             return PRODUCT, "mul", 0
@@ -305,15 +299,22 @@ class Parser(Names):
         base = self.postfix()
         if self.token.text not in POWERS or self.token.kind != "operator":
             return base
-        with self.nested(self.advance()):
-            return self.joined("pow", base, self.unary())
+        sign = self.advance()
+        with self.nested(sign):
+            return self.binary(sign, "pow", base, self.unary())
 
     def postfix(self) -> Operand:
         """An atom with its indices and methods."""
         self.is_pair = False
         operand = self.atom()
-        while self.token.text in ("[", ".") and self.token.kind == "operator":
-            operand = self.indexed(operand) if self.token.text == "[" else self.method(operand)
+        while self.token.kind == "operator" and self.token.text in ("[", ".", *TRANSPOSES):
+            match self.token.text:
+                case "[":
+                    operand = self.indexed(operand)
+                case ".":
+                    operand = self.method(operand)
+                case _:
+                    operand = self.transposed(operand)
         return operand
 
     def atom(self) -> Operand:

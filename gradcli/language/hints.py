@@ -21,7 +21,7 @@ _ALONE = "write the derivative alone, such as 2*x"
 _QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 _BRACES = "write (a + b) to group, or [a, b] for a list"
-_ITSELF = "gradcli differentiates: give the function itself, such as x**2"
+ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "write the body alone; its names are the variables"
 
 _CHARACTERS: Mapping[str, str] = MappingProxyType(
@@ -30,7 +30,7 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys("−–—‐‑", "write the ASCII minus -"),
         **dict.fromkeys("“”„‟‘’‚«»`", _QUOTES),
         **dict.fromkeys("{}", _BRACES),
-        **dict.fromkeys("∂∇∆", _ITSELF),
+        **dict.fromkeys("∂∇∆", ITSELF),
         **dict.fromkeys("\"'", _STRING),
         "÷": "write /",
         "⁄": "write /",
@@ -62,7 +62,7 @@ _FOREIGN: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("sh", "ch", "th"), "write sinh, cosh, tanh"),
         **dict.fromkeys(("gamma", "Gamma"), "write exp(lgamma(x)), where x > 0"),
         **dict.fromkeys(("factorial",), "lgamma(n + 1) is the logarithm of n!"),
-        **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), _ITSELF),
+        **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), ITSELF),
         **dict.fromkeys(("integrate", "Integral", "integral", "quad", "limit"), "there are derivatives only"),
         **dict.fromkeys(("argmax", "argmin"), "a position has no derivative and is not read; amax(x) is the value"),
         **dict.fromkeys(("sort", "argsort", "topk", "median"), "nothing is sorted here; gradcli functions lists all"),
@@ -121,20 +121,16 @@ def of_equals(source: str) -> str:
 def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
     """What to write in place of a character that is not in the language.
 
-    >>> of_character("A' * x", 1), of_character("x⁻¹⁴", 1), of_character("1’000", 1)
-    ('write A.T to transpose', 'write **-14', 'write the digits of a number without marks')
+    >>> of_character("x⁻¹⁴", 1), of_character("1’000", 1)
+    ('write **-14', 'write the digits of a number without marks')
     >>> of_character("x₁₂", 1), of_character("½", 0), of_character("（x", 0), of_character("💥", 0)
     ('write x12 for a name of its own, x[12] for an element', 'write (1/2)', 'write (', None)
     """
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
         return "write the digits of a number without marks"
-    if character == "'" and source.startswith("--claim"):
-        return _ALONE
     if character == "{" and source.startswith("--at"):
         return of_variable(source)
-    if character == "'" and (before.isalnum() or before in (")", "]")):
-        return of_prime(before)
     if character in _CHARACTERS:
         return _CHARACTERS[character]
     plain = unicodedata.normalize("NFKC", character)

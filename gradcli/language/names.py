@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import sympy
 
 from gradcli.errors import LanguageError, Span, UnknownFunctionError
-from gradcli.language import hints, ops
+from gradcli.language import hints, joined, ops
 from gradcli.language.lines import Operand
-from gradcli.language.loops import Loops
+from gradcli.language.matlab import Matlab
 from gradcli.language.operators import POWERS
 from gradcli.language.program import CONSTANTS
 from gradcli.language.tokens import Token
@@ -44,7 +44,7 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
 
 
-class Names(Loops):
+class Names(Matlab):
     """Reads names."""
 
     given: frozenset[str]
@@ -102,7 +102,7 @@ class Names(Loops):
         separator, value = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         example = f"{name.text}={value.text or 'VALUE'}"
         hint = hints.of_variable(self.source, example) if separator.text in (":", "=") else None
-        return hint or "a value holds numbers only"
+        return hint or joined.meant(name.text) or "a value holds numbers only"
 
     def remark_on_numpy(self, name: Token) -> None:
         """Say where NumPy means something else: torch's meaning holds."""

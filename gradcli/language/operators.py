@@ -25,14 +25,23 @@ BINARY: Mapping[str, tuple[int, str]] = {
 }
 """What is read from the left, with how tightly it binds."""
 
+BY_ELEMENTS: Mapping[str, tuple[int, str]] = {".*": BINARY["*"], "./": BINARY["/"]}
+"""MATLAB's signs for them."""
+
 COMPARISON, PRODUCT = 4, 8
 """How tightly comparisons and products bind."""
 
-POWERS = ("**", "^")
+POWERS = ("**", "^", ".^")
 """What is read from the right and binds most tightly."""
+
+TRANSPOSES = ("'", ".'")
+"""What stands behind a matrix that is transposed."""
+
+MARKS = frozenset([*BY_ELEMENTS, ".^", *TRANSPOSES])
+"""What MATLAB has and Python has not."""
 
 SIGNS: Mapping[str, str] = {
     **{sign: name for sign, (_, name) in BINARY.items() if not sign.isalpha()},
-    **dict.fromkeys(POWERS, "pow"),
+    **dict.fromkeys(POWERS[:2], "pow"),
 }
 """The functions that signs are."""

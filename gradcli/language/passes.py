@@ -89,7 +89,15 @@ class Passes(Parser):
         self.zeroed.update(self.values if name is None else [name])
 
     def add_pass(self, one: Pass) -> None:
-        """Note a backward pass, which adds to the gradients that were not set to zero before it."""
+        """Note a backward pass, which adds to the gradients that were not set to zero before it.
+
+        Raises:
+            LanguageError: Nothing computes what it is of: to give it a value would answer the identity.
+        """
+        name = str(one.output)
+        if name in self.variables and name not in self.values:
+            hint = f"write the statement that does before this one, such as {name} = x**2"
+            raise self.error(LanguageError, f"nothing computes '{name}' in this text", one.span, hint=hint)
         self.since |= dict.fromkeys(self.zeroed, len(self.passes))
         self.zeroed.clear()
         self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)

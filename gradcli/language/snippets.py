@@ -143,6 +143,7 @@ class _Reader(Passes):
         """The whole text."""
         output = self.last_value()
         if self.passes:
+            self.require_used()
             output = self.passes[-1].output, self.passes[-1].span
         if output is None:
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
@@ -200,6 +201,12 @@ class _Reader(Passes):
         start = len(self.passes)
         operand = self.statement()
         return None if len(self.passes) > start else self.noted(first, operand)
+
+    def is_shown(self, start: int, mark: int) -> bool:
+        """As in the language; but for what is there already and a notebook shows: `x`, `loss.item()`."""
+        return super().is_shown(start, mark) and any(
+            line.call.op.name != "detach" for line in self.builder.lines[mark:]
+        )
 
     def printed(self, first: Token) -> None:
         """What is printed is not read, but for a derivative that is taken there."""

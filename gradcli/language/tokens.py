@@ -24,14 +24,17 @@ MAX_DIGITS = 400
 Kind = Literal["number", "name", "keyword", "string", "operator", "end"]
 
 _PATTERN = re.compile(
-    r"""(?P<space>[ \t\r\f]+)
+    r"""(?P<space>[ \t\r\f]+|\\\r?\n)
       | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
       | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
       | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
-      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+_STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,10 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
     tokens: list[Token] = []
     position = depth = 0
     while position < len(text):
+        if tokens and _is_transpose(text, position, tokens[-1]):
+            tokens.append(Token("operator", "'", Span(position, position + 1)))
+            position += 1
+            continue
         match = _PATTERN.match(text, position)
         if match is None:
             raise _unexpected(text, position, source)
@@ -86,6 +93,19 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             tokens.append(Token("operator", word, span))
     tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
     return tokens
+
+
+def _is_transpose(text: str, position: int, before: Token) -> bool:
+    """Whether a quote is MATLAB's mark: directly behind an operand, and not between `f` or `r` and another quote."""
+    if text[position] != "'" or before.span.stop != position:
+        return False
+    if before.kind == "name":
+        end = text.find("\n", position)
+        line = text[position + 1 : end if end >= 0 else len(text)]
+        return not (_STRING_PREFIX.fullmatch(before.text) and "'" in line)
+    if before.kind == "number":
+        return not text[position + 1 : position + 2].isdigit()
+    return before.kind == "operator" and before.text in (")", "]", "'")
 
 
 def _unexpected(text: str, position: int, source: str) -> LanguageError:

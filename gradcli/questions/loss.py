@@ -18,6 +18,7 @@ import sympy
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.grammar import parse_formula
 from gradcli.language.indexing import show
+from gradcli.language.joined import meant
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.language.values import Array, Value, read_value
@@ -147,9 +148,8 @@ def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[
 def _require_known(program: Program, y: str, known: Mapping[str, object]) -> None:
     for name in program.names:
         if name not in known:
-            hint = (
-                did_you_mean(name, known) or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
-            )
+            hint = meant(name, known) or did_you_mean(name, known)
+            hint = hint or f"it may name {', '.join(known)}; others get values by --at {name}=VALUE"
             raise InputError(f"the loss names '{name}', which has no value", place=_place(program, name), hint=hint)
     if y not in program.names:
         message = f"the loss does not name {y}, the output"

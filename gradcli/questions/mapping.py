@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
 from gradcli.language.indexing import Shape, show
+from gradcli.language.joined import require_named
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.snippets import Snippet, read
 from gradcli.questions.preparing import Inputs, prepare
@@ -189,6 +190,7 @@ def _arranged(name: str, places: Mapping[tuple[int, ...], str], source: RowSourc
 
 def _require_value(name: str, names: Sequence[str], source: RowSource, at: Inputs, snippet: Snippet) -> None:
     if name not in at and name not in snippet.values:
+        require_named(snippet.program, [name], [*at, *source.columns])
         raise InputError(
             f"no value for the variable '{name}': {source.name} has no such column, and --at does not give it",
             hint=f"{_choice(source, [name])}; or give --at {name}=VALUE, the same for all rows",

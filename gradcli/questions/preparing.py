@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
+from gradcli.language.joined import require_named
+from gradcli.language.matlab import remarks
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.program import Atom, Program
 from gradcli.language.shapes import infer
@@ -38,7 +41,7 @@ def prepare(
     """
     if dtype not in ("float64", "float32"):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
-    shadowed = frozenset(at) & SHADOWABLE
+    shadowed, told = frozenset(at) & SHADOWABLE, snippet.program.warnings
     if shadowed or not shares:
         snippet = read(expression, given=shadowed, shares=shares)
     program = snippet.program
@@ -55,6 +58,8 @@ def prepare(
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
     chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
     asked = program.names if chosen is None else chosen
+    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
+    program = replace(program, warnings=tuple(warnings))
     return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph)
 
 
@@ -95,6 +100,7 @@ def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
 def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
     missing = [name for name in program.names if name not in named]
     surplus = [name for name in given if name not in named]
+    require_named(program, missing, given)
     if surplus:
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
@@ -106,7 +112,7 @@ def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
         raise InputError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]) + constants_meant(missing),
+            hint=constants_meant(missing) + "give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
         )
 
 

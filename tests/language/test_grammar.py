@@ -14,6 +14,7 @@ from gradcli.errors import GradcliError, LanguageError, TooLargeError
 from gradcli.language.cursor import MAX_DEPTH
 from gradcli.language.grammar import parse
 from gradcli.language.program import Call
+from tests.conftest import Command
 
 
 def _calls(text: str) -> list[Call]:
@@ -210,3 +211,66 @@ def test_what_would_be_misread_is_refused(text: str, words: str) -> None:
     """Nothing that is typed is passed over."""
     with pytest.raises(GradcliError, match=words):
         parse(text)
+
+
+LINES = [
+    ("x**2\n   + 3*y", "begins with an operator", "+"),
+    ("x**2\n+ 3*y", "begins with an operator", "+"),
+    ("y = x**2\n* 3", "begins with an operator", "*"),
+    ("y = x**2\n\n  # more\n  .* 3", "begins with an operator", ".*"),
+    ("a = x\n    a + 1", "is indented", "a + 1"),
+    ("  a = x\n   a + 1", "is indented", "a + 1"),
+    ("a = x;\n  a + 1", "is indented", "a + 1"),
+    ("x^2; y^2", "thrown away", "x^2"),
+    ("x\nx^2", "thrown away", "x"),
+    ("a = x; a*2; a + 1", "thrown away", "a*2"),
+    ("x**2; y = 3*x", "thrown away", "x**2"),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "place"), LINES)
+def test_a_line_goes_on_in_brackets_alone(text: str, words: str, place: str) -> None:
+    """As in Python; and what is computed is used."""
+    with pytest.raises(LanguageError, match=words) as caught:
+        parse(text)
+    assert caught.value.place is not None
+    assert text[caught.value.place.span.start :].startswith(place)
+    assert caught.value.hint is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "x**2 \\\n  + 3*y", "a = x**2\n\n\na + 3*y;"],
+)
+def test_lines_that_python_reads_are_read(text: str) -> None:
+    """All alike."""
+    assert _value(text, x=2, y=1) == 7
+
+
+def test_claims_and_losses_are_of_one_expression(gradcli: Command) -> None:
+    """No line of theirs is lost either."""
+    for option in ("--claim", "--loss"):
+        command = ["check"] if option == "--claim" else ["vjp"]
+        for text, words in (
+            ("2*x\n  + y", "begins with an operator"),
+            ("a = 2*x; a; a", "thrown away"),
+            ("x; y", "';'"),
+        ):
+            run = gradcli(*command, "x**2", "--at", "1", option, f"x={text}" if option == "--claim" else text)
+            assert run.code == 2
+            assert words in run.err
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["x", "2", "x*3", "(x)", "sin(x)"]), min_size=2, max_size=6), st.data())
+def test_no_line_break_changes_a_value_silently(parts: list[str], data: st.DataObject) -> None:
+    """A sum broken anywhere is refused, or has the same value; in brackets it always has."""
+    text = data.draw(st.sampled_from([" + ", " - ", "*"])).join(parts)
+    place = data.draw(st.integers(0, len(text)))
+    broken = text[:place] + data.draw(st.sampled_from(["\n", "\n   ", " \n\t", ";\n"])) + text[place:]
+    expected = _value(f"{text} + x", x=1.5)
+    try:
+        assert _value(f"({broken.replace(';', '')}) + x", x=1.5) == expected
+        assert _value(f"{broken} + x", x=1.5) == expected
+    except GradcliError as error:
+        assert error.hint or ";" in broken  # noqa: PT017

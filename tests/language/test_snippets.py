@@ -106,6 +106,8 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "g = torch.autograd.grad(y, x)",
         {"x": 2},
     ),
+    # a notebook shows what is there
+    ("x = torch.tensor(2., requires_grad=True)\nx\ny = x**2\ny\ny.item()\ny.backward()\nx.grad", {"x": 4}),
     # what torch cuts off has no gradient behind it
     ("x = torch.tensor([1., 2.], requires_grad=True); b = x.data; (b*x).sum().backward()", {"x": [1, 2]}),
     ("x = torch.tensor([1., 2.], requires_grad=True); b = x.sum().item(); (b*x).sum().backward()", {"x": [3, 3]}),
@@ -224,6 +226,10 @@ REFUSED = [
         "different passes",
         None,
     ),
+    ("y.backward(gradients)", "nothing computes 'y'", 0),
+    ("x = torch.tensor(1., requires_grad=True)\ng = torch.autograd.grad(y, x)", "nothing computes 'y'", None),
+    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\ny.backward()", "thrown away", 50),
+    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\nz = x*y\nprint(z)", "thrown away", 50),
     ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "unknown function", None),
 ]
 

@@ -25,6 +25,7 @@ import sympy
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.grammar import parse_formula
 from gradcli.language.indexing import Shape, show
+from gradcli.language.joined import meant
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Program
 from gradcli.language.shapes import broadcast, infer
@@ -184,7 +185,7 @@ def _unknown(program: Program, name: str, subject: Subject, known: Mapping[str, 
     start = program.text.find(name)
     place = Place(program.text, Span(start, start + len(name)), program.source)
     names = [*subject.program.names, *([V] if subject.has_vector else [])]
-    hint = did_you_mean(name, known) or f"it may name {', '.join(names)}"
+    hint = meant(name, known) or did_you_mean(name, known) or f"it may name {', '.join(names)}"
     if name in subject.program.assigned:
         hint = f"write out what '{name}' stands for; a claim may name {', '.join(names)}"
     elif name == V:

@@ -1,0 +1,145 @@
+"""Names that are written together: refused where nobody named them, and names like any other where somebody did."""
+
+from __future__ import annotations
+
+import json
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from gradcli import Function
+from gradcli.errors import GradcliError, LanguageError
+from gradcli.language import ops
+from gradcli.language.joined import apart
+from tests.conftest import Command
+
+MEANT = {
+    "sinx": "sin(x)",
+    "tanx": "tan(x)",
+    "lnx": "ln(x)",
+    "2sinx": "sin(x)",
+    "pix": "pi*x",
+    "pi2": "pi*2",
+    "sint": "sin(t)",
+    "sin2x": "sin(2*x)",
+    "expx": "exp(x)",
+    "sqrtx": "sqrt(x)",
+    "xsinx": "x*sin(x)",
+    "sinxcosy": "sin(x)*cos(y)",
+    "costheta": "cos(theta)",
+    "sinwt": "sin(w*t)",
+    "logx": "log(x)",
+    "absx": "abs(x)",
+    "reluy": "relu(y)",
+    "pir^2": "pi*r",
+}
+
+REMARKED = {"xx": "x*x", "ab": "a*b", "xyz": "x*y*z", "cost": "cos(t)", "logp": "log(p)", "detA": "det(A)", "Ex": "E*x"}
+
+NAMES = """alpha beta theta sigma mu nu logits max_value exponent cost expected pixel piece tank arcs loss input sinks
+pit pin costs signs rounded fixed section index value total weights x1 x_1 psi0 max1 norm2 logvar logstd trace1 target
+secret expense mean2 info nano signal steps E0 h2o lr dt x y""".split()
+"""What people call variables."""
+
+
+@pytest.mark.parametrize(("text", "spelling"), MEANT.items())
+def test_words_written_together_are_refused_with_their_spelling(gradcli: Command, text: str, spelling: str) -> None:
+    """Wherever no value names them: a bare value, a value for another name, a range."""
+    for words in (["--at", "2"], [], ["--at", "s_=1"]):
+        run = gradcli("grad", text, *words)
+        assert run.code == 2
+        assert f"write {spelling}; or --at" in run.err
+    assert spelling in gradcli("check", text, "--random", "3", "--in", "0..1").err
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_a_value_by_that_name_makes_it_a_variable(gradcli: Command, text: str) -> None:
+    """Without a word about it."""
+    name = Function(text).variables[0]
+    run = gradcli("grad", text, "--at", f"{name}=2", "--json")
+    assert run.code == 0
+    assert "warnings" not in json.loads(run.out)
+    assert Function(text).grad({name: 2}).warnings == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_variables_are_read_as_they_stand(gradcli: Command, name: str) -> None:
+    """Though some of them look like a call."""
+    assert gradcli("eval", f"2*{name}", "--at", "3", "--format", "plain").out == "6\n"
+
+
+@pytest.mark.parametrize(("name", "spelling"), REMARKED.items())
+def test_what_resembles_a_product_is_remarked_on(gradcli: Command, name: str, spelling: str) -> None:
+    """And only where the value does not name it."""
+    said = f"'{name}' is one variable; write {spelling} for"
+    assert said in gradcli("grad", name, "--at", "3").err
+    assert said in json.loads(gradcli("vjp", name, "--at", "3", "--json").out)["warnings"][0]
+    assert gradcli("grad", name, "--at", f"{name}=3").err == ""
+
+
+def test_a_known_name_beside_it_makes_it_meant() -> None:
+    """`cost` is a word, and the cosine of t where t is there."""
+    for text, at in (("t + cost", {"t": 1}), ("cost", {"t": 1}), ("x*logp", {"p": 1, "x": 1})):
+        with pytest.raises(LanguageError, match="one name to a program"):
+            Function(text).grad(at)
+    with pytest.raises(GradcliError, match="no value for the variable 'cost'"):
+        Function("x + cost").grad({"x": 1})
+
+
+def test_eulers_number_is_hinted_at(gradcli: Command) -> None:
+    """And not a value for e, which is a variable where it has one."""
+    for words in (["--at", "2"], ["--at", "x=2"], []):
+        run = gradcli("grad", "e^x", *words)
+        assert "write E^x, or exp(x)" in run.err
+        assert "e=2" not in run.err
+    assert gradcli("grad", "e^x", "--at", "e=1", "--at", "x=2", "--wrt", "e", "--format", "plain").out == "2\n"
+    assert "Euler's number is E" in gradcli("grad", "e**2", "--at", "3").err
+
+
+def test_columns_and_claims_and_losses_are_asked_too(
+    gradcli: Command, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A column names a variable as --at does."""
+    table = tmp_path_factory.mktemp("joined") / "t.csv"
+    table.write_text("x,y\n1,2\n")
+    assert "write sin(x); or" in gradcli("map", "sinx", "--points", str(table)).err
+    table.write_text("sinx\n1\n")
+    assert gradcli("map", "sinx", "--points", str(table)).out == "y,dy_dsinx\n1.0,1.0\n"
+    assert "write cos(x)" in gradcli("check", "sin(x)", "--at", "1", "--claim", "cosx").err
+    assert "write exp(y)" in gradcli("vjp", "x", "--at", "1", "--loss", "expy").err
+    assert "write sin(y)" in gradcli("vjp", "x", "--at", "1", "--v", "y*siny").err
+    assert "write sin(2)" in gradcli("eval", "x", "--at", "sin2").err
+
+
+_CALLED = sorted(
+    name
+    for group in ("trigonometric", "hyperbolic")
+    for op in ops.GROUPS[group]
+    for name in (op.name, *op.aliases)
+    if len(op.signature) == 1
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["", "x", "y", "pi"]), st.sampled_from(_CALLED), st.sampled_from(["x", "y", "z", "t", "phi", "x1"])
+)
+def test_every_function_before_a_name_is_seen(before: str, function: str, after: str) -> None:
+    """The spelling has all the letters, in their order."""
+    name = f"{before}{function}{after}"
+    found = apart(name)
+    assert found is not None or ops.find(name) is not None
+    if found is not None and name not in ("cost", "sect"):
+        assert found.is_meant
+        assert found.is_call
+        assert "".join(c for c in found.spelling if c.isalnum()) == name
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyzE_2", min_size=1, max_size=40))
+def test_no_name_takes_long_or_is_spelled_with_other_letters(name: str) -> None:
+    """Whatever it is."""
+    found = apart(name, ["x", "rate"])
+    if found is not None:
+        assert "".join(c for c in found.spelling if c.isalnum()) == name
