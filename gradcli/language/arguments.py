@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import sympy
 
@@ -25,6 +26,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "keepdims": ("keepdim",),
     "ddof": ("correction",),
     "unbiased": ("correction",),
+    "alpha": ("negative_slope",),
     "size": ("shape",),
     "input": ("x", "a", "A"),
     "other": ("b",),
@@ -50,16 +52,19 @@ class Arguments(Constants):
     """Reads what is between the parentheses of a call."""
 
     warnings: list[str]
+    unused: dict[str, None]
+    lists: dict[str, list[Operand]]  # of the names that stand for one
     typed: set[str]  # the constants that the last call was given
 
     def items(self, opening: Token, closing: str) -> list[Operand]:
         """The expressions of a list up to its bracket; the lists have it."""
         raise NotImplementedError
 
-    def arguments(self, op: Op, name: Token, given: list[Operand]) -> Bound:
-        """Bind the arguments up to the closing parenthesis to the op's signature."""
+    def arguments(self, op: Op, name: Token, given: list[Operand], library: str = "") -> Bound:
+        """Bind the arguments up to the closing parenthesis to the op's signature, with the defaults of a library."""
         bound: dict[str, Operand] = {}
-        statics: dict[str, Default] = dict(op.statics)
+        defaults = defaults_in(op, library)
+        statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
         extra: list[Operand] = []
         self.typed = set()
         opening = self.tokens[self.position - 1]
@@ -85,7 +90,7 @@ class Arguments(Constants):
             elif parameter in op.statics:
                 waiting.remove(parameter)
                 self.typed.add(parameter)
-                statics[parameter] = self.static(op, parameter)
+                statics[parameter] = self._switched(parameter, library) or self.static(op, parameter)
             elif parameter:
                 waiting.remove(parameter)
                 if not (op.name == "clamp" and self.accept_none()):
@@ -98,7 +103,15 @@ class Arguments(Constants):
                 break
         if self.at_end:
             self.expect(")", opening)
+        for parameter in op.defaults:
+            bound.setdefault(parameter, (_exact(defaults[parameter]), name.span))
         return self._complete(op, name, bound, statics, extra)
+
+    def _switched(self, parameter: str, library: str) -> str | None:
+        """`approximate=True`, as JAX and TensorFlow have it."""
+        if parameter != "approximate" or library not in ("jax", "tensorflow") or self.token.kind != "keyword":
+            return None
+        return {"True": "tanh", "False": "none"}.get(self.advance().text)
 
     def accept_none(self) -> bool:
         """Take a bound that is left out, `clip(x, None, 1)`."""
@@ -135,8 +148,6 @@ class Arguments(Constants):
             raise self.error(LanguageError, f"{usage(op)} needs a whole number n from 0 on", name.span)
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
-        for parameter, number in op.defaults.items():
-            bound.setdefault(parameter, (_exact(number), name.span))
         if op.name == "clamp" and len(bound) == 2:
             op = ops.TABLE["clamp_max" if "max" in bound else "clamp_min"]
         absent = [p for p in op.operands if p not in bound and p not in ("operands", "tensors")]
@@ -149,6 +160,9 @@ class Arguments(Constants):
 
     def _listed(self, op: Op) -> list[Operand]:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
+        if self.token.kind == "name" and self.token.text in self.lists and op.name != "einsum":
+            self.unused.pop(self.token.text, None)
+            return self.lists[self.advance().text]
         if op.name == "einsum" or self.token.text not in ("[", "("):
             if op.name == "einsum":
                 return [self.expression()]
@@ -189,6 +203,16 @@ class Arguments(Constants):
 
     def held(self, keyword: Token, value: str) -> None:
         """A keyword that says how a tensor is held; a snippet listens."""
+
+
+def defaults_in(op: Op, library: str) -> dict[str, Any]:
+    """The values of parameters that are left out, in the library of a prefix.
+
+    >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
+    (0, 1)
+    """
+    others = op.elsewhere.get(library, {})
+    return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
 
 
 def usage(op: Op) -> str:

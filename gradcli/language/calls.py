@@ -77,8 +77,18 @@ class Calls(Tensors):
             raise self.error(LanguageError, f"'.{name.text}' takes no parentheses", self.token.span, hint=hint)
         return self.call(name, span, [operand], after_dot=True)
 
-    def call(self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False) -> Operand:
-        """A function with its arguments; `given` is the operand before the dot of a method."""
+    def call(
+        self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False, library: str = ""
+    ) -> Operand:
+        """A function with its arguments.
+
+        Args:
+            name: Of the function, of which the parenthesis is next.
+            span: Of the name with what is before it.
+            given: The operand before the dot of a method.
+            after_dot: Whether a dot is before it.
+            library: Whose meaning it has, by the module before it; torch's if empty.
+        """
         if name.text in TENSORS and not given:
             return self.tensor(name, span)
         if name.text in ("Piecewise", "len", "Rational", "complex") and not given:
@@ -95,11 +105,41 @@ class Calls(Tensors):
                 if given:
                     raise self.error(LanguageError, f"'.{name.text}' does not take a generator", opening.span)
                 return self._folded(op, opening, span)
-            op, operands, statics = self.arguments(op, name, given)
+            if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
+                terms = self.listed_terms(has_start=op.name == "sum")
+                if terms is not None:
+                    return self._of_list(op, terms, opening, span)
+            op, operands, statics = self.arguments(op, name, given, library)
             if op.name == "norm" and not given and "linalg" in self.text[span.start : name.span.start]:
                 self._require_vector_norm(name, statics)
             span = span.to(self.expect(")", opening).span)
+        if after_dot:
+            self._require_taken(op, name, len(operands), library)
+        meaning = op.elsewhere.get(library)
+        if isinstance(meaning, str) and statics == tuple(op.statics.values()):
+            return self._written(meaning, op, [a for a, _ in operands], span)
         return self.made(op, operands, statics, span)
+
+    def _require_taken(self, op: Op, name: Token, count: int, library: str) -> None:
+        """Refuse the base of a logarithm, and a third tensor, which torch has not and NumPy writes its result to."""
+        is_log, is_extreme = op.name == "log", op.name in EXTREMES
+        if library == "sympy" or (is_log and library == "math"):
+            return
+        is_folded = is_log or is_extreme or (op.variadic and op.kind is Kind.ELEMENTWISE)
+        if is_folded and count > (1 if is_log or (is_extreme and library) else 2):
+            hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
+            raise self.error(LanguageError, f"too many tensors for the library's {name.text}", name.span, hint=hint)
+
+    def _written(self, meaning: str, op: Op, operands: list[Atom], span: Span) -> Operand:
+        """The lines of a definition in the language."""
+        from gradcli.language.grammar import parse_meaning
+
+        program = parse_meaning(meaning, op.operands, {})
+        inside: dict[Atom, Atom] = dict(zip(program.variables, operands, strict=True))
+        for line in program.lines:
+            parts = tuple(inside.get(a, a) for a in line.call.operands)
+            inside[line.symbol] = self.builder.emit(line.call.op.name, parts, span, line.call.statics)
+        return inside[program.output], span
 
     def _require_vector_norm(self, name: Token, statics: tuple[Default, ...]) -> None:
         """Refuse `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
@@ -163,17 +203,32 @@ class Calls(Tensors):
 
     def _folded(self, op: Op, opening: Token, span: Span) -> Operand:
         """A generator's terms added up (or multiplied, or compared), as Python does."""
-        terms = self.items(opening, ")")
+        terms = [(self.as_number(a, s) if op.name == "sum" else a, s) for a, s in self.items(opening, ")")]
         span = span.to(self.tokens[self.position - 1].span)
         if op.name in ("stack", "cat"):
             return self.made(op, terms, (0,), span)
         if op.name not in _FOLDS:
             hint = f"write {op.name}([... for ...])"
             raise self.error(LanguageError, f"{op.name} does not take a generator", opening.span, hint=hint)
-        result = terms[0][0]
-        for term, _ in terms[1:]:
+        return self._fold(op, [a for a, _ in terms], span), span
+
+    def _fold(self, op: Op, terms: list[Atom], span: Span) -> Atom:
+        result = terms[0]
+        for term in terms[1:]:
             result = self.emit(_FOLDS[op.name], [result, term], span)[0]
-        return result, span
+        return result
+
+    def _of_list(self, op: Op, terms: list[Operand], opening: Token, span: Span) -> Operand:
+        """Python's sum of a list, and what it begins with: term by term, as of a generator."""
+        atoms = [self.as_number(a, s) for a, s in terms]
+        if self.accept(","):
+            atoms.insert(0, self.expression()[0])
+        span = span.to(self.expect(")", opening).span)
+        return self._fold(op, atoms, span), span
+
+    def listed_terms(self, *, has_start: bool) -> list[Operand] | None:
+        """The elements of the list that is the first argument, if it is one; the loops have it."""
+        raise NotImplementedError
 
     def is_generator(self, opening: Token) -> bool:
         """Whether a bracket holds `... for ... in ...`; the loops have it."""

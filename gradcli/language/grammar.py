@@ -125,6 +125,8 @@ class Parser(Statements):
         self.shapes: dict[str, Shape] = {}
         self.names: dict[str, Atom] = {}
         self.pairs: set[str] = set()
+        self.lists: dict[str, list[Operand]] = {}
+        self.last_list = None
         self.unused: dict[str, None] = {}
         self.warnings: list[str] = []
         self.last_name = ""
@@ -187,6 +189,9 @@ class Parser(Statements):
         self.names[name] = value
         self.unused[name] = None
         self.last_name = name
+        self.lists.pop(name, None)
+        if self.last_list is not None and self.last_list[:2] == (value, self.position):
+            self.lists[name] = self.last_list[2]
         self.pairs.discard(name)
         if self.is_pair:
             self.pairs.add(name)
@@ -336,8 +341,12 @@ class Parser(Statements):
                     return operand, token.span.to(self.expect(")", token).span)
             case "operator", "[":
                 with self.nested(token):
-                    atoms = [a for a, _ in self.items(token, "]")]
-                return self.emit("stack", atoms, token.span.to(self.tokens[self.position - 1].span), (0,))
+                    is_nested, items = self.token.text == "[", self.items(token, "]")
+                stacked = self.emit(
+                    "stack", [a for a, _ in items], token.span.to(self.tokens[self.position - 1].span), (0,)
+                )
+                self.last_list = (stacked[0], self.position, items) if not is_nested else None
+                return stacked
         self.position = start
         raise self.unexpected()
 

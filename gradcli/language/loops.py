@@ -49,6 +49,29 @@ class Loops(Calls):
         self.expect(closing, opening)
         return found
 
+    def listed_terms(self, *, has_start: bool) -> list[Operand] | None:
+        """The elements of a list, a tuple or the name of a list, if that is the only argument, or before a start.
+
+        A list of lists is a matrix: Python adds up no such thing.
+        """
+        token, after = self.token, self.tokens[self.position + 1]
+        end = next((n for n, depth in self.levels(self.position) if depth == 0), len(self.tokens) - 2)
+        behind = [word.text for word in self.tokens[end + 1 : end + 4]]
+        is_started = has_start and behind[0] == "," and behind[2:] != ["="]
+        if behind[0] != ")" and not is_started:
+            return None
+        if token.kind == "name" and token.text in self.lists:
+            self.unused.pop(self.advance().text, None)
+            return self.lists[token.text]
+        is_tuple = token.text == "(" and any(
+            depth == 1 and self.tokens[n].text == "," for n, depth in self.levels(self.position) if n < end
+        )
+        if after.text == "[" or not (is_tuple or token.text == "["):
+            return None
+        opening = self.advance()
+        with self.nested(opening):
+            return self.items(opening, "]" if opening.text == "[" else ")")
+
     def is_generator(self, opening: Token) -> bool:
         """Whether a bracket holds a loop."""
         return self.loop_of(opening) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sympy
 
@@ -11,7 +11,7 @@ from gradcli.language import hints, joined, ops
 from gradcli.language.lines import Operand
 from gradcli.language.matlab import Matlab
 from gradcli.language.operators import POWERS
-from gradcli.language.program import CONSTANTS
+from gradcli.language.program import CONSTANTS, Atom
 from gradcli.language.tokens import Token
 
 PREFIXES = frozenset(
@@ -37,11 +37,33 @@ PREFIXES = frozenset(
 )
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
+_LIBRARIES: Mapping[str, str] = {
+    **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
+    **dict.fromkeys(("sympy", "sp"), "sympy"),
+    "jax": "jax",
+    "tf": "tensorflow",
+    "math": "math",
+}
+"""Whose meaning a function has behind a module's name; torch's behind others, and without any."""
+
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
+
+
+def library_of(modules: Sequence[str]) -> str:
+    """The library of the modules before a name; empty for torch.
+
+    `nn` alone is JAX's, as torch's functions are in `nn.functional`.
+
+    >>> [library_of(words.split(".")) for words in ("np.linalg", "jax.numpy", "jax.nn", "nn", "torch.nn.functional")]
+    ['numpy', 'numpy', 'jax', 'jax', '']
+    """
+    if "numpy" in modules:
+        return "numpy"
+    return "jax" if list(modules) == ["nn"] else _LIBRARIES.get(modules[0], "") if modules else ""
 
 
 class Names(Matlab):
@@ -51,22 +73,28 @@ class Names(Matlab):
     is_value: bool
     unused: dict[str, None]
     pairs: set[str]
+    last_list: tuple[Atom, int, list[Operand]] | None  # with the position behind it
 
     def named(self, token: Token) -> Operand:
         """A variable, a name, a constant or a call, with the modules before it."""
+        start = self.position - 1
         name = self.behind_modules(token)
         span = token.span.to(name.span)
         if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
-            operand = self.call(name, span, [], after_dot=name is not token)
-            if token.text in ("np", "numpy"):
-                self.is_pair = False
-                self.remark_on_numpy(name)
+            library = library_of([word.text for word in self.tokens[start : self.position : 2]][:-1])
+            operand = self.call(name, span, [], after_dot=name is not token, library=library)
+            self.is_pair &= not library
+            if name.text == "pad" and library in ("numpy", "tensorflow"):
+                said = "pad is read as torch's; that of this library counts its pairs from the first dimension on"
+                self.warnings.append(said)
             return operand
         if name is not token and name.text in _MODULE_CONSTANTS:
             return _MODULE_CONSTANTS[name.text], span
         if name.text in self.names:
             self.unused.pop(name.text, None)
             self.is_pair = name.text in self.pairs
+            if name.text in self.lists:
+                self.last_list = self.names[name.text], self.position, self.lists[name.text]
             return self.names[name.text], span
         if self.token.text == "(":
             raise self.error(
@@ -103,12 +131,6 @@ class Names(Matlab):
         example = f"{name.text}={value.text or 'VALUE'}"
         hint = hints.of_variable(self.source, example) if separator.text in (":", "=") else None
         return hint or joined.meant(name.text) or "a value holds numbers only"
-
-    def remark_on_numpy(self, name: Token) -> None:
-        """Say where NumPy means something else: torch's meaning holds."""
-        others = {"var": "correction=0", "std": "correction=0", "pad": "the pairs from the first dimension on"}
-        if name.text in others:
-            self.warnings.append(f"np.{name.text} is read as torch's {name.text}; NumPy's has {others[name.text]}")
 
     def behind_modules(self, token: Token) -> Token:
         """The name after `torch.nn.functional.` and the like; the name itself where it is a variable, as in `F.T`."""

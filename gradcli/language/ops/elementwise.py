@@ -67,7 +67,7 @@ TRIGONOMETRIC = (
         is_step=True,
         edges=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
     ),
-    one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc"),
+    one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc", elsewhere={"sympy": "sinc(x/pi)"}),
     defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
     defined("csc", "x", "1/sin(x)", "the cosecant", domain="sin(x) != 0"),
     defined("cot", "x", "1/tan(x)", "the cotangent", domain="sin(x) != 0"),
@@ -160,6 +160,8 @@ ACTIVATIONS = (
         "x times the normal distribution function",
         torch="nn.functional.gelu",
         statics={"approximate": "none"},
+        elsewhere={"jax": {"approximate": "tanh"}},
+        caveat="jax.nn.gelu is approximate='tanh' by default, as in JAX",
         example="gelu(x) at x=-1,2",
     ),
     defined(
@@ -170,6 +172,7 @@ ACTIVATIONS = (
         torch="nn.functional.leaky_relu",
         defaults={"negative_slope": 0.01},
         numbers=("negative_slope",),
+        elsewhere={"tensorflow": {"negative_slope": 0.2}},
         example="leaky_relu(x, 0.1) at x=-2,3",
     ),
     defined(
@@ -272,7 +275,14 @@ PIECEWISE = (
         variadic=True,
         kinks=("a - b",),
     ),
-    defined("frac", "x", "x - trunc(x)", "the fraction, with the sign of x", torch="frac"),
+    defined(
+        "frac",
+        "x",
+        "x - trunc(x)",
+        "the fraction, with the sign of x",
+        torch="frac",
+        elsewhere={"sympy": "x - floor(x)"},
+    ),
     defined(
         "floor_divide",
         "a, b",
@@ -302,6 +312,7 @@ PIECEWISE = (
         torch="remainder",
         numpy="remainder",
         domain="b != 0",
+        elsewhere={"math": "a - b*round(a/b)"},
         example="remainder(a, b) at a=7.5 b=2",
     ),
     defined(

@@ -20,7 +20,8 @@ REDUCTIONS = (
         numpy="sum",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
-        caveat="sum([a, b]) adds up the whole list; Python's sum(f(i) for i in range(n)) adds term by term",
+        caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
+        "torch.sum(torch.stack([a, b])) is one number",
         example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
     ),
     Op(
@@ -74,7 +75,8 @@ REDUCTIONS = (
         torch="max",
         kind=Kind.DEFINED,
         statics=_REDUCED,
-        caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0",
+        caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
+        "max([a, b]) of a list is Python's, the larger of the two",
         example="max(x) at x=1,5,3",
     ),
     Op(
@@ -85,7 +87,8 @@ REDUCTIONS = (
         torch="min",
         kind=Kind.DEFINED,
         statics=_REDUCED,
-        caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0",
+        caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
+        "min([a, b]) of a list is Python's, the smaller of the two",
         example="min(x) at x=1,5,3",
     ),
     Op(
@@ -97,7 +100,8 @@ REDUCTIONS = (
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
         domain="more elements than the correction",
-        caveat="as in torch, correction=1 by default; NumPy divides by the count, which is correction=0",
+        elsewhere={"numpy": {"correction": 0}},
+        caveat="as in torch, correction=1 by default; np.var and jnp.var divide by the count, which is correction=0",
         example="var(x) at x=1,2,4",
     ),
     Op(
@@ -109,6 +113,7 @@ REDUCTIONS = (
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
         domain="more elements than the correction, not all equal",
+        elsewhere={"numpy": {"correction": 0}},
         example="std(x) at x=1,2,4",
     ),
     Op(
@@ -135,6 +140,7 @@ SCANS = (
         numpy="cumsum",
         kind=Kind.SCAN,
         statics={"dim": None},
+        elsewhere={"numpy": "cumsum(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumsum(x, dim=0) at x=1,2,3",
     ),
 )
@@ -158,7 +164,8 @@ NORMALIZED = (
         torch="softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
-        caveat="dim may be left out where x has one dimension",
+        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
+        caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="softmax(x, dim=0) at x=1,2,3",
     ),
     Op(
@@ -169,7 +176,8 @@ NORMALIZED = (
         torch="log_softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
-        caveat="dim may be left out where x has one dimension",
+        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
+        caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="log_softmax(x, dim=0) at x=1,2,3",
     ),
 )

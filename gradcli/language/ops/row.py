@@ -64,6 +64,8 @@ class Op:
         is_step: Whether the value jumps there too.
         edges: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
             continuously: what tells in floats that one is near. By default the kinks.
+        elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
+            out, or a definition in the language, for a call without constant arguments.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
@@ -88,6 +90,7 @@ class Op:
     kinks: tuple[str, ...] = ()
     is_step: bool = False
     edges: tuple[str, ...] = ()
+    elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     caveat: str = ""
     example: str = ""
 

@@ -39,7 +39,7 @@ CASES: Cases = {
         ("sum(z, dim=(0, -1))*u", lambda z, u: z.sum((0, 2)) * u),
         ("z.sum((1, 2), keepdim=True)", lambda z: z.sum((1, 2), keepdims=True)),
         ("np.sum(z, axis=1, keepdims=True)**2", lambda z: z.sum(1, keepdims=True) ** 2),
-        ("sum([a, b, a*b])", lambda a, b: a + b + a * b),
+        ("torch.sum([a, b, a*b])", lambda a, b: a + b + a * b),
     ],
     "mean": [
         ("mean(x**3)", lambda x: _mean(x**3)),

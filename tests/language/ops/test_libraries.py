@@ -1,0 +1,194 @@
+"""What a name means behind the prefix of a library: what that library makes of it, or an error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy
+from sympy.polys.polyerrors import BasePolynomialError
+
+from gradcli import Function
+from gradcli.errors import GradcliError, LanguageError
+from gradcli.language import ops
+
+X = np.array([-0.3, 0.5, 2.0])
+M = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -1.0]])
+
+
+def _gelu_tanh(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
+
+
+def _gelu(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2
+
+
+def _softmax(x: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
+    found: npt.NDArray[np.float64] = np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+    return found
+
+
+MEANT: list[tuple[str, Any]] = [
+    ("np.var(x)", np.var(X)),
+    ("numpy.var(x, ddof=1)", np.var(X, ddof=1)),
+    ("jnp.var(x)", np.var(X)),
+    ("jax.numpy.std(x)", np.std(X)),
+    ("np.std(m, axis=0)", np.std(M, axis=0)),
+    ("torch.var(x) + var(x) + x.var() - 3*torch.var(x, correction=1)", 0),
+    ("np.var(torch.var(x)*x)", np.var(np.var(X, ddof=1) * X)),
+    ("jax.nn.gelu(x)", _gelu_tanh(X)),
+    ("jax.nn.gelu(x, approximate=False)", _gelu(X)),
+    ("jax.nn.gelu(x, False)", _gelu(X)),
+    ("nn.gelu(x)", _gelu_tanh(X)),
+    ("tf.nn.gelu(x)", _gelu(X)),
+    ("tf.nn.gelu(x, approximate=True)", _gelu_tanh(X)),
+    ("F.gelu(x)", _gelu(X)),
+    ("torch.nn.functional.gelu(x, approximate='tanh')", _gelu_tanh(X)),
+    ("jax.nn.softmax(m)", _softmax(M, 1)),
+    ("jax.nn.softmax(m, axis=0)", _softmax(M, 0)),
+    ("tf.nn.log_softmax(m)", np.log(_softmax(M, 1))),
+    ("tf.nn.leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
+    ("tf.nn.leaky_relu(x, alpha=0.3)", np.where(X > 0, X, 0.3 * X)),
+    ("jax.nn.leaky_relu(x)", np.where(X > 0, X, 0.01 * X)),
+    ("np.cumsum(m)", np.cumsum(M)),
+    ("np.cumsum(m, axis=1)", np.cumsum(M, 1)),
+    ("tf.cumsum(m)", np.cumsum(M, 0)),
+    ("np.max(m, axis=0)[0]", M.max(0)[0]),
+    ("jnp.max(m, axis=0)[0]", M.max(0)[0]),
+    ("torch.max(m, dim=0)[0]", M.max(0)),
+    ("math.remainder(5*x, 3)", [math.remainder(5 * t, 3) for t in X]),
+    ("math.fmod(5*x, 3)", np.fmod(5 * X, 3)),
+    ("np.remainder(5*x, 3)", np.remainder(5 * X, 3)),
+    ("sympy.sinc(x)", np.sin(X) / X),
+    ("np.sinc(x) + torch.sinc(x)", 2 * np.sinc(X)),
+    ("sympy.frac(x)", X - np.floor(X)),
+    ("torch.frac(x)", X - np.trunc(X)),
+    ("sympy.log(8, 2) + math.log(8, 2) + log(8, 2)", 9),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MEANT, ids=[text for text, _ in MEANT])
+def test_a_prefix_brings_the_meaning_of_its_library(text: str, expected: Any) -> None:
+    """NumPy's own numbers, and the formulas that the other libraries document."""
+    f = Function(text)
+    answer = f.eval({name: {"x": X, "m": M}[name] for name in f.variables})
+    np.testing.assert_allclose(answer.value, expected, rtol=1e-13, atol=1e-15)
+    assert answer.warnings == ()
+
+
+def test_what_cannot_have_that_meaning_is_refused_or_warned_of() -> None:
+    """A base that torch does not take, a third tensor, an axis that is a tensor, pairs of pad."""
+    for text in ("torch.log(x, 2)", "np.log(x, x)", "x.log(2)", "np.maximum(x, x, x)", "np.max(x, x)"):
+        with pytest.raises(LanguageError, match="too many"):
+            Function(text)
+    with pytest.raises(LanguageError, match="approximate"):
+        Function("F.gelu(x, approximate=True)")
+    for prefix in ("np", "jnp", "jax.numpy", "tf"):
+        (warning,) = Function(f"{prefix}.pad(x, (1, 2))").eval({"x": X}).warnings
+        assert "pairs from the first dimension on" in warning
+    assert Function("F.pad(x, (1, 2))").eval({"x": X}).warnings == ()
+
+
+def _calls(prefix: str, module: Any) -> list[tuple[str, Any]]:
+    names = sorted({n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)})
+    return [(f"{prefix}.{name}", getattr(module, name)) for name in names if callable(getattr(module, name, None))]
+
+
+@pytest.mark.parametrize(("prefix", "module"), [("np", np), ("np.linalg", np.linalg), ("math", math), ("sympy", sympy)])
+def test_every_name_of_the_table_is_its_library_s_or_refused(prefix: str, module: Any) -> None:
+    """At random numbers, vectors and matrices, with one operand and two: no other number comes out."""
+    rng = np.random.default_rng(11)
+    compared = 0
+    for name, function in _calls(prefix, module):
+        for shape in [(3,), (2, 3), (3, 3), ()] if module in (np, np.linalg) else [()]:
+            for text, arrays in ((f"{name}(x)", 1), (f"{name}(x, y)", 2)):
+                values = [rng.uniform(0.1, 3, size=shape) * rng.choice([-1, 1], size=shape) for _ in range(arrays)]
+                truth = _called(function, [a if module in (np, np.linalg) else float(a) for a in values])
+                if truth is None:
+                    continue
+                try:
+                    found = Function(text).eval(dict(zip("xy", values, strict=False)), check=False).value
+                except GradcliError:
+                    continue
+                compared += 1
+                assert found.shape == truth.shape, (text, shape)
+                np.testing.assert_allclose(found, truth, rtol=1e-9, atol=1e-12, err_msg=f"{text} at {values}")
+    assert compared > 5
+
+
+def _called(function: Any, values: list[Any]) -> npt.NDArray[np.float64] | None:
+    """What the library gives; None where that is no real number, or it takes no such arguments."""
+    try:
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(*values))
+    except (TypeError, ValueError, AttributeError, np.linalg.LinAlgError, BasePolynomialError):
+        return None
+    if found.dtype == object:
+        try:
+            found = np.asarray(float(found.item()))
+        except (TypeError, ValueError):
+            return None
+    return found.astype(np.float64) if found.dtype.kind in "biuf" and np.isfinite(found).all() else None
+
+
+# -- lists, which are Python's
+
+LISTS: list[tuple[str, Any]] = [
+    ("sum([x, x**2])", X + X**2),
+    ("sum((x, x**2))", X + X**2),
+    ("sum([x])", X),
+    ("sum([x, 3])", X + 3),
+    ("sum([x**i for i in range(3)])", 1 + X + X**2),
+    ("sum([x, x**2], 1)", 1 + X + X**2),
+    ("sum((x*i for i in range(3)), 1)", None),
+    ("terms = [x, x**2]; sum(terms)", X + X**2),
+    ("terms = [x, x**2]; again = terms; sum(again)", X + X**2),
+    ("terms = [x, x**2]; terms = terms[0]; sum(terms)", X.sum()),
+    ("terms = [x, x**2]; torch.stack(terms).sum()", (X + X**2).sum()),
+    ("sum([x > 0, x > 1])", (X > 0).astype(float) + (X > 1)),
+    ("max([x, x**2])", np.maximum(X, X**2)),
+    ("min([x, x**2, 0.2])", np.minimum(np.minimum(X, X**2), 0.2)),
+    ("math.prod([x, x, x])", X**3),
+    # tensors are torch's
+    ("torch.sum(torch.stack([x, x**2]))", (X + X**2).sum()),
+    ("sum(torch.stack([x, x**2]))", (X + X**2).sum()),
+    ("sum(x)", X.sum()),
+    ("sum(2*[x, x])", 4 * X.sum()),
+    ("sum([x, x**2], dim=1)", [X.sum(), (X**2).sum()]),
+    ("[x, x**2].sum()", (X + X**2).sum()),
+    ("np.sum([x, x**2])", (X + X**2).sum()),
+    ("np.max([x, x**2])", 4),
+    ("sum([[1, 2], [3, 4]])", 10),
+    ("max([[1, 5], [4, 2]])", 5),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LISTS, ids=[text for text, _ in LISTS])
+def test_python_s_functions_of_a_list_are_python_s(text: str, expected: Any) -> None:
+    """Term by term, where those of a tensor are of all its elements."""
+    if expected is None:
+        with pytest.raises(GradcliError):
+            Function(text)
+        return
+    f = Function(text)
+    answer = f.eval(dict.fromkeys(f.variables, X))
+    assert answer.value.shape == np.shape(expected)
+    np.testing.assert_allclose(answer.value, expected, rtol=1e-14)
+    assert answer.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["sum([x, x**2, 3])", "sum([x, x**2], 2)", "sum((x, sum([x, x])))", "t = [x, x]; sum(t)"]
+)
+def test_python_itself_agrees_on_lists(text: str) -> None:
+    """The text as it stands, run on tensors."""
+    import torch
+
+    space = {"x": torch.tensor(X)}
+    *before, last = text.split("; ")
+    exec("\n".join(before), space)
+    np.testing.assert_array_equal(Function(text).eval({"x": X}).value, eval(last, space).numpy())
