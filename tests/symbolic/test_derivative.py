@@ -71,7 +71,7 @@ COLLAPSES: list[tuple[str, dict[str, str]]] = [
     ("amax([a, b, a*b])*x", {"a": "", "b": "", "x": "n"}),
     ("prod([a, b, 3])", {"a": "", "b": ""}),
     ("amin([x, w], dim=0)", {"x": "n", "w": "n"}),
-    ("sum([x, w*x])", {"x": "n", "w": "n"}),
+    ("torch.sum([x, w*x])", {"x": "n", "w": "n"}),
     ("[a, b]@[b, a*b]", {"a": "", "b": ""}),
     ("[[a, b], [b, a]]@[a, b]", {"a": "", "b": ""}),
     ("x[None]*x[:, None]", {"x": "n"}),

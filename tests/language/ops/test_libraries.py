@@ -20,16 +20,15 @@ M = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -1.0]])
 
 
 def _gelu_tanh(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
+    return np.asarray(x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2)
 
 
 def _gelu(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2
+    return np.asarray(x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2)
 
 
 def _softmax(x: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    found: npt.NDArray[np.float64] = np.exp(x) / np.exp(x).sum(axis, keepdims=True)
-    return found
+    return np.asarray(np.exp(x) / np.exp(x).sum(axis, keepdims=True))
 
 
 MEANT: list[tuple[str, Any]] = [
