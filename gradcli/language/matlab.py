@@ -87,9 +87,8 @@ class Matlab(Loops):
     def _shape(self, atom: Atom) -> Shape | None:
         """The shape of what was read so far; None while that of a variable is not known."""
         self._read = min(self._read, len(self.builder.lines))
-        self._known.update((s, self.shapes[name]) for name, s in self.variables.items() if name in self.shapes)
         for line in self.builder.lines[self._read :]:
-            shapes = [self._known.get(a) if isinstance(a, sympy.Symbol) else () for a in line.call.operands]
+            shapes = [self._found(a) for a in line.call.operands]
             try:
                 if None not in shapes:
                     self._known[line.symbol] = shape_of(line.call, [shape for shape in shapes if shape is not None])
@@ -97,7 +96,13 @@ class Matlab(Loops):
                 error.place = Place(self.text, line.span, self.source)
                 raise
         self._read = len(self.builder.lines)
-        return self._known.get(atom) if isinstance(atom, sympy.Symbol) else ()
+        return self._found(atom)
+
+    def _found(self, atom: Atom) -> Shape | None:
+        if not isinstance(atom, sympy.Symbol):
+            return ()
+        is_variable = self.variables.get(atom.name) == atom
+        return self.shapes.get(atom.name) if is_variable else self._known.get(atom)
 
 
 _PYTHON = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]")

@@ -35,6 +35,7 @@ _PATTERN = re.compile(
 
 
 _STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
+_CLOSING = re.compile(r"[^'\n]{0,200}'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,7 @@ def _is_transpose(text: str, position: int, before: Token) -> bool:
     if text[position] != "'" or before.span.stop != position:
         return False
     if before.kind == "name":
-        end = text.find("\n", position)
-        line = text[position + 1 : end if end >= 0 else len(text)]
-        return not (_STRING_PREFIX.fullmatch(before.text) and "'" in line)
+        return not (_STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
     if before.kind == "number":
         return not text[position + 1 : position + 2].isdigit()
     return before.kind == "operator" and before.text in (")", "]", "'")
