@@ -131,6 +131,8 @@ def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
         return "write the digits of a number without marks"
     if character == "{" and source.startswith("--at"):
         return of_variable(source)
+    if character == "\\" and text[position + 1 :].lstrip(" \r").startswith("\n"):
+        return "put parentheses around the whole expression"
     if character in _CHARACTERS:
         return _CHARACTERS[character]
     plain = unicodedata.normalize("NFKC", character)

@@ -24,7 +24,7 @@ MAX_DIGITS = 400
 Kind = Literal["number", "name", "keyword", "string", "operator", "end"]
 
 _PATTERN = re.compile(
-    r"""(?P<space>[ \t\r\f]+|\\\r?\n)
+    r"""(?P<space>[ \t\r\f]+)
       | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
       | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})

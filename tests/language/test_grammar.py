@@ -240,7 +240,7 @@ def test_a_line_goes_on_in_brackets_alone(text: str, words: str, place: str) -> 
 
 @pytest.mark.parametrize(
     "text",
-    ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "x**2 \\\n  + 3*y", "a = x**2\n\n\na + 3*y;"],
+    ["(x**2\n   + 3*y)", "  a = x**2\n  a + 3*y", "\n\n x**2 + 3*y\n", "a = x**2\n\n\na + 3*y;"],
 )
 def test_lines_that_python_reads_are_read(text: str) -> None:
     """All alike."""
