@@ -19,7 +19,7 @@ ARITHMETIC = (
     Op("add", ("a", "b"), "a + b", torch="add", numpy="add"),
     Op("sub", ("a", "b"), "a - b", aliases=("subtract",), torch="sub", numpy="subtract"),
     Op("mul", ("a", "b"), "a * b", aliases=("multiply",), torch="mul", numpy="multiply"),
-    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0", edges=("b",)),
+    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0", critical=("b",)),
     Op(
         "pow",
         ("a", "b"),
@@ -28,14 +28,14 @@ ARITHMETIC = (
         torch="pow",
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
-        edges=("a",),  # but for a constant whole exponent from 0 on
+        critical=("a",),  # but for a constant whole exponent from 0 on
     ),
 )
 
 EXPONENTIAL = (
     one("exp", "the exponential", numpy="exp"),
-    one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0", edges=("x",)),
-    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",)),
+    one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0", critical=("x",)),
+    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", critical=("x",)),
     defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
     defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
     defined(
@@ -51,9 +51,9 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     one("sin", "the sine", numpy="sin"),
     one("cos", "the cosine", numpy="cos"),
-    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", edges=("cos(x)",)),
-    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", edges=("1 - abs(x)",)),
-    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", edges=("1 - abs(x)",)),
+    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",)),
+    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", critical=("1 - abs(x)",)),
+    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", critical=("1 - abs(x)",)),
     one("atan", "the inverse tangent", "arctan", numpy="arctan"),
     Op(
         "atan2",
@@ -65,7 +65,7 @@ TRIGONOMETRIC = (
         domain="(x, y) != 0",
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
-        edges=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
+        critical=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
     ),
     one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc", elsewhere={"sympy": "sinc(x/pi)"}),
     defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
@@ -86,7 +86,7 @@ HYPERBOLIC = (
         "arccosh",
         numpy="arccosh",
         domain="x >= 1",
-        edges=("x - 1",),
+        critical=("x - 1",),
         example="acosh(x) at x=2",
     ),
     one(
@@ -95,16 +95,23 @@ HYPERBOLIC = (
         "arctanh",
         numpy="arctanh",
         domain="-1 < x < 1",
-        edges=("1 - abs(x)",),
+        critical=("1 - abs(x)",),
     ),
 )
 
 SPECIAL = (
     one("erf", "the error function"),
     one("erfc", "1 - erf(x) without cancellation"),
-    one("erfinv", "the inverse error function", domain="-1 < x < 1", edges=("1 - abs(x)",)),
-    one("lgamma", "the logarithm of |gamma(x)|", "loggamma", "gammaln", domain="x is not 0, -1, -2, ...", edges=_POLES),
-    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ...", edges=_POLES),
+    one("erfinv", "the inverse error function", domain="-1 < x < 1", critical=("1 - abs(x)",)),
+    one(
+        "lgamma",
+        "the logarithm of |gamma(x)|",
+        "loggamma",
+        "gammaln",
+        domain="x is not 0, -1, -2, ...",
+        critical=_POLES,
+    ),
+    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ...", critical=_POLES),
     Op(
         "polygamma",
         ("n", "x"),
@@ -112,7 +119,7 @@ SPECIAL = (
         torch="polygamma",
         statics={"n": REQUIRED},
         domain="x is not 0, -1, -2, ...",
-        edges=_POLES,
+        critical=_POLES,
         example="polygamma(1, x) at x=2.5",
     ),
     one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
@@ -226,7 +233,12 @@ PIECEWISE = (
     one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
     one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
     one(
-        "floor", "the greatest integer not above x", numpy="floor", is_step=True, kinks=("x - floor(x)",), edges=_WHOLE
+        "floor",
+        "the greatest integer not above x",
+        numpy="floor",
+        is_step=True,
+        kinks=("x - floor(x)",),
+        critical=_WHOLE,
     ),
     one(
         "ceil",
@@ -235,7 +247,7 @@ PIECEWISE = (
         numpy="ceil",
         is_step=True,
         kinks=("x - floor(x)",),
-        edges=_WHOLE,
+        critical=_WHOLE,
     ),
     one(
         "trunc",
@@ -244,7 +256,7 @@ PIECEWISE = (
         numpy="trunc",
         is_step=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
-        edges=("where(abs(x) < 1/2, 1, sin(pi*x))",),
+        critical=("where(abs(x) < 1/2, 1, sin(pi*x))",),
     ),
     one(
         "round",
@@ -252,7 +264,7 @@ PIECEWISE = (
         numpy="round",
         is_step=True,
         kinks=("x + 1/2 - floor(x + 1/2)",),
-        edges=("cos(pi*x)",),
+        critical=("cos(pi*x)",),
         example="round(x) at x=1.7",
     ),
     Op(

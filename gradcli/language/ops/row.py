@@ -62,7 +62,7 @@ class Op:
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
-        edges: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
+        critical: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
             continuously: what tells in floats that one is near. By default the kinks.
         elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
             out, or a definition in the language, for a call without constant arguments.
@@ -89,7 +89,7 @@ class Op:
     domain: str = ""
     kinks: tuple[str, ...] = ()
     is_step: bool = False
-    edges: tuple[str, ...] = ()
+    critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     caveat: str = ""
     example: str = ""
