@@ -81,7 +81,8 @@ Allow = Annotated[
         metavar="VERDICTS",
         show_default=False,
         autocompletion=candidates.verdicts,
-        help="Verdicts that pass beside agree, separated by commas: kink,removable.",
+        help="Verdicts that pass beside agree, separated by commas: kink,removable; "
+        "no-counterexample lets claims pass that are neither proved nor refuted.",
     ),
 ]
 
@@ -107,8 +108,8 @@ def check(
     """What all readings say of a derivative, side by side.
 
     Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
-    and exits with 1 unless all agree and every claim holds. In --format plain, a line an entry: verdict, entry, torch,
-    truth; then a line a claim.
+    and exits with 1 unless all agree and every claim is proved. In --format plain, a line an entry: verdict, entry,
+    torch, truth; then a line a claim.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ from gradcli.errors import InputError, UsageError, constants_meant
 if TYPE_CHECKING:
     from gradcli.files import Files
     from gradcli.function import Function
-    from gradcli.results import Array, Verdict
+    from gradcli.results import Allowed, Array
 
 
 class Format(StrEnum):
@@ -334,9 +334,9 @@ def shown(show: str | None) -> list[str]:
     return found
 
 
-def verdicts(allow: str | None) -> list[Verdict]:
+def verdicts(allow: str | None) -> list[Allowed]:
     """The words of `--allow`; whether they are verdicts is for the check to say."""
-    return cast("list[Verdict]", list(dict.fromkeys(_words(allow or ""))))
+    return cast("list[Allowed]", list(dict.fromkeys(_words(allow or ""))))
 
 
 def require_check(*, strict: bool, require_all: bool, no_check: bool) -> None:

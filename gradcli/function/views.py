@@ -9,7 +9,7 @@ from gradcli.language.names import SHADOWABLE
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype
-from gradcli.results import BackwardGraph, Checking, Explanation, Language, Source, Verdict
+from gradcli.results import Allowed, BackwardGraph, Checking, Explanation, Language, Source
 
 
 class Views(Text):
@@ -29,7 +29,7 @@ class Views(Text):
         random: int | None = None,
         box: Mapping[str, str] | None = None,
         seed: int = 0,
-        allow: Sequence[Verdict] = (),
+        allow: Sequence[Allowed] = (),
         require_all: bool = False,
     ) -> Checking:
         """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
@@ -47,7 +47,7 @@ class Views(Text):
             random: How many points to draw at random.
             box: Where to draw them, by variable: `"0..1"`; the bounds are values and may be arrays.
             seed: Of the random points.
-            allow: Verdicts that pass beside `agree`.
+            allow: Verdicts that pass beside `agree`; `no-counterexample` lets claims pass that are not proved.
             require_all: Whether a sample does not pass: every entry must be checked.
 
         Raises:

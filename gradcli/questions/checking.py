@@ -17,7 +17,7 @@ from gradcli.language.program import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
-from gradcli.results import SEVERITY, Check, Checking, Claim, Sampling, Verdict
+from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Sampling, Verdict
 
 if TYPE_CHECKING:
     from gradcli.check.confirmed import Derived
@@ -46,7 +46,7 @@ class Demands:
     points: int | None
     boxes: Mapping[str, str]
     seed: int
-    allowed: tuple[Verdict, ...]
+    allowed: tuple[Allowed, ...]
     requires_all: bool = False
 
     def __post_init__(self) -> None:
@@ -152,7 +152,9 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
         command="check",
         allowed=demands.allowed,
         requires_all=demands.requires_all,
-        passed=verdicts | {check.verdict} <= passing and is_enough and all(map(_holds, found)),
+        passed=verdicts | {check.verdict} <= passing
+        and is_enough
+        and all(_passes(claim, demands.allowed) for claim in found),
         claims=found,
         sampling=sampling,
         jacobian=worst.jacobian if is_small else None,
@@ -166,9 +168,10 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     )
 
 
-def _holds(claim: Claim) -> bool:
-    """Whether a claim was compared at all and not refuted."""
-    return claim.status == "proved" or (claim.status == "no counterexample" and claim.points > 0)
+def _passes(claim: Claim, allowed: Sequence[Allowed]) -> bool:
+    """Whether a claim is proved, or what was found of it is allowed: it has to be compared at all."""
+    is_open = claim.status == "no counterexample" and claim.points > 0
+    return claim.status in ("proved", "agrees") or (is_open and NO_COUNTEREXAMPLE in allowed)
 
 
 def _variable(name: str, question: Question, option: str) -> str:
@@ -198,7 +201,7 @@ def _unknown(option: str, name: str, variables: Sequence[str]) -> InputError:
 
 
 def _require_verdicts(names: Sequence[str]) -> None:
-    known = get_args(Verdict)
+    known = (*get_args(Verdict), NO_COUNTEREXAMPLE)
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"

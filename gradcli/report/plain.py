@@ -31,9 +31,9 @@ def render(answer: Answer | Functions) -> str:
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
-    `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line; of a brief
-    list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below the other.
-    Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
+    `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
+    of a brief list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below
+    the other.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
     Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.report.labels import entry, index, status
 from gradcli.report.numbers import digits
 from gradcli.results import (
+    NO_COUNTEREXAMPLE,
     SEVERITY,
     VJP,
     Answer,
@@ -53,6 +54,9 @@ NO_ELEMENTS = "empty, as the output has no elements"
 
 NO_ADJOINT = "None: no variable that is differentiated by enters it"
 """What an intermediate without an adjoint means."""
+
+NEITHER = "neither proved nor refuted"
+"""Of a claim that nothing contradicts, where that is no proof."""
 
 LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
@@ -218,10 +222,11 @@ def reasons(opinions: Sequence[Opinion | Finding], y: str) -> Iterator[str]:
 def claimed(claim: Claim) -> str:
     """What became of a claim, with the number of points where that matters."""
     match claim:
-        case Claim(status="no counterexample", points=1):
+        case Claim(status="agrees"):
             return "agrees at this point"
         case Claim(status="no counterexample"):
-            return f"no counterexample in {claim.points:,} points" if claim.points else status(claim)
+            points = f"{claim.points:,} point{'s' * (claim.points > 1)}"
+            return f"{NEITHER}: no counterexample in {points}" if claim.points else status(claim)
     return claim.status
 
 
@@ -249,8 +254,9 @@ def conclusion(answer: Checking) -> str:
     verdicts += [] if answer.check is None else [answer.check.verdict]
     verdicts += [] if answer.sampling is None else list(answer.sampling.verdicts)
     causes = [v for v in SEVERITY if v in verdicts and v not in ("agree", *answer.allowed)]
-    claims = Counter(map(status, answer.claims))
-    failed = ((claims[word], word) for word in ("refuted", "not compared") if claims[word])
+    claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
+    failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
+    failed = ((claims[word], word) for word in failing if claims[word])
     words = [*reversed(causes), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
     if answer.requires_all and answer.check is not None and not answer.check.is_whole:
         words.append(f"not all was checked, {extent(answer.check)}")

@@ -20,14 +20,29 @@ from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, 
 from gradcli.results.products import Products
 from gradcli.results.source import Language, Source
 from gradcli.results.streams import Block, Cells, Fault, Mapped, OnError, Passage, Quantity, RowSource
-from gradcli.results.verdicts import SEVERITY, Array, Check, Claim, Finding, Of, Opinion, Rewrite, Sampling, Verdict
+from gradcli.results.verdicts import (
+    NO_COUNTEREXAMPLE,
+    SEVERITY,
+    Allowed,
+    Array,
+    Check,
+    Claim,
+    Finding,
+    Of,
+    Opinion,
+    Rewrite,
+    Sampling,
+    Verdict,
+)
 
 __all__ = [
     "HVP",
     "JVP",
+    "NO_COUNTEREXAMPLE",
     "SEVERITY",
     "VJP",
     "Adjoint",
+    "Allowed",
     "Answer",
     "Array",
     "BackwardGraph",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gradcli.results.verdicts import Array, Check, Claim, Opinion, Sampling, Verdict
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Opinion, Sampling
 
 if TYPE_CHECKING:
     from gradcli.results.explanation import Loss
@@ -184,8 +184,8 @@ class Checking(Differentiation):
     Attributes:
         opinions: At most `check.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
-        allowed: The verdicts that pass beside `agree`.
-        passed: Whether all verdicts pass, no claim is refuted, and all was checked if that is required.
+        allowed: What passes beside `agree` and proved claims.
+        passed: Whether all verdicts pass and every claim, and all was checked if that is required.
         requires_all: Whether a sample does not pass.
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.
@@ -195,7 +195,7 @@ class Checking(Differentiation):
 
     opinions: tuple[Opinion, ...]
     opinions_count: int
-    allowed: tuple[Verdict, ...]
+    allowed: tuple[Allowed, ...]
     passed: bool
     requires_all: bool = False
     claims: tuple[Claim, ...] = ()

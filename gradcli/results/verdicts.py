@@ -28,6 +28,11 @@ SEVERITY: tuple[Verdict, ...] = (
 )
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
+Allowed = Verdict | Literal["no-counterexample"]
+"""What may pass beside `agree`: verdicts, and a claim that is neither proved nor refuted."""
+
+NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
+
 
 Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
 """What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it; what passes add up to."""
@@ -169,7 +174,8 @@ class Claim:
         variable: The x that it is by.
         text: As given.
         of: What its shape makes it: the gradient, the Jacobian, or vᵀJ.
-        status: Proved for all points, not refuted at the points tried, or refuted.
+        status: Proved for all points; numbers that agree with the truth at the one point; neither proved nor refuted at
+            the points tried; or refuted.
         points: How many points were tried.
         entry: The index of the entry that refutes it.
         claimed: What it says of that entry.
@@ -183,7 +189,7 @@ class Claim:
     variable: str
     text: str
     of: Literal["gradient", "Jacobian", "vector-Jacobian product"]
-    status: Literal["proved", "no counterexample", "refuted"]
+    status: Literal["proved", "agrees", "no counterexample", "refuted"]
     points: int
     entry: tuple[int, ...] | None = None
     claimed: float | None = None

@@ -31,6 +31,11 @@ CODES = [
     (["check", "x*y", "--at", "x=3", "--at", "y=2", "--claim", "y=x", "--claim", "x=y"], 0),
     (["check", "x*y", "--at", "x=3", "--at", "y=2", "--wrt", "y", "--claim", "x"], 0),
     (["check", "x**2", "--at", "1,2", "--v", "1,10", "--claim", "2*x*v"], 0),
+    (["check", "erf(x)*gelu(x)", "--at", "1", "--claim", "x=2*x", "--allow", "no-counterexample"], 1),
+    (["check", "x/3", "--at", "1", "--claim", "0.333333333333"], 1),
+    (["check", "x/3", "--at", "1", "--claim", "0.333333333333", "--allow", "no-counterexample"], 0),
+    (["check", "relu(x)", "--at", "0,1", "--v", "ones", "--expect", "0,1", "--allow", "kink"], 1),
+    (["check", "relu(x)", "--at", "0,1", "--v", "ones", "--expect", "0,1", "--allow", "kink,no-counterexample"], 0),
     (["check", "log(x)", "--random", "30", "--in=-1..1"], 1),
     (["check", "log(x)", "--random", "30", "--in", "1..2"], 0),
     (["grad", "log(x)", "--at", "-1"], 0),
@@ -80,6 +85,20 @@ def test_a_claim_that_was_not_compared_is_said_to_be_so(gradcli: Command) -> Non
     run = gradcli(*words, "--format", "plain")
     assert run.out.endswith("not-compared x 0\n")
     assert run.code == 1
+
+
+def test_no_counterexample_is_no_proof(gradcli: Command) -> None:
+    """A claim that nothing refutes passes only where that is allowed, and is said to be neither."""
+    words = ["check", "x/3", "--at", "1", "--claim", "0.333333333333"]
+    run = gradcli(*words)
+    assert "neither proved nor refuted: no counterexample in 101 points\n" in run.out
+    assert run.out.endswith("did not pass: 1 claim neither proved nor refuted\n")
+    assert gradcli(*words, "--format", "plain").out.endswith("no-counterexample x 0.333333333333\n")
+    allowed = gradcli(*words, "--allow", "no-counterexample")
+    assert allowed.out.endswith("passed (no-counterexample allowed)\n")
+    assert "neither proved nor refuted: no counterexample in 101 points\n" in allowed.out
+    agrees = gradcli("check", "x**2", "--at", "3", "--expect", "6", "--format", "plain")
+    assert (agrees.code, agrees.out.splitlines()[-1]) == (0, "agrees x 6")
 
 
 def test_messages_say_things_once(gradcli: Command) -> None:

@@ -195,6 +195,7 @@ def _checking(**changes: Any) -> Checking:
         "claims": (
             Claim("x", "2*x", "gradient", "proved", 0),
             Claim("x", "3*x", "Jacobian", "no counterexample", 1),
+            Claim("x", "4, 5", "gradient", "agrees", 1),
             Claim(
                 *("x", "-x", "vector-Jacobian product", "refuted", 7, (1,), -2.0, 2.0, {"x": np.array([1.0, 2.0])}),
                 v=np.array([1.0, 0.0]),
@@ -220,6 +221,7 @@ def test_a_check_shows_all_that_there_is() -> None:
         "∂y[0]/∂x[1]: why",
         "vᵀJ x[0]: lost",
         "the claim ∂y/∂x = 2*x, as a gradient\nproved",
+        "neither proved nor refuted: no counterexample in 1 point\n",
         "agrees at this point\n",
         "the claim vᵀJ x = -x, as a vector-Jacobian product\nrefuted\na counterexample is x = 1, 2, v = 1, 0\n"
         "entry [1] is 2, and the claim says -2\nthe sign is wrong\nmore to say",
@@ -228,7 +230,7 @@ def test_a_check_shows_all_that_there_is() -> None:
         "a safe way to write it\n2*sin(x/2)**2\nkeeps the digits; its verdict here is agree",
     ):
         assert words in shown, words
-    assert shown.endswith("did not pass: inaccurate, 1 claim refuted\n")
+    assert shown.endswith("did not pass: inaccurate, 1 claim refuted, 1 claim neither proved nor refuted\n")
     assert table.render(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
     assert table.render(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
 
@@ -246,8 +248,8 @@ def test_a_check_as_json_has_the_keys_that_apply() -> None:
     assert "variable" not in own
     assert fields["opinions_count"] == 50
     assert fields["claims"][0] == {"variable": "x", "claim": "2*x", "of": "gradient", "status": "proved", "points": 0}
-    assert fields["claims"][2]["at"] == {"x": [1.0, 2.0]}
-    assert fields["claims"][2]["mistake"] == "the sign is wrong"
+    assert fields["claims"][3]["at"] == {"x": [1.0, 2.0]}
+    assert fields["claims"][3]["mistake"] == "the sign is wrong"
     assert fields["sampling"]["verdicts"] == {"agree": 990, "kink": 10}
     assert (fields["allowed"], fields["passed"]) == (["kink"], False)
     rewrite = {"expression": "2*sin(x/2)**2", "reason": "keeps the digits", "verdict": "agree"}
@@ -256,7 +258,7 @@ def test_a_check_as_json_has_the_keys_that_apply() -> None:
     assert not {"claims", "sampling", "v", "vjp", "jacobian"} & set(bare)
     assert plain.render(_checking()) == (
         "kink dy[0]/dx[1] 0 none\ninaccurate x[0] 1.5 1.25\nagree y[0] 1 1\n"
-        "proved x 2*x\nno-counterexample x 3*x\nrefuted x -x\n"
+        "proved x 2*x\nno-counterexample x 3*x\nagrees x 4, 5\nrefuted x -x\n"
     )
 
 

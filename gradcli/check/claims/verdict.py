@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 import sympy
@@ -153,7 +154,9 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
         return _turned(comparison, text, counted, notes)
     note = "" if counted else f"nothing was compared: {next(iter(here.missing.values()), comparison.chosen)}"
     remarks = _remarks(comparison, here) if counted else []
-    return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, note, *remarks))
+    is_whole = counted and not here.missing and not comparison.chosen
+    status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
+    return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
 
 
 def _notes(comparison: Comparison, reading: Reading) -> list[str]:

@@ -72,10 +72,11 @@ def statement_names(ctx: typer.Context, incomplete: str) -> Candidates:
 
 
 def verdicts(incomplete: str) -> Candidates:
-    """The verdicts that may be allowed, in the same way."""
-    from gradcli.results import SEVERITY
+    """What may be allowed, in the same way."""
+    from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY
 
-    return _listed([(verdict, "") for verdict in SEVERITY if verdict != "agree"], incomplete)
+    words = (*SEVERITY, NO_COUNTEREXAMPLE)
+    return _listed([(word, "") for word in words if word not in ("agree", "disagree")], incomplete)
 
 
 def functions(incomplete: str) -> Candidates:

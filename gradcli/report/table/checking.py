@@ -15,7 +15,12 @@ from gradcli.report.table.parts import closed_form, coverage, heading, safe_form
 from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, readings, reasons, sampled
 from gradcli.results import Checking, Claim, Sampling
 
-STATUS_STYLES: Mapping[str, str] = {"proved": "bold green", "no counterexample": "bold yellow", "refuted": "bold red"}
+STATUS_STYLES: Mapping[str, str] = {
+    "proved": "bold green",
+    "agrees": "bold green",
+    "no counterexample": "bold yellow",
+    "refuted": "bold red",
+}
 
 Parts = Iterator[Table | Text]
 
