@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from gradcli.language.indexing import Shape
 from gradcli.language.program import Program
 from gradcli.language.shapes import infer
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference, Shift
+from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference, Shift, Side
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.results import Array
 
@@ -40,6 +40,12 @@ SEED = 0
 
 FIRST_BITS, LAST_BITS, BITS_AROUND = 128, 4_096, 512
 """Precision to begin with, and to end with at the point that is given and at other points."""
+
+SIDE_BITS = 256
+"""Precision of the slopes from the left and from the right."""
+
+VISIBLE = 1e-9
+"""Relative difference from which two numbers look different."""
 
 SHARP = 60
 """Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
@@ -73,6 +79,11 @@ class Seen:
             return math.inf
         return to_float(abs((self.claimed - self.truth) / self.truth))
 
+    @property
+    def is_visible(self) -> bool:
+        """Whether people see from the first digits that they differ."""
+        return self.is_apart and self.distance >= VISIBLE
+
 
 @dataclass(frozen=True)
 class Look:
@@ -83,12 +94,19 @@ class Look:
         v: The gradient vector there.
         seen: The entries where truth and claim exist.
         missing: Why others have nothing to compare, by entry.
+        kinks: The slopes on both sides, for those of them that have two.
     """
 
     inputs: Inputs
     v: Array
     seen: tuple[Seen, ...]
     missing: Mapping[Entry, str]
+    kinks: Mapping[Entry, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def shows(self) -> bool:
+        """Whether it refutes the claim by numbers that look different."""
+        return any(one.is_visible for one in self.seen)
 
     @property
     def worst(self) -> Seen | None:
@@ -221,12 +239,20 @@ class Comparison:
 
     # -- what is looked at
 
-    def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
-        found = moved(self.truth, inputs).run(bits)
+    def weights(self, v: Array) -> Array:
+        """What the rows of the Jacobian are weighted by."""
+        return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
+
+    def claims(self, inputs: Inputs, v: Array, bits: int) -> Mapping[Entry, Outcome]:
+        """What is claimed at a point, by entry."""
+        return dict(zip(self.entries, self._claims(inputs, v, bits), strict=True))
+
+    def _truths(self, inputs: Inputs, v: Array, bits: int, side: Side = 0) -> list[Outcome]:
+        found = moved(self.truth, inputs).run(bits, side=side)
         number = {j: d for d, (_, j) in enumerate(self.directions)}
         by_column = Sight(found).columns
         lost = {row: value for row, value in found.values.items() if isinstance(value, Trouble)}
-        weights = np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
+        weights = self.weights(v)
         truths: list[Outcome] = []
         for entry in self.entries:
             column = by_column.get(number[entry.column], {})
@@ -257,17 +283,34 @@ class Comparison:
         return shift
 
     def _look(self, inputs: Inputs, v: Array, pairs: Sequence[tuple[Outcome, Outcome]]) -> Look:
-        seen, missing = [], {}
-        for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
-            if isinstance(truth, Trouble):
-                missing[entry] = truth.reason
-            elif isinstance(claimed, Trouble):
+        seen, missing, kinks = [], {}, {}
+        sides = self._sides(inputs, v, [truth for truth, _ in pairs])
+        for entry, (outcome, claimed), (left, right) in zip(self.entries, pairs, sides, strict=True):
+            truth = outcome if left is None or right is None or left != right else right
+            if isinstance(claimed, Trouble):
                 missing[entry] = f"the claim has no value: {claimed.reason}"
+            elif isinstance(truth, Trouble):
+                missing[entry] = truth.reason
+                if left is not None and right is not None and not left.overlaps(right):
+                    kinks[entry] = to_float(left), to_float(right)
             else:
-                seen.append(Seen(entry, truth, claimed, self._is_apart(truth, claimed)))
-        return Look(inputs, v, tuple(seen), missing)
+                seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
+        return Look(inputs, v, tuple(seen), missing, kinks)
 
-    def _is_apart(self, truth: Ball, claimed: Ball) -> bool:
+    def _sides(self, inputs: Inputs, v: Array, truths: Sequence[Outcome]) -> list[tuple[Ball | None, Ball | None]]:
+        """The slopes from the left and from the right, where there is no other truth: equal ones are the derivative."""
+        bent = [isinstance(truth, Trouble) and truth.kind != "domain" for truth in truths]
+        if not any(bent):
+            return [(None, None)] * len(truths)
+        with precision(SIDE_BITS):
+            left, right = (self._truths(inputs, v, SIDE_BITS, side) for side in (-1, 1))
+            return [
+                (None, None) if not is_bent or isinstance(a, Trouble) or isinstance(b, Trouble) else (-a, b)
+                for is_bent, a, b in zip(bent, left, right, strict=True)
+            ]
+
+    def is_apart(self, truth: Ball, claimed: Ball) -> bool:
+        """Whether they are proved to differ by more than the claim is allowed to."""
         if self.numbers is not None and not claimed.is_finite():
             return True
         if self.is_exact:
@@ -279,7 +322,7 @@ class Comparison:
         for one in (truth, claimed):
             if isinstance(one, Trouble):
                 return not one.decided
-        if self._is_apart(truth, claimed):
+        if self.is_apart(truth, claimed):
             return not _is_sharp(truth, bits)  # to be shown with all digits
         return not _is_sharp(truth, bits) or (self.is_exact and not _is_sharp(claimed, bits))
 

@@ -281,9 +281,11 @@ def _factor(evidence: Evidence, factor: Factor) -> str:
     def at(sample: Sample) -> Numbers:
         return numbers[evidence.samples.index(sample)]
 
-    if factor.if_missing and all(same(at(s) * s.claimed, s.truth) and np.any(s.claimed) for _, s in pairs):
+    if not all(np.any(s.claimed) and np.any(s.truth) for _, s in pairs):
+        return ""  # a factor of 0 explains any number
+    if factor.if_missing and all(same(at(s) * s.claimed, s.truth) for _, s in pairs):
         return factor.if_missing
-    if factor.if_surplus and all(same(at(s) * s.truth, s.claimed) and np.any(s.truth) for _, s in pairs):
+    if factor.if_surplus and all(same(at(s) * s.truth, s.claimed) for _, s in pairs):
         return factor.if_surplus
     return ""
 

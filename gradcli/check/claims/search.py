@@ -9,13 +9,17 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.check.claims.breakpoints import Breakpoints, numbers_of
 from gradcli.check.claims.evaluation import Comparison, Inputs, Look
+from gradcli.check.claims.reading import VECTOR
 from gradcli.check.formulas import BOXES
 from gradcli.language.indexing import Shape
+from gradcli.language.program import Program
 from gradcli.results import Array
 
 SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
@@ -31,7 +35,10 @@ TRIES = 6
 """Tries for each point that counts, at most."""
 
 MOST_NAMED = 8
-"""Numbers of the texts that are tried, too."""
+"""Numbers of the texts that are tried, too, each with its neighbours."""
+
+MOST_BREAKPOINTS = 300
+"""Points where branches meet, and beside them."""
 
 MOST_WORK = 400_000
 """Ball operations of all tries together: one or two seconds."""
@@ -63,26 +70,33 @@ class Search:
         self.weights = comparison.subject.weights
 
     def run(self, points: int, *, only: str = "") -> Found:
-        """Look at points until one refutes, `points` of them count, or the work is done.
+        """Look at points until one refutes that shows it, `points` of them count, or the work is done.
 
         Args:
             points: How many.
             only: The one variable that is moved, if not all are.
         """
-        counted = 0
+        counted = met = 0
+        hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
-        for inputs, v in itertools.islice(self.points(), min(most, TRIES * points)):
+        tried = itertools.islice(self.breakpoints(), min(most // 2, MOST_BREAKPOINTS))
+        around = itertools.islice(self.points(), min(most, TRIES * points))
+        for is_met, (inputs, v) in itertools.chain(zip(itertools.repeat(1), tried), zip(itertools.repeat(0), around)):
             look = self.comparison.look({**self.given, only: inputs[only]} if only else inputs, v)
-            if look.worst is not None:
-                return Found(counted + 1, self._simpler(look))
-            counted += bool(look.seen)
+            if look.shows:
+                return Found(counted + met + 1, self._simpler(look))
+            hidden = look if hidden is None and look.worst is not None else hidden
+            if look.seen and is_met:
+                met += 1
+            elif look.seen:
+                counted += 1
             if counted >= points:
                 break
-        return Found(counted, None)
+        return Found(counted + met, hidden)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
         """The same number everywhere, then numbers that count up, then random ones."""
-        for number in dict.fromkeys((*SIMPLE, *self._named())):
+        for number in dict.fromkeys((*SIMPLE, *self._neighbours())):
             yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
         for sign in (1, -1):
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
@@ -102,12 +116,34 @@ class Search:
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
             yield self._point(drawn, None, generator)
 
+    def breakpoints(self) -> Iterator[tuple[Inputs, Array]]:
+        """Where branches of the function or the claim meet, from the point that is given."""
+        for point in self._breakpoints.points(list(self.shapes)):
+            inputs = {name: array for name, array in point.items() if name in self.shapes}
+            yield self._point(inputs, None)
+
+    @cached_property
+    def _breakpoints(self) -> Breakpoints:
+        comparison = self.comparison
+        own = {str(VECTOR): self.weights} if comparison.subject.has_vector else {}
+        given = {name: np.asarray(array, dtype=np.float64) for name, array in {**own, **self.given}.items()}
+        return Breakpoints(self._programs, given, self._named, self.dtype)
+
+    @property
+    def _programs(self) -> list[Program]:
+        """The function and the claim."""
+        programs = (self.comparison.subject.program, self.comparison.reading.program)
+        return [program for program in programs if program is not None]
+
+    @cached_property
     def _named(self) -> list[float]:
         """Numbers that the function and the claim name, where their branches may meet."""
-        programs = [self.comparison.subject.program, self.comparison.reading.program]
-        atoms = (a for p in programs if p is not None for line in p.lines for a in line.call.operands)
-        numbers = dict.fromkeys(float(a) for a in atoms if a.is_Rational or a.is_Float)
-        return [n for n in numbers if abs(n) <= RANGES[-1][1]][:MOST_NAMED]
+        return numbers_of(self._programs)[:MOST_NAMED]
+
+    def _neighbours(self) -> Iterator[float]:
+        """These numbers with both signs, and what is near or a simple multiple."""
+        for n in self._named:
+            yield from (s * m for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
 
     def _near(self, name: str, generator: np.random.Generator) -> Generic:
         given = np.asarray(self.given[name], dtype=np.float64)
@@ -139,7 +175,7 @@ class Search:
             inputs = {name: _on_grid(array, grid, self.dtype) for name, array in look.inputs.items()}
             v = _on_grid(look.v, grid, self.dtype) if self.free_vector else look.v
             tried = self.comparison.look(inputs, v)
-            if tried.worst is not None:
+            if tried.shows:
                 best = tried
                 break
         budget = min(MOST_SHRINKING, max(FEWEST, MOST_WORK // 2 // self.comparison.work))
@@ -161,7 +197,7 @@ class Search:
         changed = look.inputs[name].copy()
         changed.flat[position] = number
         tried = self.comparison.look({**look.inputs, name: changed}, look.v)
-        return tried if tried.worst is not None else None
+        return tried if tried.shows else None
 
 
 def _counting(shape: Shape) -> Generic:

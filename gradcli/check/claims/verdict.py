@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 import sympy
 
-from gradcli.check.claims.evaluation import LAST_BITS, Comparison, Look
+from gradcli.check.claims.evaluation import LAST_BITS, Comparison, Look, Seen
+from gradcli.check.claims.limits import with_limits
 from gradcli.check.claims.mistakes import MOST_POINTS, mistake
 from gradcli.check.claims.proof import prove
 from gradcli.check.claims.reading import Reading, Subject, read, read_numbers
@@ -31,6 +32,9 @@ TRIES = 30
 
 FEWEST_RIGHT = 2
 """Of these, how many have to show none before a claim is called right in part: one may be an accident."""
+
+NEAR = 2.0**-12
+"""How far the first element is moved to a point close by, relative to it; the second twice as far, and so on."""
 
 MOST_OFF = 0.1
 """The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
@@ -77,13 +81,14 @@ def claimed(
     comparison = Comparison(subject, reading, tolerance)
     notes = _notes(comparison, reading)
     search = Search(comparison, inputs, seed, dtype)
-    here = comparison.look(inputs, subject.weights, LAST_BITS)
+    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
+    notes += [remark] if remark else []
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
-    if failing is None and comparison.entries:
+    if (failing is None or not failing.shows) and comparison.entries:
         found = search.run(points)
-        counted, failing = counted + found.points, found.counterexample
-        notes += _as_given(search, variable) if failing is not None and here.seen else []
+        counted, failing = counted + found.points, found.counterexample or failing
+        notes += _as_given(search, variable) if failing is not None and here.seen and here.worst is None else []
     if failing is not None:
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
@@ -98,8 +103,7 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
     subject, reading = comparison.subject, comparison.reading
     variable = str(subject.variable)
     if not counted:
-        reason = next(iter(here.missing.values()), "")
-        why = f": {reason}" if reason else ""
+        why = f": {_reason(here)}" if here.missing else ""
         return Claim(
             variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
         )
@@ -146,13 +150,14 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
         turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
     comparison = Comparison(subject, reading, tolerance, turned)
     notes = _notes(comparison, reading)
-    here = comparison.look(inputs, subject.weights, LAST_BITS)
+    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
+    notes += [remark] if remark else []
     counted = int(bool(here.seen))
     if here.worst is not None:
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
-    note = "" if counted else f"nothing was compared: {next(iter(here.missing.values()), comparison.chosen)}"
+    note = "" if counted else f"nothing was compared: {_reason(here) or comparison.chosen}"
     remarks = _remarks(comparison, here) if counted else []
     is_whole = counted and not here.missing and not comparison.chosen
     status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
@@ -171,11 +176,20 @@ def _remarks(comparison: Comparison, here: Look) -> list[str]:
     """Of the point: what could not be compared there."""
     if not here.missing:
         return []
-    entry, reason = next(iter(here.missing.items()))
+    entry = next(iter(here.missing))
     index = comparison.index(entry)
     where = f"at {list(index)}" if index else "at the point"
     more = f", and at {len(here.missing) - 1} more" if len(here.missing) > 1 else ""
-    return [f"{where} nothing was compared{more}: {reason}"]
+    return [f"{where} nothing was compared{more}: {_reason(here)}"]
+
+
+def _reason(here: Look) -> str:
+    """Why the first entry of those without anything to compare has nothing; empty if there is none."""
+    entry, reason = next(iter(here.missing.items()), (None, ""))
+    if entry is None or entry not in here.kinks:
+        return reason
+    left, right = (f"{slope:.6g}" for slope in here.kinks[entry])
+    return f"{reason}; a kink with slopes {left} and {right} has no derivative to claim"
 
 
 def _as_given(search: Search, variable: str) -> list[str]:
@@ -197,10 +211,21 @@ def _several(search: Search) -> tuple[list[Look], int]:
         look = comparison.look(inputs, v)
         if look.worst is not None and not look.missing:
             looks.append(look)
-        right += look.worst is None and any(not one.truth.contains(0) for one in look.seen)
+        right += _is_right_around(comparison, look)
         if len(looks) >= MOST_POINTS - 1:
             break
     return looks, right
+
+
+def _is_right_around(comparison: Comparison, look: Look) -> bool:
+    """Whether the claim is right at a point and close by, and not by chance."""
+    if look.worst is not None or look.missing or all(one.truth.contains(0) for one in look.seen):
+        return False
+    near, count = {}, 0
+    for name, array in look.inputs.items():
+        steps = np.arange(1.0, 1.0 + array.size).reshape(array.shape) + count
+        near[name], count = (array * (1 - NEAR * steps)).astype(array.dtype), count + array.size
+    return comparison.look(near, look.v).worst is None
 
 
 def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:
@@ -209,7 +234,7 @@ def _refuted(comparison: Comparison, text: str, look: Look, points: int, likelie
     reading, subject = comparison.reading, comparison.subject
     if reading.is_transposed:
         likeliest = _transposition(subject) + (f"; and then {likeliest}" if likeliest else "")
-    difference = "" if comparison.is_exact else _difference(look)
+    difference = _hidden(worst) if comparison.is_exact else _difference(look)
     return Claim(
         str(subject.variable),
         text,
@@ -258,6 +283,11 @@ def _of_numbers(comparison: Comparison, look: Look) -> str:
 def _is_plain(ratio: float) -> bool:
     nearest = sympy.Rational(ratio).limit_denominator(10) if math.isfinite(ratio) else sympy.Integer(0)
     return bool(nearest != 0 and abs(float(nearest) - ratio) < 1e-9 * abs(ratio) and abs(nearest) < 100)
+
+
+def _hidden(worst: Seen) -> str:
+    """How large a difference is that the digits do not show."""
+    return "" if worst.is_visible else f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
 
 
 def _difference(look: Look) -> str:
