@@ -67,6 +67,15 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("abs(x)**3", "3*x*abs(x)", {"x": -2}, "gradient"),
     ("sqrt(x**2)", "sign(x)", {"x": -2}, "gradient"),
     ("where(x > 0, x**2, 0)", "where(x >= 0, 2*x, 0)", {"x": 1}, "gradient"),
+    ("clamp(x, -1, 1)", "abs(x) < 1", {"x": 0.3}, "gradient"),
+    ("clamp(x, -1, 1)", "(x > -1) & (x < 1)", {"x": 0.3}, "gradient"),
+    ("relu6(x)", "(x > 0) & (x < 6)", {"x": 0.3}, "gradient"),
+    ("hardswish(x)", "where(x > 3, 1, where(x < -3, 0, x/3 + 1/2))", {"x": 1}, "gradient"),
+    ("huber_loss(x, t)", "clamp(x - t, -1, 1)", {"x": 0.3, "t": 1}, "gradient"),
+    ("smooth_l1_loss(x, t)", "clamp(x - t, -1, 1)", {"x": 0.3, "t": 1}, "gradient"),
+    ("abs(x - 1) + abs(x + 1)", "sign(x - 1) + sign(x + 1)", {"x": 3}, "gradient"),
+    ("maximum(x, y) + minimum(x, y)", "1", {"x": 3, "y": 3}, "gradient"),
+    ("relu(x - 1/7) - relu(1/7 - x)", "1", {"x": 3}, "gradient"),
     # A gradient
     ("sum(x**2)", "2*x", {"x": [1, 2, 3]}, "gradient"),
     ("sum(2*x)", "2", {"x": [1, 2, 3]}, "gradient"),
@@ -81,6 +90,10 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("prod(x)", "prod(x)/x", {"x": [1, 2, 3]}, "gradient"),
     ("x[::2].sum()", "[1, 0, 1, 0, 1]", {"x": [1, 2, 3, 4, 5]}, "gradient"),
     ("sum(relu(a*x))", "a*where(a*x > 0, 1, 0)", {"a": [1, -2, 3], "x": [1, 2, 3]}, "gradient"),
+    ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
+    ("mean(abs(A@x - t))", "A.T@sign(A@x - t)/2", {"A": _A, "x": [1, 2, 3], "t": [1, 2]}, "gradient"),
+    ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
+    ("huber_loss(x, t)", "clamp(x - t, -1, 1)/3", {"x": [0.3, 2, 3], "t": [1, 1, 1]}, "gradient"),
     # The Jacobian
     ("A@x", "A", {"A": _A, "x": [1, 2, 3]}, "Jacobian"),
     ("x**2", "diag(2*x)", {"x": [1, 2, 3]}, "Jacobian"),
@@ -123,6 +136,39 @@ BY_ANOTHER = [
 def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str) -> None:
     """Jacobi's formula and its relatives."""
     assert _claim(f, text, {name: value}, wrt=name).status == "proved"
+
+
+HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
+
+LAYERS = [
+    ("w@relu(W@x + b)", "outer(w*(W@x + b > 0), x)", "W"),
+    ("w@relu(W@x + b)", "w*(W@x + b > 0)", "b"),
+    ("w@relu(W@x + b)", "relu(W@x + b)", "w"),
+    ("(w@relu(W@x + b) - t)**2", "2*(w@relu(W@x + b) - t)*w*(W@x + b > 0)", "b"),
+    ("(w@relu(W@x + b) - t)**2", "outer(2*(w@relu(W@x + b) - t)*w*(W@x + b > 0), x)", "W"),
+    ("sum(relu(W@x))", "outer(W@x > 0, x)", "W"),
+    ("w@abs(W@x + b)", "outer(w*sign(W@x + b), x)", "W"),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "wrt"), LAYERS, ids=[f"{f} by {wrt}" for f, _, wrt in LAYERS])
+def test_a_gradient_of_a_hidden_layer_is_proved(f: str, text: str, wrt: str) -> None:
+    """Where a unit is about to fire there is no derivative, unless nothing comes of it."""
+    at = {name: value for name, value in HIDDEN.items() if name in parse(f).names}
+    claim = _claim(f, text, at, wrt=wrt)
+    assert claim.status == "proved"
+    assert claim.note.startswith("the proof is for ")
+
+
+def test_what_is_proved_but_for_boundaries_is_said_and_not_proved() -> None:
+    """By its input a network may be smooth where its units are not: 1 is the derivative of relu(x) - relu(-x) at 0."""
+    at = {name: HIDDEN[name] for name in ("w", "W", "x", "b")}
+    claim = _claim("w@relu(W@x + b)", "W.T@(w*(W@x + b > 0))", at)
+    assert claim.status == "no counterexample"
+    assert "it is proved but for points where a branch of it changes" in claim.note
+    one = _claim("relu(x - 1/7) - relu(1/7 - x)", "(x > 1/7) | (x < 1/7)", {"x": 1})
+    assert one.status == "no counterexample"
+    assert "it is proved but for points where a branch of it changes" in one.note
 
 
 HELD = [
@@ -335,6 +381,9 @@ def test_a_proof_is_no_proof_at_a_boundary_that_is_no_kink() -> None:
     assert _claim("x", "where(x == 1/7, 5, 1)", {"x": 2}).status != "proved"
     assert _claim("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}).status != "proved"
     assert _claim("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}).status != "proved"
+    assert _claim("relu(x - 1/7) - relu(1/7 - x)", "where(x == 1/7, 2, 1)", {"x": 2}).status != "proved"
+    by_rule = "where(x >= 1/7, 1, 0) + where(x <= 1/7, 1, 0)"
+    assert _claim("relu(x - 1/7) - relu(1/7 - x)", by_rule, {"x": 2}).status != "proved"
     both = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"  # wrong where x crosses either, and that is no matter
     assert _claim("relu(x + y - 1/7) - relu(x - y - 1/7)", both, {"x": 1, "y": 1}).status != "refuted"
     cancelling = "relu(x + y - 1/7) - relu(x - y - 1/7)"  # by x at (1/7, 0): smooth

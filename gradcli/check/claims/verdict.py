@@ -108,11 +108,14 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
             variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
         )
     notes = [*notes, *_remarks(comparison, here)]
-    proved = prove(subject, reading)
-    if proved is None:
+    proof = prove(subject, reading)
+    if proof is None:
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
-    where = f"the proof is {proved}" if proved else ""
-    return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, where))
+    shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
+    if proof.is_open:
+        notes.append("it is proved but for points where a branch of it changes, at which parts of a kink may cancel")
+        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, shapes))
+    return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, shapes))
 
 
 def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
