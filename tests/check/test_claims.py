@@ -52,6 +52,9 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("gelu(x)", "(1 + erf(x/sqrt(2)))/2 + x*exp(-x**2/2)/sqrt(2*pi)", {"x": 1}, "gradient"),
     ("x**x", "x**x*(log(x) + 1)", {"x": 2}, "gradient"),
     ("sqrt(x**2 + 1)", "x/sqrt(x**2 + 1)", {"x": 2}, "gradient"),
+    ("acosh(x)", "1/sqrt(x**2 - 1)", {"x": 2}, "gradient"),
+    ("asin(x)", "1/sqrt((1 - x)*(1 + x))", {"x": 0.5}, "gradient"),
+    ("sqrt(x)*sqrt(y)", "sqrt(y/x)/2", {"x": 2, "y": 3}, "gradient"),
     ("x/sqrt(x**2 + 1)", "(x**2 + 1)**(-3/2)", {"x": 2}, "gradient"),
     ("i1(x)", "i0(x) - i1(x)/x", {"x": 2.5}, "gradient"),
     ("lgamma(x)", "digamma(x)", {"x": 2.5}, "gradient"),
@@ -90,6 +93,11 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("prod(x)", "prod(x)/x", {"x": [1, 2, 3]}, "gradient"),
     ("x[::2].sum()", "[1, 0, 1, 0, 1]", {"x": [1, 2, 3, 4, 5]}, "gradient"),
     ("sum(relu(a*x))", "a*where(a*x > 0, 1, 0)", {"a": [1, -2, 3], "x": [1, 2, 3]}, "gradient"),
+    ("max(x)", "x == max(x)", {"x": [1, 2, 3]}, "gradient"),
+    ("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)}, "gradient"),
+    ("amin(w*x)", "where(w*x == min(w*x), w, 0)", {"x": [1, 2, 3], "w": [2, 1, -1]}, "gradient"),
+    ("norm(x, inf)", "where(abs(x) == max(abs(x)), sign(x), 0)", {"x": [1, -2, 3]}, "gradient"),
+    ("norm(x, inf)", "(abs(x) == norm(x, inf))*sign(x)", {"x": [1, -2, 3]}, "gradient"),
     ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
     ("mean(abs(A@x - t))", "A.T@sign(A@x - t)/2", {"A": _A, "x": [1, 2, 3], "t": [1, 2]}, "gradient"),
     ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
@@ -128,6 +136,11 @@ BY_ANOTHER = [
     ("logdet(A)", "inv(A).T", "A", "[[2, 1], [1, 3]]"),
     ("trace(A@A)", "2*A.T", "A", _P),
     ("A*A", "2*A*v", "A", _A),
+    ("logdet(A@A.T)", "2*inv(A@A.T)@A", "A", _A),
+    ("logdet(A@A.T)", "2*inv(A).T", "A", _P),
+    ("logdet(A.T@A)", "2*A@inv(A.T@A)", "A", "[[1, 2], [0.5, -3], [1, 1]]"),
+    ("logdet(A)", "inv(A).T", "A", "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"),
+    ("det(A@A)", "2*det(A)*det(A)*inv(A).T", "A", "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"),
     ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", "A", _P),
 ]
 
@@ -136,6 +149,22 @@ BY_ANOTHER = [
 def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str) -> None:
     """Jacobi's formula and its relatives."""
     assert _claim(f, text, {name: value}, wrt=name).status == "proved"
+
+
+def test_the_determinant_of_a_product_is_that_of_its_factors() -> None:
+    """By either of them; the size is that of the example."""
+    for name, text in (("A", "det(A)*det(B)*inv(A).T"), ("A", "det(A@B)*inv(A).T"), ("B", "det(A@B)*inv(B).T")):
+        claim = _claim("det(A@B)", text, {"A": _P, "B": _S}, wrt=name)
+        assert (claim.status, claim.note) == ("proved", "the proof is for A of shape (2, 2) and B of shape (2, 2)")
+
+
+def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
+    """The largest of 1, 1 has none by either."""
+    assert "it is proved where it is differentiable" in _claim("max(x)", "x == max(x)", {"x": [1, 1]}).note
+    tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
+    assert (tied.status, tied.claimed, tied.truth) == ("refuted", 2.0, 1.0)
+    shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
+    assert shared.status == "refuted"
 
 
 HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
@@ -157,7 +186,7 @@ def test_a_gradient_of_a_hidden_layer_is_proved(f: str, text: str, wrt: str) -> 
     at = {name: value for name, value in HIDDEN.items() if name in parse(f).names}
     claim = _claim(f, text, at, wrt=wrt)
     assert claim.status == "proved"
-    assert claim.note.startswith("the proof is for ")
+    assert "the proof is for " in claim.note
 
 
 def test_what_is_proved_but_for_boundaries_is_said_and_not_proved() -> None:

@@ -16,8 +16,9 @@ import sympy
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
+from gradcli.check.claims.quotients import Quotients, TooManyError
 from gradcli.language import meaning
-from gradcli.language.aggregates import Total
+from gradcli.language.aggregates import InverseElement, MatrixDeterminant, Total
 from gradcli.symbolic.linear import tidied
 
 MOST_NODES = 1_200
@@ -28,6 +29,9 @@ MOST_TERMS = 1_500
 
 MOST_PARTS = 40
 """Opaque parts of a rational function."""
+
+LARGEST_MATRIX = 4
+"""Rows of a matrix whose determinant is written out."""
 
 LARGEST_MULTIPLE = 8
 """Multiples of an angle that are written out."""
@@ -94,18 +98,21 @@ def vanishes(expression: Expr) -> bool:
         return True
     if size(expression) > MOST_NODES:
         return False
+    if _vanishes(expression):
+        return True
+    joined = _with_joined_roots(expression)
+    return joined != expression and _vanishes(joined)
+
+
+def _vanishes(expression: Expr) -> bool:
     expression = tidied(_split(tidied(expression)))
     if size(expression) > MOST_NODES:
         return False
     parts = _Parts(expression)
     try:
         return parts.is_zero(parts.rational(expression))
-    except _TooManyError:
+    except TooManyError:
         return False
-
-
-class _TooManyError(Exception):
-    """A bound of this module was met."""
 
 
 def _terms(expression: Expr) -> int:
@@ -119,12 +126,6 @@ def _terms(expression: Expr) -> int:
             terms = _terms(expression.base)
             return 1 if terms == 1 else math.comb(terms + min(n, MOST_TERMS) - 1, terms - 1)
     return 1
-
-
-def _expanded(expression: Expr) -> Expr:
-    if _terms(expression) > MOST_TERMS:
-        raise _TooManyError
-    return sympy.expand(expression)
 
 
 def _split(expression: Expr) -> Expr:
@@ -156,6 +157,7 @@ class _Parts:
     def __init__(self, expression: Expr) -> None:
         self.symbols: dict[Expr, sympy.Dummy] = {}
         self.relations: list[tuple[sympy.Symbol, int, Expr]] = []
+        self.defined: dict[sympy.Symbol, Expr] = {}
         self.denominators: dict[Expr, int] = {}
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
@@ -179,28 +181,46 @@ class _Parts:
                 return self._powers(expression.args[0], sympy.exp, sympy.E)
             case sympy.sin() | sympy.cos():
                 return self._angle(expression)
+            case MatrixDeterminant() | InverseElement() if (entries := _entries(expression)) is not None:
+                return self._of_matrix(expression, entries)
             case sympy.Function():
                 return self._part(expression.func(*map(self._normal, expression.args)))
         return self._part(expression)
 
     def is_zero(self, rational: Expr) -> bool:
         """Whether the numerator is 0 modulo the relations, those of outer roots first."""
-        numerator = self._numerator(rational)
+        symbols = {*self.symbols.values(), *rational.free_symbols}
+        quotients = Quotients(symbols, self.defined)
+        numerator, _ = quotients.of(rational)
         for symbol, power, value in reversed(self.relations):
-            if numerator.has(symbol):
-                numerator = self._numerator(_reduced(numerator, symbol, power, value))
+            numerator = quotients.with_power(numerator, symbol, power, value)
         return bool(numerator == 0)
-
-    def _numerator(self, rational: Expr) -> Expr:
-        if size(rational) > MOST_NODES:
-            raise _TooManyError
-        numerator, _ = sympy.fraction(sympy.together(rational))
-        return _expanded(numerator)
 
     def _part(self, expression: Expr) -> sympy.Dummy:
         if len(self.symbols) > MOST_PARTS:
-            raise _TooManyError
+            raise TooManyError
         return self.symbols.setdefault(expression, sympy.Dummy("part", real=True))
+
+    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> sympy.Dummy:
+        """A determinant, or an element of an inverse by its minor, from the elements of the matrix.
+
+        The determinant stays a symbol until last, so that it cancels.
+        """
+        whole = MatrixDeterminant(expression.body, expression.limits)
+        is_new = whole not in self.symbols
+        determinant = self._part(whole)
+        if is_new:
+            value = self.rational(_determinant(entries))
+            self.relations.append((determinant, 1, value))
+        if isinstance(expression, MatrixDeterminant):
+            return determinant
+        is_new = expression not in self.symbols
+        symbol = self._part(expression)
+        if is_new:
+            row, column = map(int, expression.free)
+            minor = self.rational(_determinant(entries.minor_submatrix(column, row)))
+            self.defined[symbol] = (-1) ** (row + column) * minor / determinant
+        return symbol
 
     def _normal(self, argument: Expr) -> Expr:
         if isinstance(argument, Expr) and _terms(argument) <= MOST_TERMS:
@@ -259,7 +279,47 @@ class _Parts:
         return [(c, rest) if c.is_Rational else (Integer(1), c * rest) for c, rest in pairs]
 
 
-def _reduced(numerator: Expr, symbol: sympy.Symbol, power: int, value: Expr) -> Expr:
-    """A polynomial with symbol**power replaced by a value, as often as it goes."""
-    polynomial = sympy.Poly(numerator, symbol)
-    return sympy.Add(*(c.as_expr() * symbol ** (n % power) * value ** (n // power) for (n,), c in polynomial.terms()))
+def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
+    """The elements of a small matrix; None if it is larger, or which element is meant depends on an index."""
+    (rows, _, last), (columns, _, _) = matrix.limits
+    if not last.is_Integer or last >= LARGEST_MATRIX or not all(index.is_Integer for index in matrix.free):
+        return None
+    n = int(last) + 1
+    return sympy.Matrix(n, n, lambda p, q: matrix.body.xreplace({rows: Integer(p), columns: Integer(q)}))
+
+
+def _determinant(entries: sympy.Matrix) -> Expr:
+    """By the first row, as it is written."""
+    if entries.rows == 0:
+        return Integer(1)
+    first = (entries[0, n] * _determinant(entries.minor_submatrix(0, n)) * (-1) ** n for n in range(entries.cols))
+    return sympy.Add(*first)
+
+
+def _with_joined_roots(expression: Expr) -> Expr:
+    """Products of roots as roots of products: sqrt(a)*sqrt(b) = sqrt(a*b) wherever the left side is a real number."""
+    return bottom_up(expression, _joined_roots)
+
+
+def _joined_roots(expression: Expr) -> Expr:
+    if not isinstance(expression, sympy.Mul):
+        return expression
+    under: dict[int, list[Expr]] = {}
+    rest = []
+    for factor in expression.args:
+        is_root = isinstance(factor, sympy.Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
+        if is_root:
+            under.setdefault(int(factor.exp.q), []).append(factor.base**factor.exp.p)
+        else:
+            rest.append(factor)
+    if all(len(bases) == 1 for bases in under.values()):
+        return expression
+    return sympy.Mul(*rest, *(_root_of(sympy.cancel(sympy.Mul(*bases)), q) for q, bases in under.items()))
+
+
+def _root_of(base: Expr, q: int) -> Expr:
+    """The q-th root of a base, or one over that of its inverse where that is a polynomial."""
+    above, below = sympy.fraction(base)
+    if above == 1:
+        return sympy.Pow(below, sympy.Rational(-1, q))
+    return sympy.Pow(base, sympy.Rational(1, q))

@@ -19,7 +19,7 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.check.claims.identity import MOST_NODES, rewritten, size
 from gradcli.check.claims.reading import VECTOR, Reading, Subject, as_written, exact
-from gradcli.check.claims.regions import Region, Regions, hides_kinks
+from gradcli.check.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.check.point import unravel
 from gradcli.errors import Span
 from gradcli.language.indexing import Shape, show
@@ -47,10 +47,12 @@ class Proof:
     Attributes:
         shapes: For which shapes, in words.
         is_open: Whether only for points at which nothing that a branch depends on is 0.
+        has_kinks: Whether there are points without a derivative, at which the claim says another number than a slope.
     """
 
     shapes: str
     is_open: bool
+    has_kinks: bool
 
 
 def prove(subject: Subject, reading: Reading) -> Proof | None:
@@ -58,11 +60,12 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
     with _no_proof():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
-            if _is_uniform(subject, reading) and _holds_in_general(subject, sides, is_open=is_open):
-                return Proof(_shapes(subject, sides.entries), is_open)
+            regions = Regions(sides.ranges, is_open=is_open)
+            if _is_uniform(subject, reading) and _holds_in_general(subject, sides, regions):
+                return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
             with _no_proof():
-                if _holds_written_out(subject, reading, sides, is_open=is_open):
-                    return Proof(_shapes(subject, None), is_open)
+                if _holds_written_out(subject, reading, sides, regions):
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
     return None
 
 
@@ -163,29 +166,30 @@ def _shapes(subject: Subject, entries: Entries | None) -> str:
 # -- with symbolic indices
 
 
-def _holds_in_general(subject: Subject, sides: _Sides, *, is_open: bool) -> bool:
+def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool:
     derivative = sides.derivative
     target = sympy.IndexedBase(str(subject.variable), real=True)[derivative.columns] if subject.x else subject.variable
     for chosen, expression in derivative.cases:
-        if not _holds(expression, sides.claim.xreplace(chosen), target.xreplace(chosen), sides.ranges, is_open=is_open):
+        if not _holds(expression, sides.claim.xreplace(chosen), target.xreplace(chosen), regions):
             return False
     return True
 
 
-def _holds(truth: Expr, claim: Expr, target: Expr, ranges: Ranges, *, is_open: bool) -> bool:
+def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     """Whether truth and claim are the same in each region of their conditions."""
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
+    truth, claim = with_rivals(*tidied(sympy.Tuple(truth, claim)).args, target)
     truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
-    if not is_open and hides_kinks(truth, target):
+    if not regions.is_open and hides_kinks(truth, target):
         return False
-    return Regions(ranges, is_open=is_open).agree(Region(truth, claim, truth, target))
+    return regions.hold(Region(truth, claim, truth, target))
 
 
 # -- entry by entry
 
 
-def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, *, is_open: bool) -> bool:
+def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, regions: Regions) -> bool:
     derivative = sides.derivative
     y = subject.y if reading.of == "Jacobian" else ()
     if math.prod(y) * math.prod(subject.x) > MOST_WRITTEN or derivative.sizes:
@@ -198,7 +202,7 @@ def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, *, is_
             here = {symbol: Integer(n) for symbol, n in values.items()}
             written = [_written_out(side.xreplace(here)).xreplace(weights) for side in (truth, sides.claim)]
             target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable
-            if not _holds(written[0], written[1], target, sides.ranges, is_open=is_open):
+            if not _holds(written[0], written[1], target, regions):
                 return False
     return True
 

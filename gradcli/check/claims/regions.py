@@ -18,7 +18,7 @@ from sympy.core.relational import Relational
 from gradcli.check.claims.identity import MOST_NODES, size, vanishes
 from gradcli.check.claims.inequalities import Assumption, Sign, exclude
 from gradcli.language import meaning
-from gradcli.language.aggregates import Aggregate
+from gradcli.language.aggregates import Aggregate, Chosen, Largest, Smallest
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST_REGIONS = 400
@@ -130,7 +130,7 @@ class Region:
 
 
 class Regions:
-    """The regions of one entry.
+    """The regions of entries, one after the other.
 
     Args:
         ranges: Of the indices.
@@ -138,10 +138,15 @@ class Regions:
     """
 
     def __init__(self, ranges: Ranges, *, is_open: bool = False) -> None:
-        self.ranges, self.is_open, self.left = ranges, is_open, MOST_REGIONS
+        self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, 0, False
+
+    def hold(self, region: Region) -> bool:
+        """Whether truth and claim are proved to be the same in all parts of this region."""
+        self.left = MOST_REGIONS
+        return self.agree(region)
 
     def agree(self, region: Region) -> bool:
-        """Whether truth and claim are proved to be the same all over a region."""
+        """The same within what is left of `MOST_REGIONS`."""
         self.left -= 1
         if self.left < 0:
             return False
@@ -152,6 +157,9 @@ class Regions:
         condition = next(iter(conditions(region.truth, region.claim)), None)
         if condition is None:
             return self._agree_on_boundary(region) if region.is_boundary else vanishes(region.truth - region.claim)
+        if condition.difference.is_number:
+            sign = self._sign(region, condition.difference)
+            return sign is not None and self.agree(region.beside(condition, sign))
         return all(map(self.agree, self._cases(region, condition)))
 
     def _cases(self, region: Region, condition: Condition) -> Iterator[Region]:
@@ -166,7 +174,9 @@ class Regions:
         except _OpenError as error:
             return error.condition is not None and all(map(self.agree, self._cases(region, error.condition)))
         claim = region.here(region.claim)
-        if vanishes(before - claim) or vanishes(behind - claim):
+        is_slope = vanishes(before - claim), vanishes(behind - claim)
+        self.has_kinks |= not all(is_slope)
+        if any(is_slope):
             return True  # it is the derivative where the slopes are the same
         jump = sympy.expand(behind - before)
         is_kink = jump != 0 and exclude((*region.assumed, (jump, 0)))
@@ -249,8 +259,40 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
     """Whether a condition that x enters runs over a bound index, so that its boundary is not looked at."""
     hidden = set(bound(truth))
     x = target.base if isinstance(target, sympy.Indexed) else target
-    parts = truth.atoms(meaning.Comparison, Relational)
-    return any(part.free_symbols & hidden and part.has(x) for part in parts)
+    parts = truth.atoms(meaning.Comparison, Relational, Chosen)
+    return any((isinstance(part, Chosen) or part.free_symbols & hidden) and part.has(x) for part in parts)
+
+
+def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
+    """Both sides with each extreme that x enters at its own place only as the choice between that and all others.
+
+    With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
+    x[j] is chosen, and equals the largest, where it is at least M.
+    """
+    sides = sympy.Tuple(truth, claim)
+    for extreme in sorted(sides.atoms(Largest, Smallest), key=sympy.default_sort_key):
+        own = _own_index(extreme, target)
+        if own is None:
+            continue
+        rival = sympy.Dummy("extreme of the others", real=True)
+        value = extreme.body.xreplace(own)
+        wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
+        chosen = Chosen(extreme, *(own[k] for k in extreme.bound))
+        sides = sides.xreplace({chosen: wins}).xreplace({extreme: meaning.where(wins, value, rival)})
+    return sides.args
+
+
+def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr] | None:
+    """The bound indices at which x[j] enters an extreme; None if it enters elsewhere, or at several places."""
+    if not isinstance(target, sympy.Indexed):
+        return None
+    elements = [a for a in extreme.body.atoms(sympy.Indexed) if a.base == target.base]
+    if len(elements) != 1 or len(elements[0].indices) != len(target.indices):
+        return None
+    pairs = dict(zip(elements[0].indices, target.indices, strict=True))
+    own = {k: pairs[k] for k in extreme.bound if k in pairs}
+    is_fixed = all(k in own or k == index for k, index in pairs.items())
+    return own if len(own) == len(extreme.bound) and is_fixed else None
 
 
 def solved(difference: Expr) -> dict[Expr, Expr]:

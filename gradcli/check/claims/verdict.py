@@ -115,6 +115,7 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
     if proof.is_open:
         notes.append("it is proved but for points where a branch of it changes, at which parts of a kink may cancel")
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, shapes))
+    notes += ["it is proved where it is differentiable"] if proof.has_kinks else []
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, shapes))
 
 
