@@ -179,7 +179,8 @@ def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     """Whether truth and claim are the same in each region of their conditions."""
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
-    truth, claim = with_rivals(*tidied(sympy.Tuple(truth, claim)).args, target)
+    truth, claim = tidied(sympy.Tuple(truth, claim)).args
+    truth, claim = with_rivals(truth, claim, target)
     truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
     if not regions.is_open and hides_kinks(truth, target):
         return False

@@ -269,8 +269,7 @@ def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
     With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
     x[j] is chosen, and equals the largest, where it is at least M.
     """
-    sides = sympy.Tuple(truth, claim)
-    for extreme in sorted(sides.atoms(Largest, Smallest), key=sympy.default_sort_key):
+    for extreme in sorted(truth.atoms(Largest, Smallest) | claim.atoms(Largest, Smallest), key=sympy.default_sort_key):
         own = _own_index(extreme, target)
         if own is None:
             continue
@@ -278,8 +277,9 @@ def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
         value = extreme.body.xreplace(own)
         wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
         chosen = Chosen(extreme, *(own[k] for k in extreme.bound))
-        sides = sides.xreplace({chosen: wins}).xreplace({extreme: meaning.where(wins, value, rival)})
-    return sides.args
+        either = meaning.where(wins, value, rival)
+        truth, claim = (side.xreplace({chosen: wins}).xreplace({extreme: either}) for side in (truth, claim))
+    return truth, claim
 
 
 def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr] | None:

@@ -37,7 +37,7 @@ TRIES = 6
 MOST_NAMED = 8
 """Numbers of the texts that are tried, too, each with its neighbours."""
 
-MOST_BREAKPOINTS = 300
+MOST_BREAKPOINTS = 200
 """Points where branches meet, and beside them."""
 
 MOST_WORK = 400_000
