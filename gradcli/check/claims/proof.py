@@ -61,8 +61,11 @@ def prove(subject: Subject, reading: Reading) -> Proof | None:
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
             regions = Regions(sides.ranges, is_open=is_open)
-            if _is_uniform(subject, reading) and _holds_in_general(subject, sides, regions):
-                return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
+            if _is_uniform(subject, reading):
+                if _holds_in_general(subject, sides, regions):
+                    return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
+                if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
             with _no_proof():
                 if _holds_written_out(subject, reading, sides, regions):
                     return Proof(_shapes(subject, None), is_open, regions.has_kinks)
@@ -89,6 +92,14 @@ class _Sides:
     def ranges(self) -> Ranges:
         """Of all indices."""
         return {**self.derivative.ranges, **self.entries.ranges}
+
+    @property
+    def at_hand(self) -> _Sides:
+        """The same for the sizes at hand only."""
+        sizes = {symbol: Integer(n) for symbol, n in self.derivative.sizes.items()}
+        sizes |= {symbol: Integer(n) for n, symbol in self.entries.sizes.symbols.items()}
+        cases = tuple((chosen, expression.xreplace(sizes)) for chosen, expression in self.derivative.cases)
+        return replace(self, derivative=replace(self.derivative, cases=cases), claim=self.claim.xreplace(sizes))
 
 
 def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
@@ -180,11 +191,11 @@ def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
     truth, claim = tidied(sympy.Tuple(truth, claim)).args
-    truth, claim = with_rivals(truth, claim, target)
-    truth, claim = tidied(rewritten(truth)), tidied(rewritten(claim))
+    truth, claim = map(rewritten, with_rivals(truth, claim, target))
+    truth, claim = tidied(sympy.Tuple(truth, claim)).args
     if not regions.is_open and hides_kinks(truth, target):
         return False
-    return regions.hold(Region(truth, claim, truth, target))
+    return regions.agree(Region(truth, claim, truth, target))
 
 
 # -- entry by entry

@@ -21,8 +21,8 @@ from gradcli.language import meaning
 from gradcli.language.aggregates import Aggregate, Chosen, Largest, Smallest
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
-MOST_REGIONS = 400
-"""Regions of one entry, boundaries among them."""
+MOST_REGIONS = 250
+"""Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
 SIGNS: Mapping[type[Expr] | str, tuple[Sign, ...]] = {
     meaning.gt: (1,),
@@ -138,15 +138,10 @@ class Regions:
     """
 
     def __init__(self, ranges: Ranges, *, is_open: bool = False) -> None:
-        self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, 0, False
-
-    def hold(self, region: Region) -> bool:
-        """Whether truth and claim are proved to be the same in all parts of this region."""
-        self.left = MOST_REGIONS
-        return self.agree(region)
+        self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, MOST_REGIONS, False
 
     def agree(self, region: Region) -> bool:
-        """The same within what is left of `MOST_REGIONS`."""
+        """Whether truth and claim are proved to be the same in all parts of a region."""
         self.left -= 1
         if self.left < 0:
             return False

@@ -113,7 +113,7 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
     shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
     if proof.is_open:
-        notes.append("it is proved but for points where a branch of it changes, at which parts of a kink may cancel")
+        notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
         return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, shapes))
     notes += ["it is proved where it is differentiable"] if proof.has_kinks else []
     return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, shapes))
