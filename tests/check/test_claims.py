@@ -420,6 +420,8 @@ def test_a_proof_is_no_proof_at_a_boundary_that_is_no_kink() -> None:
     assert _claim("x", "where(x > 1/7, 1, where(x < 1/7, 1, 5))", {"x": 2}).status != "proved"
     assert _claim("where(y > 1/7, x, 2*x)", "where(y >= 1/7, 1, 2)", {"x": 1, "y": 1}).status != "proved"
     assert _claim("relu(x - 1/7) - relu(1/7 - x)", "where(x == 1/7, 2, 1)", {"x": 2}).status != "proved"
+    stepped = "where(x > 1/7, x - 1/7, -floor(x - 1/7)*(x - 1/7))"  # x - 1/7 on both sides
+    assert _claim(stepped, "where(x > 1/7, 1, -floor(x - 1/7))", {"x": 2}).status != "proved"
     by_rule = "where(x >= 1/7, 1, 0) + where(x <= 1/7, 1, 0)"
     assert _claim("relu(x - 1/7) - relu(1/7 - x)", by_rule, {"x": 2}).status != "proved"
     both = "where(x + y > 1/7, 1, 0) - where(x - y > 1/7, 1, 0)"  # wrong where x crosses either, and that is no matter

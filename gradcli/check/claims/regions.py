@@ -42,6 +42,10 @@ SIGNS: Mapping[type[Expr] | str, tuple[Sign, ...]] = {
 """The signs of a - b for which a condition on a and b holds."""
 
 
+STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
+"""Functions that jump without a condition."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """The sign of an expression that something depends on, each with the signs for which it holds."""
@@ -251,11 +255,18 @@ def bound(expression: Expr) -> Iterator[Expr]:
 
 
 def hides_kinks(truth: Expr, target: Expr) -> bool:
-    """Whether a condition that x enters runs over a bound index, so that its boundary is not looked at."""
+    """Whether there may be boundaries at which the slopes on both sides are not looked at.
+
+    So it is where a condition that x enters runs over a bound index, and where a step, which is what it is at its jump
+    from one side only, meets a condition or a step of another kind.
+    """
     hidden = set(bound(truth))
     x = target.base if isinstance(target, sympy.Indexed) else target
-    parts = truth.atoms(meaning.Comparison, Relational, Chosen)
-    return any((isinstance(part, Chosen) or part.free_symbols & hidden) and part.has(x) for part in parts)
+    parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
+    if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
+        return True
+    steps = {part.func for part in truth.atoms(*STEPS) if part.has(x)}
+    return len(steps) + bool(parts) > 1 if steps else False
 
 
 def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
