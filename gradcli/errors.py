@@ -179,6 +179,13 @@ class OutputError(GradcliError):
     exit_code = 74
 
 
+class InternalError(GradcliError):
+    """A bug of ours, said of one request so that the next can be answered."""
+
+    kind = "internal"
+    exit_code = 70
+
+
 def constants_meant(names: Container[str]) -> str:
     """What to say before a hint where a variable may be meant for a constant.
 

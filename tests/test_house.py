@@ -140,7 +140,12 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
         assert text.count("\n") <= 400, module
         assert not any(word in text for word in ("maxsize=None", "import cache\n", "functools.cache\n")), module
         for node in ast.walk(tree):
-            assert not (fault := _fault(node)), (module, fault)
+            fault = _fault(node)
+            assert not fault or (str(module.relative_to(PACKAGE)), fault) in DOORS, (module, fault)
+
+
+DOORS = {("cli/batch.py", "except Exception")}
+"""Where a bug of ours must not end what follows it: it is answered as one, and the stream goes on."""
 
 
 def _fault(node: ast.AST) -> str:

@@ -131,7 +131,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (MemoryError, RuntimeError) as error:
-        return _report(out_of_memory(error), arguments)
+        too_large = out_of_memory(error)
+        if too_large is None:
+            raise
+        return _report(too_large, arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
 

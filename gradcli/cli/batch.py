@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import traceback
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 
-from gradcli.cli.output import Stream, out_of_memory, require_stdout, send
-from gradcli.errors import GradcliError, InputError, UsageError
-
-if TYPE_CHECKING:
-    from gradcli.requests import Request
-
-FAILED = 2
-"""Exit code where a request was wrong."""
+from gradcli.cli.output import Stream, out_of_memory, remark, require_stdout, send
+from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 
 Requests = Annotated[
     str | None,
@@ -38,7 +34,8 @@ def batch(file: Requests = None) -> Stream:
 
     A request is one object: "command", "expression", and the options of the command as keys, such as "at", "v" or
     "vs" (several), "u", "wrt", "dtype", "check". Its answer is the line that --json prints, written at once, and
-    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
+    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2,
+    and 70 where an error is a bug of gradcli ("kind": "internal").
     Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, explain, graph and code.
 
     \b
@@ -50,30 +47,43 @@ def batch(file: Requests = None) -> Stream:
 
 def _answer_all(file: str | None) -> int:
     """Answer line after line."""
-    from gradcli.requests import lines, read
+    from gradcli.requests import lines
 
     require_stdout()
-    is_right = True
+    code = 0
     with _opened(file) as stream:
         for number, line in enumerate(lines(stream), start=1):
             if line is None or line.strip():
-                reply, is_answered = _reply(read(line), number)
+                reply, its_code = _reply(line, number)
                 send(reply)
-                is_right &= is_answered
-    return 0 if is_right else FAILED
+                code = max(code, its_code)
+    return code
 
 
-def _reply(request: Request, number: int) -> tuple[str, bool]:
-    """The line for a request, and whether it is an answer."""
+def _reply(line: bytes | None, number: int) -> tuple[str, int]:
+    """The line for a request, and the exit code that it would have alone."""
     from gradcli.report.json import render_error, render_reply
-    from gradcli.requests import answer
+    from gradcli.requests import answer, read
 
+    request = read(line)
     try:
-        return render_reply(answer(request), request.head), True
-    except GradcliError as error:
-        return render_error(error, request.head, line=number), False
-    except (MemoryError, RuntimeError) as error:
-        return render_error(out_of_memory(error), request.head, line=number), False
+        return render_reply(answer(request), request.head), 0
+    except Exception as error:  # whatever it is, it must not take along the answers behind it
+        said = _said(error)
+        return render_error(said, request.head, line=number), said.exit_code
+
+
+def _said(error: Exception) -> GradcliError:
+    """What the line of a request says that was not answered."""
+    known = error if isinstance(error, GradcliError) else out_of_memory(error)
+    if known is not None:
+        return known
+    if os.environ.get("GRADCLI_DEBUG"):
+        remark("".join(traceback.format_exception(error)))
+    return InternalError(
+        f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
+        hint="this is a bug of gradcli; please report it with the request",
+    )
 
 
 @contextlib.contextmanager

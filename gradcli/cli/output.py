@@ -175,10 +175,10 @@ def send(text: str) -> None:
     _send(text, sys.stdout)
 
 
-def out_of_memory(error: MemoryError | RuntimeError) -> TooLargeError:
-    """What to say where an allocation failed, which torch raises as a RuntimeError; any other is raised again."""
-    if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
-        raise error
+def out_of_memory(error: Exception) -> TooLargeError | None:
+    """What to say where an allocation failed, which torch raises as a RuntimeError; None of any other error."""
+    if not isinstance(error, MemoryError) and not (isinstance(error, RuntimeError) and "allocate memory" in str(error)):
+        return None
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
 
 

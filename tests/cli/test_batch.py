@@ -183,6 +183,48 @@ def test_a_request_without_memory_is_one_error(error: Exception, ask: Ask, monke
     assert second["value"] == 1
 
 
+@pytest.mark.parametrize("error", [KeyError("x"), RecursionError("deep"), NotImplementedError(), AssertionError("no")])
+def test_a_bug_of_ours_is_one_answer_and_the_stream_goes_on(
+    error: Exception, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kind is internal, its line has the id, and the exit code is 70 whatever else went wrong."""
+
+    def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(gradcli.function.Function, "grad", failing)
+    fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
+    run = ask(GOOD | {"id": 1}, fine, "nonsense", fine)
+    first, second, third, fourth = map(json.loads, run.out.splitlines())
+    assert (run.code, run.err, first["schema"], first["id"]) == (70, "", 1, 1)
+    assert (first["error"]["kind"], first["error"]["line"]) == ("internal", 1)
+    assert type(error).__name__ in first["error"]["message"]
+    assert third["error"]["kind"] == "syntax"
+    assert second["value"] == fourth["value"] == 1
+
+
+def test_the_trace_of_a_bug_is_shown_if_asked(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On stderr, as for every command."""
+    monkeypatch.setenv("GRADCLI_DEBUG", "1")
+    monkeypatch.setattr(gradcli.function.Function, "grad", lambda *_, **__: {}["x"])
+    assert "Traceback" in ask(GOOD).err
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+def test_what_ends_the_process_is_no_bug(error: BaseException, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt within a request ends the stream."""
+
+    def ending(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(gradcli.function.Function, "grad", ending)
+    if isinstance(error, SystemExit):
+        with pytest.raises(SystemExit):
+            ask(GOOD, GOOD)
+    else:
+        assert ask(GOOD, GOOD) == Run(130, "", "")
+
+
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
     """Through pipes, one at a time."""
     with _process(warm.gradcli(), "batch") as process:
