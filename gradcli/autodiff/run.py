@@ -100,7 +100,7 @@ def evaluate(
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, TypeError, IndexError, OverflowError) as error:
                 if "allocate memory" in str(error):
                     raise
                 reason = " ".join(str(error).split())

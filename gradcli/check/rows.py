@@ -194,7 +194,8 @@ class Rows:
         """The largest magnitude in each row; what is not finite shows most."""
         scores = np.zeros(self.gradient[name].size)
         for block in self.hessian[name].values():
-            largest = np.abs(block.reshape(len(scores), -1)).max(axis=1, initial=0.0)
+            rows = block.reshape(len(scores), block.size // max(1, len(scores)))  # not -1: there may be no rows
+            largest = np.abs(rows).max(axis=1, initial=0.0)
             scores = np.maximum(scores, np.where(np.isfinite(largest), largest, np.inf))
         return scores
 

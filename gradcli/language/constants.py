@@ -17,7 +17,7 @@ from gradcli.errors import LanguageError, Span, TooLargeError
 from gradcli.language.indexing import NEW, Shape, Slice
 from gradcli.language.lines import Lines, Operand
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program import Atom, Line, Program
+from gradcli.language.program import Atom, Line, Program, number
 from gradcli.language.shapes import count_of, infer
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
@@ -42,6 +42,9 @@ UNKNOWN_SIZE = 4
 
 LARGEST = 2**62
 """Whole numbers are below this."""
+
+LARGEST_EXACT = 2**53
+"""Beyond this a number is a float, as neither torch nor NumPy takes integers of more than 64 bits."""
 
 
 class Constants(Lines):
@@ -169,8 +172,10 @@ class Constants(Lines):
         return int(value)
 
     def number(self) -> int | float:
-        """A number, or an expression of constants."""
-        return self.constant("a constant must stand here")[0]
+        """A number, or an expression of constants; beyond what a float holds exactly, the nearest one."""
+        value = self.constant("a constant must stand here")[0]
+        is_exact = isinstance(value, float) or abs(value) <= LARGEST_EXACT
+        return value if is_exact else number(sympy.Integer(value))
 
     def constant(self, message: str, *, minimum: int = 0) -> tuple[int | float, Span]:
         """The number of an expression of constants, of operators that bind at least this tightly.

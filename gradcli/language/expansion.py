@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gradcli.errors import LanguageError
+from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.program import Atom, Builder, Call, Line, Program
 
@@ -114,6 +114,8 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     from gradcli.language.grammar import parse_meaning
 
     op = ops.TABLE[name]
+    if op.name == "einsum":
+        _require_operands(statics[0], count)
     operands = _operands(count) if op.name == "einsum" else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return expand(parse_meaning(meaning_of(op, constants), operands, constants))
@@ -147,6 +149,15 @@ def _norm(p: float) -> str:
 
 def _operands(count: int) -> tuple[str, ...]:
     return tuple(f"x{n}" for n in range(count))
+
+
+def _require_operands(equation: Hashable, count: int) -> None:
+    inputs, _ = letters_of(str(equation))
+    if len(inputs) != count:
+        raise ShapeError(
+            f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given",
+            hint="one letter for each dimension, and one word for each operand",
+        )
 
 
 def _einsum(equation: str) -> str:

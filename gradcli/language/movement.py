@@ -228,6 +228,8 @@ def _padded(array: npt.NDArray[Any], pairs: list[tuple[int, int]], fill: float) 
     kept = tuple(slice(max(0, -a), size - max(0, -b)) for size, (a, b) in zip(array.shape, pairs, strict=True))
     if any(size + min(a, 0) + min(b, 0) < 0 for size, (a, b) in zip(array.shape, pairs, strict=True)):
         return np.full([size + a + b for size, (a, b) in zip(array.shape, pairs, strict=True)], fill, array.dtype)
+    if not pairs:  # a plain number, of which NumPy takes no pairs
+        return array
     return np.pad(array[kept], [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
 
 

@@ -11,7 +11,6 @@ from gradcli.questions.question import Question, require_one_element, require_ro
 from gradcli.results import HVP, JVP, Formula, Hessian
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.run import Forward
     from gradcli.check.second import Found
 
 Directions = Mapping[str, Value] | Value | None
@@ -30,7 +29,7 @@ def jvp(question: Question, u: Directions, *, check: bool) -> JVP:
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_jvp
 
-    forward = _forward(question)
+    forward = question.ran(twice=True)
     y, along = value(forward), second.jvp(forward, directions)
     judged = judge_jvp(question.point, question.dtype, y, along, directions) if check else None
     found = formulas.of_jvp(question.point, question.program, directions, judged)
@@ -63,7 +62,7 @@ def hessian(question: Question, *, check: bool) -> Hessian:
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_hessian
 
-    forward = _forward(question)
+    forward = question.ran(twice=True)
     gradient, blocks = second.hessian(forward, question.wrt)
     judged = judge_hessian(question.point, question.dtype, gradient, blocks, question.wrt) if check else None
     found = formulas.of_hessian(question.point, question.program, question.wrt, judged)
@@ -92,7 +91,7 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     from gradcli.check import second as formulas
     from gradcli.check.curvature import judge_hvp
 
-    forward = _forward(question)
+    forward = question.ran(twice=True)
     gradient, slope, product = second.hvp(forward, directions, question.wrt)
     judged = (
         judge_hvp(question.point, question.dtype, float(slope), product, directions, question.wrt) if check else None
@@ -109,13 +108,6 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
         check=found.check(judged),
         **question.common,
     )
-
-
-def _forward(question: Question) -> Forward:
-    """The Program run by torch so that its gradients can be differentiated again."""
-    from gradcli.autodiff.run import run
-
-    return run(question.program, question.arrays, question.wrt, question.dtype, twice=True)
 
 
 def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:

@@ -56,7 +56,7 @@ def prepare(
         program = snippet.program
     arrays = {name: named.pop(name) for name in program.names}
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-    chosen = snippet.wrt if wrt is None else _require_wrt(program, wrt)
+    chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
     asked = program.names if chosen is None else chosen
     warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
     program = replace(program, warnings=tuple(warnings))
@@ -114,6 +114,15 @@ def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
             hint=constants_meant(missing) + "give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
         )
+
+
+def _require_used(program: Program, wrt: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Refuse what torch refuses: `torch.autograd.grad(z, x)` of a z that is not computed from x."""
+    for name in wrt or ():
+        if name not in program.names:
+            message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
+            raise InputError(message, hint="torch.autograd.grad refuses that too; leave it out, or use --wrt")
+    return wrt
 
 
 def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:

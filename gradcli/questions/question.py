@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, InputError, TooLargeError
+from gradcli.errors import GradcliError, InputError, InternalError, TooLargeError
 from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.grammar import parse
 from gradcli.language.indexing import Shape, show
@@ -100,9 +100,21 @@ class Question:
     @cached_property
     def forward(self) -> Forward:
         """The Program run by torch."""
+        return self.ran()
+
+    def ran(self, *, twice: bool = False) -> Forward:
+        """The Program run by torch, so that its gradients can be differentiated again if they are to be `twice`.
+
+        Raises:
+            InternalError: y has another shape than the language says.
+        """
         from gradcli.autodiff.run import run
 
-        return run(self.program, self.arrays, self.wrt, self.dtype)
+        forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=twice)
+        if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
+            found = show(tuple(forward.output.shape))
+            raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
+        return forward
 
     @cached_property
     def value(self) -> Array:
@@ -270,6 +282,8 @@ class Question:
             arrays = {name: self.arrays[name] for name in program.names}
             other = Question(program, shapes, arrays, self.wrt, self.dtype, self.named)
             jacobian, _ = other.jacobian(JACOBIAN_ENTRIES)
+            if jacobian is None and v is None:  # of a large Jacobian that is the answer itself
+                v = np.ones(other.shape)
             product = None if v is None else vjp(other.forward, v, self.wrt)
             return other.weighed(jacobian, v, product, tolerance).check.verdict
         except GradcliError:

@@ -329,6 +329,8 @@ def _shown(factor: float) -> str:
 
 
 def _fraction(number: float) -> str:
+    if not math.isfinite(number):
+        return ""
     fraction = Fraction(number).limit_denominator(LARGEST_PART)
     is_it = math.isclose(fraction, number, rel_tol=CLOSE) and 0 < abs(fraction.numerator) <= LARGEST_PART
     return str(fraction) if is_it else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from decimal import ROUND_UP, Context
 from typing import Literal
 
 import numpy as np
@@ -302,7 +303,7 @@ def _difference(look: Look) -> str:
         difference = f"the relative difference is {largest:.2g}"
         return f"{difference}; --rtol {_above(largest)} would accept it" if largest <= MOST_OFF else difference
     absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
-    if not math.isfinite(absolute):
+    if not math.isfinite(float(_above(absolute))):
         return ""
     return f"the difference is {absolute:.2g}, where the truth is 0; --atol {_above(absolute)} would accept it"
 
@@ -310,10 +311,10 @@ def _difference(look: Look) -> str:
 def _above(number: float) -> str:
     """Two digits, rounded up.
 
-    >>> _above(0.025), _above(1.234e-5)
-    ('0.026', '1.3e-05')
+    >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
+    ('0.026', '1.3e-05', 'inf')
     """
-    return f"{math.ceil(number * MORE / (unit := 10.0 ** (math.floor(math.log10(number * MORE)) - 1))) * unit:.2g}"
+    return f"{float(Context(prec=2, rounding=ROUND_UP).create_decimal(number * MORE)):.2g}"
 
 
 def _joined(*notes: str) -> str:
