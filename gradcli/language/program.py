@@ -143,10 +143,10 @@ class Program:
         text = " ".join(self.text[start : min(stop, start + 100)].split())
         return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order of appearance."""
-        return tuple(str(symbol) for symbol in self.variables)
+        return tuple(symbol.name for symbol in self.variables)
 
     @cached_property
     def primitive(self) -> Program:

@@ -34,7 +34,7 @@ from gradcli.language.program import Atom, Program
 from gradcli.language.tokens import Token
 
 _SIGNS = re.compile(
-    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|^\s*print\s*\(|"
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|^[ \t]*print\s*\(|"
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,
 )

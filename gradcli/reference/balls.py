@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -31,6 +32,16 @@ def precision(bits: int) -> Iterator[None]:
         yield
     finally:
         ctx.prec = before
+
+
+MOST_ORDER = 1_000
+"""Of the polygamma functions that are evaluated."""
+
+MOST_REFLECTED = 64
+"""Of those to the left of 0."""
+
+_UNKNOWN = arb(0, arb.pos_inf())
+"""What may be any number: more than `nan`, which is none."""
 
 
 def exists(ball: Ball) -> bool:
@@ -66,13 +77,39 @@ def _lgamma(x: Ball) -> Ball:
 
 
 def _polygamma(order: Ball, x: Ball) -> Ball:
-    n = order.unique_fmpz()
+    n = int(order.unique_fmpz())
+    if x <= 0 and x.is_integer():
+        return arb.nan()
     if n == 0:
         return x.digamma()
-    if n == 1 and x < 0:  # by reflection, as the Hurwitz zeta function is not evaluated far to the left
-        return arb.pi() ** 2 / x.sin_pi() ** 2 - _polygamma(order, 1 - x)
-    result = acb(x).polygamma(int(n))
+    if n > MOST_ORDER:
+        return _UNKNOWN
+    if x < 0:  # the Hurwitz zeta function is not evaluated far to the left: its work grows with the distance
+        return _reflected(n, x) if n <= MOST_REFLECTED else _UNKNOWN
+    result = acb(x).polygamma(n)
     return result.real if exists(result.real) and exists(result.imag) else arb.nan()
+
+
+def _reflected(n: int, x: Ball) -> Ball:
+    """By polygamma(n, x) = (-1)**n*polygamma(n, 1 - x) - the n-th derivative of pi*cot(pi*x).
+
+    That is (-1)**n*pi**(n+1) times a polynomial in the cotangent c, as that has the slope -(1 + c**2).
+    Source: https://dlmf.nist.gov/5.15.E6
+    """
+    cotangent, total = x.cot_pi(), arb(0)
+    for coefficient in reversed(_cotangents(n)):
+        total = total * cotangent + coefficient
+    return (-1) ** n * (_polygamma(arb(n), 1 - x) - arb.pi() ** (n + 1) * total)
+
+
+@lru_cache(maxsize=MOST_REFLECTED)
+def _cotangents(n: int) -> tuple[int, ...]:
+    """The polynomial of `_reflected`, from the constant term on: q' * (1 + c**2), n times, of c."""
+    found = [0, 1]
+    for _ in range(n):
+        slope = [k * a for k, a in enumerate(found)][1:]
+        found = [a + b for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    return tuple(found)
 
 
 def _truth(holds: bool, fails: bool) -> Ball:

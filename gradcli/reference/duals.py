@@ -204,10 +204,12 @@ class Reference:
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
         """Follow the directions forward."""
+        chosen: dict[Atom, list[tuple[int, int]]] = {}
+        for d, (symbol, j) in enumerate(plan.directions):
+            chosen.setdefault(symbol, []).append((d, j))
         for variable in self.program.variables:
-            chosen = [(d, j) for d, (symbol, j) in enumerate(plan.directions) if symbol == variable]
-            if chosen:
-                found = np.array(chosen, dtype=np.int64)
+            if variable in chosen:
+                found = np.array(chosen[variable], dtype=np.int64)
                 plan.pairs[variable] = found[:, 0], found[:, 1]
         total = 0
         for line in self.program.lines:

@@ -162,11 +162,17 @@ def _exponent(call: Call) -> Expr | None:
     return sympy.Rational(*float(exponent).as_integer_ratio()) if isinstance(exponent, sympy.Float) else exponent
 
 
+@lru_cache(maxsize=64)
+def _parameter(name: str) -> sympy.Symbol:
+    """What stands for an operand in every rule: SymPy works out the facts of a symbol once."""
+    return sympy.Dummy(name, real=True)
+
+
 @lru_cache(maxsize=1024)
 def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> tuple[tuple[Expr | None, ...], Expr]:
     """The parameters of an operation and its meaning in terms of them."""
     names = ops.TABLE[name].operands
-    parameters = [sympy.Dummy(parameter, real=True) for parameter in names]
+    parameters = [_parameter(parameter) for parameter in names]
     operands = tuple(parameters if exponent is None else [parameters[0], exponent])
     expression = meaning(Call(name, operands, statics), operands)
     return tuple(p if p in operands else None for p in parameters), expression
@@ -194,8 +200,8 @@ def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[s
     if name != "pow":
         return sympy.diff(expression, parameter)
     a, b = named["a"], named["b"]
-    if parameter == a:
-        return b * a ** (b - 1)
+    if parameter == a:  # of a whole exponent as it is: its facts take SymPy a millisecond
+        return sympy.Mul(b, a ** (b - 1), evaluate=not b.is_Integer or b in (0, 1, 2))
     is_zero = sympy.And(sympy.Eq(a, 0), sympy.Gt(b, 0))
     return sympy.Piecewise((0, is_zero), (a**b * sympy.log(a), True))
 

@@ -104,10 +104,8 @@ def element_of(program: Program, entries: Entries, index: Sequence[Expr]) -> Exp
     Raises:
         NoFormulaError: There is none, or it would be too long.
     """
-    try:
+    with refusals():
         element = entries.entry(program.output, tuple(index))
-    except (RecursionError, OverflowError):
-        raise NoFormulaError("a constant in it is too large for SymPy") from None
     if element.has(sympy.nan, sympy.zoo):
         raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
     return element
@@ -164,7 +162,10 @@ def refusals() -> Iterator[None]:
         yield
     except RecursionError:
         raise NoFormulaError("the expression is nested too deeply for SymPy") from None
-    except TypeError as error:  # "Invalid comparison of non-real zoo": a constant outside of its function's domain
+    except OverflowError:
+        raise NoFormulaError("a constant in it is too large for SymPy") from None
+    except (TypeError, ValueError) as error:
+        # "Invalid comparison of non-real zoo", "erfinv(x) is defined only for -1 <= x <= 1": a constant out of a domain
         raise NoFormulaError(f"a constant in it is not real: {error}") from None
 
 

@@ -266,7 +266,11 @@ def _require_moderate(name: str, parts: Sequence[Expr]) -> None:
     """
     if name in _ARITHMETIC:
         return
-    is_huge = all(p.is_number for p in parts) and any(p.is_Float and abs(p) > LARGEST_ARGUMENT for p in parts)
+    kinds = sympy.Number if name == "polygamma" else sympy.Float  # of which SymPy adds up one term for each whole step
+    is_huge = all(p.is_number for p in parts) and any(isinstance(p, kinds) and abs(p) > LARGEST_ARGUMENT for p in parts)
+    if name == "pow" and not parts[1].is_Integer:  # one of a list, which becomes the exponent as it is picked
+        listed = {n for choice in parts[1].atoms(sympy.Piecewise) for n in choice.atoms(sympy.Integer)}
+        is_huge |= any(abs(n) > LARGEST_EXPONENT for n in listed)
     if name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
         is_huge |= abs(parts[1]) > LARGEST_EXPONENT
         is_huge |= parts[0].is_Rational and _bits(parts[0]) * abs(int(parts[1])) > MAX_BITS

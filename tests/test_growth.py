@@ -1,0 +1,105 @@
+"""Work that grows with the text and no faster, counted and not timed; and what took minutes ends at all."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+import sympy
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import snippets
+from gradcli.language.grammar import parse
+from gradcli.reference.rules import _rule
+from gradcli.requests import answer, read
+
+LINEAR = 2.6
+"""How much more work a text of twice the length may be: twice, and some for what begins at a size."""
+
+
+def _calls(function: Callable[[], Any]) -> int:
+    """How many calls a function makes, of Python's own and of others."""
+    count = 0
+
+    def count_one(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count_one)
+    try:
+        function()
+    except GradcliError:
+        pass
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def _ask(command: str, expression: str, **request: Any) -> Any:
+    return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))
+
+
+TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
+    "variables": lambda n: ("+".join(f"a{k}" for k in range(n)), "grad", {f"a{k}": 1 for k in range(n)}),
+    "values missing": lambda n: ("+".join(f"a{k}" for k in range(n)), "grad", {}),
+    "terms": lambda n: ("x" + "+x" * n, "grad", {"x": 1}),
+    "comparisons": lambda n: ("x*(" + "1" + "<1" * n + ")", "grad", {"x": 1}),
+    "equalities": lambda n: ("x" + "==x" * n, "grad", {"x": 1}),
+    "a list": lambda n: (f"[{','.join('x' * n)}]", "eval", {"x": 1}),
+    "powers": lambda n: (f"sum(x**i for i in range({n}))", "grad", {"x": 0.5}),
+    "statements": lambda n: ("; ".join(["y = x", *["y = y*x"] * n]), "grad", {"x": 1}),
+    "newlines": lambda n: ("x" + "\n" * n, "eval", {"x": 1}),
+    "refused": lambda n: ("(" + "x+" * n, "eval", {"x": 1}),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_work_grows_with_the_text(kind: str) -> None:
+    """Twice the text is about twice the calls; a quadratic part would show as four times."""
+    once, twice = (TEXTS[kind](n) for n in (150, 300))
+    for text, command, at in (once, twice):
+        _calls(lambda t=text, c=command, a=at: _ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
+    few, many = (_calls(lambda q=q: _ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
+    assert many <= LINEAR * few + 2_000
+
+
+def test_the_signs_of_a_snippet_are_looked_for_once() -> None:
+    """A run of newlines before a print belongs to no sign, from each of which it would be read again."""
+    assert not snippets._SIGNS.search("\n" * 20_000 + "x**2")
+    assert snippets._SIGNS.search("x**2\n\n  print (x)")
+
+
+def test_the_names_of_a_program_are_made_once() -> None:
+    """Each question asks for them once for each variable."""
+    program = parse("x*y + z")
+    assert program.names is program.names
+
+
+def test_an_exponent_is_quickly_a_rule() -> None:
+    """A sum of powers has one for each of its terms, and SymPy's facts of each took it minutes."""
+    _rule.cache_clear()
+    _rule("pow", sympy.Integer(3), ())
+    assert _calls(lambda: _rule("pow", sympy.Integer(1_234), ())) < 600
+
+
+@pytest.mark.parametrize("number", ["10**30", "-10**30", "1e30", "10**7"])
+@pytest.mark.parametrize("form", ["exp2([x, {}])", "pow(2, [x, {}])", "erfinv([x, {}])", "x*polygamma(2, {})"])
+def test_a_huge_number_in_a_list_is_not_worked_out(form: str, number: str) -> None:
+    """To its last digit, as SymPy would once an index picks it for an exponent."""
+    found = _ask("jacobian", form.format(number), at={"x": 0.5}, check=False)
+    assert found.symbolic or found.symbolic_omitted
+
+
+@pytest.mark.parametrize("at", ["-1e300", "-1e16", "-3", "-1e300*ones(2)"])
+@pytest.mark.parametrize("function", ["polygamma(2, x)", "digamma(x)", "lgamma(x)", "polygamma(10**18, x)"])
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+def test_the_poles_far_to_the_left_are_seen_at_once(command: str, function: str, at: str) -> None:
+    """Where Arb's own takes seconds for each precision."""
+    found = getattr(Function(f"sum({function})"), command)({"x": at})
+    assert found.check.verdict in ("undefined", "unchecked")
