@@ -27,6 +27,7 @@ from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.rows import EXISTING, Numbers, Rows, Slopes
 from gradcli.check.summary import Part, summarize
 from gradcli.reference.balls import Ball, exists
+from gradcli.reference.deadline import time_limit
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.reference.writing import NoTangentError
@@ -136,9 +137,10 @@ def judge_hessian(
     """
     numbers = Numbers(point, dtype, tolerance or TOLERANCE[dtype])
     blocks = {name: gradient[name].reshape(numbers.shape + gradient[name].shape) for name in wrt}
-    beside = judge(point, numbers.torch(blocks), wrt, numbers.tolerance).parts[0]
-    rows = Rows(numbers, gradient, hessian, wrt, [replace(e, row=-1, of="gradient") for e in beside.decided])
-    return _curvature(point, rows.judged(beside))
+    with time_limit():  # one for all the rows
+        beside = judge(point, numbers.torch(blocks), wrt, numbers.tolerance).parts[0]
+        rows = Rows(numbers, gradient, hessian, wrt, [replace(e, row=-1, of="gradient") for e in beside.decided])
+        return _curvature(point, rows.judged(beside))
 
 
 def _along(entry: Entry) -> Entry:

@@ -21,6 +21,7 @@ from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import precision
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Columns, Direction, Found, OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.results import Check
@@ -66,7 +67,8 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
         wrt: The variables, in order; without any, y alone is judged.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    return _Judge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
+    with time_limit():
+        return _Judge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
 
 
 class _Judge:
@@ -80,15 +82,23 @@ class _Judge:
 
     def judgement(self) -> Judgement:
         """J and y, and beside a sampled J the vᵀJ on its own."""
-        main, evidence = self._part(self.torch)
+        main, evidence = self._within_time(self.torch)
         parts = [main]
         if self.torch.jacobian is not None and self.torch.vjp is not None and main.chosen != "all":
-            parts.append(self._part(replace(self.torch, jacobian=None))[0])
+            parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
         check, entries = summarize(self.point, parts)
         return Judgement(check, entries, evidence, tuple(parts))
 
-    def _part(self, torch: Torch) -> tuple[Part, Evidence | None]:
+    def _within_time(self, torch: Torch) -> tuple[Part, Evidence | None]:
+        """The part, or nothing of it where that takes too long."""
         survey = Survey(self.wiring, torch, self.variables)
+        try:
+            return self._part(survey)
+        except OverTimeError as error:
+            return Part(survey.entries, (), "none", (f"the check was {error}",), is_whole=False), None
+
+    def _part(self, survey: Survey) -> tuple[Part, Evidence | None]:
+        torch = survey.torch
         if survey.entries == 0:
             return Part(0, (), "all", ("there are no entries to check",)), None
         for selection in selections(survey):

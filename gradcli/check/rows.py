@@ -22,6 +22,7 @@ from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Target
 from gradcli.language.indexing import Shape
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.duals import Reference
 from gradcli.reference.tangent import Tangent, tangent
 from gradcli.reference.writing import NoTangentError
@@ -160,8 +161,9 @@ class Rows:
             if done and work + work // done > MOST_WORK:
                 break
             try:
+                require_time()
                 found = self._row(name, i)
-            except NoTangentError as error:
+            except (NoTangentError, OverTimeError) as error:
                 notes[str(error)] = None
                 break
             decided = self.numbers.settled(found, self._gradient_at(name, i), (name, i))
@@ -169,7 +171,7 @@ class Rows:
             notes |= dict.fromkeys(found.parts[0].notes)
             work += found.evidence.work if found.evidence else 0
             work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
-            done += 1
+            done += found.parts[0].chosen != "none"
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
         words = _words(done, len(chosen), total, entries)

@@ -222,7 +222,10 @@ class Question:
         self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None
     ) -> Judgement:
         """What the reference says of torch's numbers, and what to do about those that are wrong."""
-        return self.advised(self.weighed(jacobian, v, vjp), v)
+        from gradcli.reference.deadline import time_limit
+
+        with time_limit():
+            return self.advised(self.weighed(jacobian, v, vjp), v)
 
     def weighed(
         self,
@@ -251,6 +254,15 @@ class Question:
         """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
         if judgement.check.verdict in ("agree", "unchecked"):
             return judgement
+        from gradcli.reference.deadline import OverTimeError, time_limit
+
+        try:
+            with time_limit():
+                return self._advised(judgement, v, tolerance)
+        except OverTimeError:
+            return judgement
+
+    def _advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
         from gradcli.check.advice import rewritten
 
         found, diagnoses = self.diagnosed(judgement, v)

@@ -1,6 +1,7 @@
 """The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch.
 
 balls, compiling, rounding       functions of balls; SymPy as such functions; what float formats add to them
+deadline                         how long all this may take
 rules, choices, aggregates       the local rules: elementwise, of branches, of whole lists
 lowering, groups, footprint      Programs as the rules need them; which element comes from which
 duals, running, backward         tangents and adjoints at the elements that are asked for

@@ -22,6 +22,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Call, Line, Program
 from gradcli.language.shapes import infer
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
 from gradcli.reference.rounding import Rounding
@@ -213,6 +214,7 @@ class Reference:
                 plan.pairs[variable] = found[:, 0], found[:, 1]
         total = 0
         for line in self.program.lines:
+            require_time()
             entering = []
             for k, operand in enumerate(line.call.operands):
                 if operand in plan.pairs:
@@ -268,6 +270,7 @@ class Reference:
         for line in reversed(self.program.lines):
             if line.symbol not in lists:
                 continue
+            require_time()
             known[line.symbol] = elements = np.unique(np.concatenate(lists[line.symbol]))
             for k, operand in enumerate(line.call.operands):
                 if isinstance(operand, sympy.Symbol):

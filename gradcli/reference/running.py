@@ -33,6 +33,7 @@ from gradcli.reference.choices import (
     times,
 )
 from gradcli.reference.compiling import compile_ball
+from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.rounding import Rounding
@@ -83,6 +84,7 @@ class Run:
                 self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
         for line in self.reference.program.lines:
             if line.symbol in self.plan.needed:
+                require_time()
                 self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
 
     def _judged(self, output: Atom) -> dict[int, Outcome]:
@@ -137,6 +139,7 @@ class Run:
 
     def _evaluated(self, line: Line, value: Outcome, operands: list[Outcome], shown: str) -> Outcome:
         """The value, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
+        require_time()
         if self.rounding is None or isinstance(value, Trouble) or line.call.op.name not in ROUNDS_ARGUMENT:
             return value
         if line.call.op.name == "polygamma" and line.call.statics == (1,):
@@ -170,6 +173,7 @@ class Run:
         }
         for line in self.reference.program.lines:
             if line.symbol in self.plan.pairs:
+                require_time()
                 match line.call.op.name:
                     case "where" | "maximum" | "minimum":
                         tangents[line.symbol] = self._chosen_operands(line, tangents)
