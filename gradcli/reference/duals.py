@@ -206,12 +206,12 @@ class Reference:
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
         """Follow the directions forward."""
         chosen: dict[Atom, list[tuple[int, int]]] = {}
-        for d, (symbol, j) in enumerate(plan.directions):
-            chosen.setdefault(symbol, []).append((d, j))
+        for n, (symbol, j) in enumerate(plan.directions):
+            chosen.setdefault(symbol, []).append((n, j))
         for variable in self.program.variables:
             if variable in chosen:
-                found = np.array(chosen[variable], dtype=np.int64)
-                plan.pairs[variable] = found[:, 0], found[:, 1]
+                places = np.array(chosen[variable], dtype=np.int64)
+                plan.pairs[variable] = places[:, 0], places[:, 1]
         total = 0
         for line in self.program.lines:
             require_time()

@@ -206,7 +206,7 @@ def test_a_bug_of_ours_is_one_answer_and_the_stream_goes_on(
 def test_the_trace_of_a_bug_is_shown_if_asked(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """On stderr, as for every command."""
     monkeypatch.setenv("GRADCLI_DEBUG", "1")
-    monkeypatch.setattr(gradcli.function.Function, "grad", lambda *_, **__: {}["x"])
+    monkeypatch.setattr(gradcli.function.Function, "grad", lambda *_, **__: {"y": 1}["x"])
     assert "Traceback" in ask(GOOD).err
 
 

@@ -135,7 +135,7 @@ def test_the_generator_sees_what_it_is_after(monkeypatch: pytest.MonkeyPatch) ->
     request = {"command": "eval", "expression": "x", "at": {"x": 1}}
     assert complaint(request) == ""
     assert complaint({"command": "eval", "expression": "x +"}) == ""
-    monkeypatch.setattr("tests.requests.fuzz.answer", lambda _: {}["x"])
+    monkeypatch.setattr("tests.requests.fuzz.answer", lambda _: {"y": 1}["x"])
     assert "KeyError" in complaint(request)
 
 
