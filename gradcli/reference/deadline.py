@@ -9,11 +9,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 SECONDS = 10.0
 """Of one check; most take a thousandth of it."""
 
-_END: ContextVar[float | None] = ContextVar("end", default=None)
+
+@dataclass
+class _Limit:
+    """When the thread's time ends, and until when on the wall clock, which is quick to read, it cannot have ended."""
+
+    end: float
+    look: float
+
+
+_LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
 
 
 class OverTimeError(Exception):
@@ -26,14 +36,14 @@ class OverTimeError(Exception):
 @contextmanager
 def time_limit() -> Iterator[None]:
     """Run a block with this limit, or with what is left of the limit that it is inside of."""
-    if _END.get() is not None:
+    if _LIMIT.get() is not None:
         yield
         return
-    token = _END.set(time.thread_time() + SECONDS)
+    token = _LIMIT.set(_Limit(time.thread_time() + SECONDS, time.monotonic() + SECONDS))
     try:
         yield
     finally:
-        _END.reset(token)
+        _LIMIT.reset(token)
 
 
 def require_time() -> None:
@@ -42,6 +52,10 @@ def require_time() -> None:
     Raises:
         OverTimeError: It has passed.
     """
-    end = _END.get()
-    if end is not None and time.thread_time() >= end:
+    limit = _LIMIT.get()
+    if limit is None or (now := time.monotonic()) < limit.look:
+        return
+    left = limit.end - time.thread_time()
+    if left <= 0:
         raise OverTimeError
+    limit.look = now + left
