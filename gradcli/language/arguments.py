@@ -44,6 +44,9 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
 Bound = tuple[Op, list[Operand], tuple[Default, ...]]
 """An operation (`clamp` of one bound is another one), its operands in order, and its static arguments."""
 
+_OVER_DIMENSIONS = frozenset([Kind.REDUCTION, Kind.SCAN, Kind.DEFINED])
+"""Operations whose `dim` says what they are taken over."""
+
 EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 """Functions of one tensor that are also functions of two, and what they are called then."""
 
@@ -148,6 +151,11 @@ class Arguments(Constants):
             raise self.error(LanguageError, f"{usage(op)} needs a whole number n from 0 on", name.span)
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
+        if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
+            if not op.spans_all:
+                hint = "leave dim out for all elements" if "keepdim" in op.statics else None
+                raise self.error(LanguageError, f"{op.name} takes no empty dim", name.span, hint=hint)
+            statics["dim"] = None
         if op.name == "clamp" and len(bound) == 2:
             op = ops.TABLE["clamp_max" if "max" in bound else "clamp_min"]
         absent = [p for p in op.operands if p not in bound and p not in ("operands", "tensors")]

@@ -22,6 +22,7 @@ REDUCTIONS = (
         statics=_REDUCED,
         caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
         "torch.sum(torch.stack([a, b])) is one number",
+        spans_all=True,
         example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
     ),
     Op(
@@ -32,6 +33,7 @@ REDUCTIONS = (
         torch="mean",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        spans_all=True,
         example="mean(x**2) at x=1,2,3",
     ),
     Op(
@@ -54,6 +56,7 @@ REDUCTIONS = (
         kind=Kind.REDUCTION,
         statics=_REDUCED,
         caveat="a kink where the largest elements tie; torch then shares the derivative among them",
+        spans_all=True,
         example="amax(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
     Op(
@@ -65,6 +68,7 @@ REDUCTIONS = (
         kind=Kind.REDUCTION,
         statics=_REDUCED,
         caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
+        spans_all=True,
         example="amin(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
     Op(
@@ -127,6 +131,7 @@ REDUCTIONS = (
         statics={"p": 2, "dim": None, "keepdim": False},
         domain="not all elements 0",
         caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
+        spans_all=True,
         example="norm(x) at x=3,4",
     ),
 )

@@ -66,6 +66,8 @@ class Op:
             continuously: what tells in floats that one is near. By default the kinks.
         elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
             out, or a definition in the language, for a call without constant arguments.
+        spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
+            refuse it, or give no gradient, as var and std.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
@@ -91,6 +93,7 @@ class Op:
     is_step: bool = False
     critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
+    spans_all: bool = False
     caveat: str = ""
     example: str = ""
 
