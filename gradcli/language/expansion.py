@@ -111,6 +111,16 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
         statics: Its constant arguments.
         count: Of its operands.
     """
+    return expand(_written(name, statics, count, ""))
+
+
+@lru_cache(maxsize=512)
+def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    """The same as it is written for floating-point numbers, in any operations."""
+    return _written(name, statics, count, ops.TABLE[name].in_floats)
+
+
+def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
     from gradcli.language.grammar import parse_meaning
 
     op = ops.TABLE[name]
@@ -118,11 +128,12 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
         _require_operands(statics[0], count)
     operands = _operands(count) if op.name == "einsum" else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
-    return expand(parse_meaning(meaning_of(op, constants), operands, constants))
+    return parse_meaning(meaning_of(op, constants, text), operands, constants)
 
 
-def meaning_of(op: ops.Op, constants: dict[str, Any]) -> str:
-    """The text that defines an operation with these constant arguments."""
+def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
+    """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
+    text = text or op.meaning
     match op.name:
         case "norm":
             return _norm(constants["p"])
@@ -131,13 +142,15 @@ def meaning_of(op: ops.Op, constants: dict[str, Any]) -> str:
         case "einsum":
             return _einsum(constants["equation"])
     if "reduction" in constants and constants["reduction"] != "none":
-        return f"{constants['reduction']}({op.meaning})"
-    return op.meaning
+        return f"{constants['reduction']}({text})"
+    return text
 
 
 def _norm(p: float) -> str:
     over = "dim=dim, keepdim=keepdim"
     match p:
+        case 0:
+            return f"sum(where(x != 0, 1, 0), {over})"
         case 1:
             return f"sum(abs(x), {over})"
         case 2:

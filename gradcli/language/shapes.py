@@ -33,8 +33,11 @@ MAX_PRODUCTS = 2**34
 MAX_ORDER = 1_024
 """Rows of a matrix whose determinant or inverse is taken."""
 
-_ALONG_ONE = frozenset(["softmax", "log_softmax"])
+_ALONG_ONE = frozenset(["softmax", "log_softmax", "cosine_similarity"])
 """Defined operations along one dimension, which may be left out where there is only one."""
+
+_OF_EQUAL_SHAPES = frozenset(["binary_cross_entropy", "binary_cross_entropy_with_logits"])
+"""Losses that do not broadcast."""
 
 
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
@@ -117,7 +120,10 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     from gradcli.language.expansion import definition
 
     if call.op.name in _ALONG_ONE:
-        axis_of_scan(call, operands[0])
+        axis_of_scan(call, broadcast(operands))
+    if call.op.name in _OF_EQUAL_SHAPES and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        raise ShapeError(f"{call.op.name} needs a target of input's shape, and the shapes are {shown}")
     if call.op.name == "dot" and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
         raise ShapeError(f"dot needs vectors of one length, and the shapes are {shown}")
@@ -234,7 +240,7 @@ def _matmul(a: Shape, b: Shape) -> Shape:
 def _stack(operands: list[Shape], call: Call) -> Shape:
     full = {shape for shape in operands if shape}
     if len(full) > 1:
-        shown = ", ".join(show(shape) for shape in operands)
+        shown = ", ".join(show(shape) for shape in operands[:4]) + ", ..." * (len(operands) > 4)
         raise ShapeError(
             f"a list needs equal shapes, and these are {shown}", hint="only scalars stretch to their siblings' shape"
         )

@@ -217,7 +217,7 @@ REFUSED = [
     ("x = torch.zeros(2, dtype=torch.complex64, requires_grad=True)", "complex", None),
     ("import torch", "there is no function", None),
     ("x = torch.tensor([1.], requires_grad=True); a, b = x, x", "several names", None),
-    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "different shapes", None),
+    ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes", None),
     ("x = torch.ones(2, requires_grad=True)*2\nx.sum().backward()", "is no leaf", None),
     ("rg = True\nx = torch.ones(2, requires_grad=rg)\nx.sum().backward()", "True or False", None),
     (

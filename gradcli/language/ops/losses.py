@@ -50,6 +50,7 @@ ROWS = (
         "the cross entropy of probabilities with targets between 0 and 1",
         "-(target*log(input) + (1 - target)*log(1 - input))",
         "x=0.2,0.7 t=0,1",
+        in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
         domain="0 < input < 1",
         caveat="torch takes the logarithms no lower than -100",
     ),
@@ -58,6 +59,7 @@ ROWS = (
         "the cross entropy of sigmoid(input) with targets between 0 and 1, without overflow",
         "log(1 + exp(input)) - input*target",
         "x=-1,2 t=0,1",
+        in_floats="softplus(input) - input*target",
     ),
     Op(
         "cross_entropy",

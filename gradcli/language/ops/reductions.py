@@ -100,6 +100,8 @@ REDUCTIONS = (
         ("x", "dim", "correction", "keepdim"),
         "the variance, the sum of squares divided by the count less the correction",
         "sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)",
+        in_floats="""s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)
+            s/maximum(count(x, dim) - correction, 0)""",
         torch="var",
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
@@ -156,6 +158,8 @@ NORMALIZED = (
         _SIGNATURE,
         "log(sum(exp(x))) without overflow",
         "log(sum(exp(x), dim=dim, keepdim=keepdim))",
+        in_floats="""m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m)
+            log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)""",
         torch="logsumexp",
         kind=Kind.DEFINED,
         statics=_REDUCED,
@@ -166,6 +170,7 @@ NORMALIZED = (
         ("x", "dim"),
         "exponentials divided by their sum along dim",
         "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
+        in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
         torch="softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
@@ -178,6 +183,7 @@ NORMALIZED = (
         ("x", "dim"),
         "log(softmax(x)) without overflow",
         "x - log(sum(exp(x), dim=dim, keepdim=True))",
+        in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
         torch="log_softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},

@@ -46,6 +46,8 @@ class Op:
         doc: One line of what it computes.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
             a rule of its own in each reading.
+        in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
+            runs for values; empty where the meaning will do.
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
         qualified: Names that are read after a dot only, as in `x.t()` or `torch.mm(A, B)`; before a parenthesis alone
             they are too likely a variable.
@@ -76,6 +78,7 @@ class Op:
     signature: tuple[str, ...]
     doc: str
     meaning: str = ""
+    in_floats: str = ""
     aliases: tuple[str, ...] = ()
     qualified: tuple[str, ...] = ()
     torch: str = ""
@@ -127,4 +130,4 @@ def one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **
 
 def defined(name: str, signature: str, meaning: str, doc: str, *aliases: str, **more: object) -> Op:
     """An operation that is written in the language itself."""
-    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases, **more)  # type: ignore[arg-type]
+    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases=aliases, **more)  # type: ignore[arg-type]
