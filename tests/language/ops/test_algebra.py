@@ -55,6 +55,7 @@ PRODUCTS: Cases = {
             "F.cosine_similarity(x, x**2)",
             lambda x: (x * x**2).sum(1) / (np.sqrt((x**2).sum(1)) * np.sqrt((x**4).sum(1))),
         ),
+        ("F.cosine_similarity([[1.], [2.]], x)", lambda x: x.sum(1) / (np.sqrt(3) * np.sqrt((x**2).sum(1)))),
     ],
     "outer": [("outer(u, v)", lambda u, v: np.outer(u, v)), ("torch.outer(v, u*u)", lambda v, u: np.outer(v, u * u))],
     "einsum": [

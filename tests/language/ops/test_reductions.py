@@ -102,6 +102,7 @@ CASES: Cases = {
         ("norm(x, p=3, dim=-1)", lambda x: _norm(x, 3, -1)),
         ("norm(x, p=0.5)", lambda x: _norm(x, 0.5)),
         ("norm(x, p=-1, dim=1)", lambda x: _norm(x, -1, 1)),
+        ("norm(x, p=0)*x", lambda x: 6 * x),
         ("norm(x, p=inf)", lambda x: absolute(x).max()),
         ("torch.linalg.vector_norm(x, float('inf'), dim=1)", lambda x: absolute(x).max(1)),
         ("norm(x, p=-inf, dim=0)", lambda x: absolute(x).min(0)),
