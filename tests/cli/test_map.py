@@ -241,6 +241,18 @@ def test_a_row_at_fault_in_a_table(
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
 
 
+@pytest.mark.parametrize("blanks", [1, 2, 5, 150_000])
+def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tmp_path: Path) -> None:
+    """So that rows of the output line up with those of the input; blank rows at the end are none."""
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text("x\n1\n" + "\n" * blanks + "2\n\n\n", encoding="utf-8")
+    run = gradcli("map", "x**2", "--points", str(path), "--on-error", "nan", "-o", str(out))
+    assert run.err.startswith(f"{blanks + 2:,} rows read, {blanks:,} written as nan, {blanks + 2:,} written\n")
+    assert out.read_text(encoding="utf-8") == "y,dy_dx\n1.0,2.0\n" + "nan,nan\n" * blanks + "4.0,4.0\n"
+    skipped = gradcli("map", "x**2", "--points", str(path), "--on-error", "skip")
+    assert skipped.out == "y,dy_dx\n1.0,2.0\n4.0,4.0\n"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

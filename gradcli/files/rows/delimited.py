@@ -24,6 +24,9 @@ from gradcli.results import Block, Cells, Fault, RowSource
 _LONGEST_RECORD = 2**20
 """Characters in which a quote must end; else the row is taken for a broken one."""
 
+_MOST_ROWS = 2**16
+"""Rows of a block that are looked at one by one: a text may have any number of blank ones."""
+
 
 class Delimited(TextRows):
     """The rows of a CSV or TSV text, below its row of names.
@@ -57,9 +60,9 @@ class Delimited(TextRows):
                 yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
                 continue
             block = self._fast(first, text, wanted, usecols, keep=keep)
-            yield block or self._exact(first, text, wanted, usecols, keep=keep)
+            yield from [block] if block else self._exact(first, text, wanted, usecols, keep=keep)
         if self._rest.lines:
-            yield self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
+            yield from self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
 
     def _names(self, form: str) -> list[str]:
         """The first row that is not blank; what follows it in the same chunk is kept for later."""
@@ -92,7 +95,7 @@ class Delimited(TextRows):
 
     def _fast(self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
         """The block, if every row of it is in order."""
-        if '"' in text or self._rest.lines or self._rest.blank or text.isspace():
+        if '"' in text or self._rest.lines or self._rest.blanks or text.isspace():
             return None
         lines = text.split("\n")
         if not lines[-1]:
@@ -120,38 +123,40 @@ class Delimited(TextRows):
 
     def _exact(
         self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool, at_end: bool = False
-    ) -> Block:
-        """The block, with what is wrong in it."""
+    ) -> Iterator[Block]:
+        """The rows, with what is wrong in them."""
         lines = text.split("\n")
         if lines and not lines[-1]:
             lines.pop()
         if self._rest.lines:
             first, lines = self._rest.number, [*self._rest.lines, *lines]
             self._rest.lines = []
-        numbers: list[int] = []
-        rows: list[list[float]] = []
-        kept: list[list[str]] = []
-        faults: list[Fault] = []
-        missing = [np.nan] * len(usecols)
+        rows = _Rows(len(usecols))
         for line, cells, reason in self._records(first, lines, at_end=at_end):
             if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
                 self._rest.blank = self._rest.blank or line
+                self._rest.blanks += 1
                 continue
-            if self._rest.blank:
-                faults.append(self._blank(len(numbers)))
-                numbers.append(self._rest.blank)
-                rows.append(missing)
-                kept.append([])
-                self._rest.blank = 0
+            for blank in self._passed():
+                rows.add(blank, [], None, self._blank(len(rows.numbers), blank))
+                if len(rows.numbers) >= _MOST_ROWS:
+                    yield self._block(rows, wanted, keep=keep)
+                    rows = _Rows(len(usecols))
             found = None if reason else self._numbers(cells, usecols)
-            if found is None:
-                faults.append(self._fault(len(numbers), line, cells, reason, wanted, usecols))
-            numbers.append(line)
-            rows.append(found or missing)
-            kept.append(cells)
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(usecols)).T
+            fault = None if found is not None else self._fault(len(rows.numbers), line, cells, reason, wanted, usecols)
+            rows.add(line, cells, found, fault)
+        yield self._block(rows, wanted, keep=keep)
+
+    def _passed(self) -> range:
+        """The numbers of the blank rows before a row."""
+        first, count = self._rest.blank, self._rest.blanks
+        self._rest.blank = self._rest.blanks = 0
+        return range(first, first + count)
+
+    def _block(self, rows: _Rows, wanted: Sequence[str], *, keep: bool) -> Block:
+        table = np.array(rows.values, dtype=np.float64).reshape(len(rows.numbers), len(wanted)).T
         columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
-        return Block(np.array(numbers, int), columns, self._kept(kept, keep=keep), tuple(faults))
+        return Block(np.array(rows.numbers, int), columns, self._kept(rows.kept, keep=keep), tuple(rows.faults))
 
     def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
         """The cells of each record and the line that it begins on; or why it is none."""
@@ -198,8 +203,8 @@ class Delimited(TextRows):
         what, hint = fault(cells[column].strip(), self._separator)
         return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
 
-    def _blank(self, index: int) -> Fault:
-        message = f"row {self._rest.blank} of {self._name} is empty, and rows follow"
+    def _blank(self, index: int, row: int) -> Fault:
+        message = f"row {row} of {self._name} is empty, and rows follow"
         return Fault(index, message, "write nan where a number is missing, or remove the row")
 
     def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
@@ -214,11 +219,31 @@ class Delimited(TextRows):
 
 @dataclass
 class _Rest:
-    """What one chunk leaves for the next: the lines of a quote without end, and a blank row that may be the last."""
+    """What one chunk leaves for the next: the lines of a quote without end, and blank rows that may be the last."""
 
     number: int = 0
     lines: list[str] = field(default_factory=list)
     blank: int = 0
+    blanks: int = 0
+
+
+class _Rows:
+    """Rows that were looked at one by one: their numbers, values, cells and faults."""
+
+    def __init__(self, width: int) -> None:
+        self._missing = [np.nan] * width
+        self.numbers: list[int] = []
+        self.values: list[list[float]] = []
+        self.kept: list[list[str]] = []
+        self.faults: list[Fault] = []
+
+    def add(self, number: int, cells: list[str], values: list[float] | None, fault: Fault | None) -> None:
+        """A row, with the fault that it has in place of values."""
+        self.numbers.append(number)
+        self.values.append(values or self._missing)
+        self.kept.append(cells)
+        if fault is not None:
+            self.faults.append(fault)
 
 
 class _Feed:
