@@ -10,6 +10,7 @@ import os
 import struct
 import sys
 import time
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +66,16 @@ def header(shape: str, descr: str = "'<f8'", version: int = 1) -> bytes:
     words = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     size = struct.pack("<H" if version == 1 else "<I", len(words))
     return b"\x93NUMPY" + bytes([version, 0]) + size + words
+
+
+def doubled(first: str, second: str) -> bytes:
+    """An archive of two arrays with these names."""
+    stream = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(stream, "w") as archive:
+        warnings.simplefilter("ignore")  # of the name
+        for name in (first, second):
+            archive.writestr(name, npy([1.0, 2.0]))
+    return stream.getvalue()
 
 
 def zipped(content: bytes, method: int = zipfile.ZIP_STORED) -> bytes:
@@ -359,6 +370,11 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.npz", npz(alpha=1, beta=2), None, "write @FILE.npz:NAME; the arrays are 'alpha', 'beta'"),
     ("x.npz", npz(alpha=1, beta=2), "alhpa", "did you mean 'alpha'?"),
     ("x.npz", npz(a=np.array([{}], dtype=object)), None, "never loaded"),
+    ("x.npz", doubled("x.npy", "x.npy"), None, "has two arrays 'x'"),
+    ("x.npz", doubled("x.npy", "x"), "x", "has two arrays 'x'"),
+    ("x.npy", header("(1,)", version=0) + bytes(8), None, "version 0.0, and 1.0 to 3.0 are known"),
+    ("x.npy", header("(1,)", version=9) + bytes(8), None, "version 9.0, and 1.0 to 3.0 are known"),
+    ("x.npz", zipped(header("(1,)", version=4) + bytes(8)), None, "version 4.0, and 1.0 to 3.0 are known"),
     ("x.npz", zipped(b"no array"), None, "x.npz:x' is not an .npy file"),
     ("x.npz", zipped(header("(1000000000000,)")), None, "1,000,000,000,000 elements"),
     ("x.npz", zipped(npy(np.zeros(1000)), zipfile.ZIP_BZIP2), None, "compressed in another way"),

@@ -23,6 +23,9 @@ Array = npt.NDArray[np.float64]
 
 MAGIC = b"\x93NUMPY"
 
+_VERSIONS = ((1, 0), (2, 0), (3, 0))
+"""Of the format; the length of the header has two bytes in the first, four in the others."""
+
 HEADER_BYTES = 2**16
 """Bytes in which a header must end; NumPy itself reads 10,000."""
 
@@ -95,6 +98,10 @@ def header_of(head: bytes, name: str) -> tuple[str, int]:
     if not head.startswith(MAGIC):
         hint = "save it with numpy.save; a file of text is named .csv, .txt or .json"
         raise InputError(f"{name} is not an .npy file: it does not begin as one", hint=hint)
+    version = tuple(head[6:8])
+    if len(version) == 2 and version not in _VERSIONS:
+        message = f"{name} is an .npy file of version {'.'.join(map(str, version))}, and 1.0 to 3.0 are known"
+        raise InputError(message, hint="save it again with numpy.save")
     try:
         kind = "<H" if head[6] == 1 else "<I"
         start = 8 + struct.calcsize(kind)
@@ -170,7 +177,7 @@ def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
     try:
         _require_small_directory(stream, name)
         with zipfile.ZipFile(stream) as archive:
-            members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+            members = members_of(archive, name)
             member = members[_chosen(list(members), name, part)]
             # Deflate gives out no more than it is asked for; bzip2 and LZMA give out whatever a block unpacks to.
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -180,6 +187,21 @@ def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
                 return read_npy(content, f"{name[:-1]}:{member.filename.removesuffix('.npy')}'")
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
         raise InputError(damaged, hint="save it again with numpy.savez") from error
+
+
+def members_of(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
+    """The arrays of an archive by their names.
+
+    Raises:
+        InputError: Two have one name, of which either may be meant.
+    """
+    members: dict[str, zipfile.ZipInfo] = {}
+    for member in archive.infolist():
+        known = member.filename.removesuffix(".npy")
+        if known in members:
+            raise InputError(f"{name} has two arrays {shown(known)}", hint="save it again with numpy.savez")
+        members[known] = member
+    return members
 
 
 def _chosen(names: list[str], name: str, part: str | None) -> str:

@@ -64,13 +64,14 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
             error.place = program.place(line)
             raise
         total += math.prod(shape)
-        if bounded and (math.prod(shape) > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
-            raise TooLargeError(
-                f"a tensor of shape {show(shape)} makes {total:,} elements in all; "
-                f"at most {MAX_TOTAL_ELEMENTS:,} are held",
-                place=program.place(line),
-                hint="use smaller inputs",
-            )
+        if bounded and math.prod(shape) > MAX_ELEMENTS:
+            message = f"a tensor of shape {show(shape)} has {math.prod(shape):,} elements"
+            message += f"; at most {MAX_ELEMENTS:,} are held in one"
+            raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
+        if bounded and total > MAX_TOTAL_ELEMENTS:
+            message = f"a tensor of shape {show(shape)} makes {total:,} elements in all"
+            message += f"; at most {MAX_TOTAL_ELEMENTS:,} are held"
+            raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())
     return shapes

@@ -24,6 +24,7 @@ from gradcli.cli.mapping import RowFormat
 from gradcli.files.rows import FORMATS as SUFFIXES
 from tests import warm
 from tests.conftest import Command
+from tests.test_files import doubled, header
 
 Array = npt.NDArray[Any]
 
@@ -239,6 +240,17 @@ def test_a_row_at_fault_in_a_table(
     assert [line.split(",")[-2:] for line in nan.out.splitlines()[1:]][1] == ["nan", "nan"]
     assert nan.out.count("\n") == 4
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
+
+
+def test_an_archive_and_an_array_that_are_not_known_are_refused(gradcli: Command, tmp_path: Path) -> None:
+    """Two arrays of one name, and a version that nobody has written yet, as for values."""
+    twice, unknown = tmp_path / "twice.npz", tmp_path / "unknown.npy"
+    twice.write_bytes(doubled("x.npy", "x.npy"))
+    unknown.write_bytes(header("(1,)", version=9) + bytes(8))
+    for path, words in ((twice, "has two arrays 'x'"), (unknown, "version 9.0, and 1.0 to 3.0 are known")):
+        run = gradcli("map", "x**2", "--points", str(path))
+        assert (run.code, run.out) == (2, "")
+        assert words in run.err
 
 
 @pytest.mark.parametrize("blanks", [1, 2, 5, 150_000])

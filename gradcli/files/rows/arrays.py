@@ -30,6 +30,7 @@ from gradcli.files.binary import (
     directory,
     element_type,
     header_of,
+    members_of,
     within_float64,
 )
 from gradcli.files.text import shown
@@ -142,7 +143,7 @@ class Npz:
         self._done = self._count = 0
         with _damage_told(name):
             self._archive = stack.enter_context(_archive(stream, name))
-        self._members = {info.filename.removesuffix(".npy"): info for info in self._archive.infolist()}
+        self._members = members_of(self._archive, name)
         shapes: dict[str, tuple[int, ...]] = {}
         counts: dict[str, int] = {}
         for member, info in self._members.items():
