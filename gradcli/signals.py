@@ -16,8 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_DEADLY = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-"""What ends a process on the spot, unless it asks to be told."""
+_NAMES = "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGPWR SIGIO".split()
+_DEADLY = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+"""What ends a process on the spot, unless it asks to be told: a kill, a key, a timer, the limit of CPU time."""
 
 _undoing: list[Callable[[], None]] = []
 """What is to be undone, the innermost last; signals belong to the process, and so does this."""

@@ -14,7 +14,7 @@ import pytest
 from gradcli.signals import undone
 
 BEGIN = """
-import os, signal, sys, time
+import os, resource, signal, sys, time
 from gradcli.signals import end_on_interrupt, undone
 def say(word):
     os.write(1, word.encode())
@@ -71,13 +71,18 @@ time.sleep(5)
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [("SIGINT", 130), ("SIGTERM", -signal.SIGTERM), ("SIGHUP", -signal.SIGHUP)]
+    ("number", "code"),
+    [
+        ("SIGINT", 130),
+        *((name, -getattr(signal, name)) for name in "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGXCPU".split()),
+    ],
 )
 def test_what_is_half_done_is_undone_from_the_inside_out(number: str, code: int) -> None:
     """And the rest as well, if something cannot be undone."""
     script = f"""
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a terminal that closed may have left ignored
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 end_on_interrupt(130)
 with undone(lambda: say("first")):
     with undone(lambda: say("gone")):
@@ -87,6 +92,23 @@ with undone(lambda: say("first")):
         say("went on")
 """
     assert _ended(script) == (code, "second first", "")
+
+
+def test_the_limit_of_cpu_time_leaves_nothing_half_written(tmp_path: Path) -> None:
+    """The process ends, and the temporary file beside its name is gone."""
+    script = f"""
+from gradcli.files.atomic import replacing
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+spent = int(time.process_time())
+resource.setrlimit(resource.RLIMIT_CPU, (spent + 1, spent + 10))
+with replacing({str(tmp_path / "out")!r}) as output:
+    output.file.write(b"half")
+    say(str(len(os.listdir({str(tmp_path)!r}))))
+    while True:
+        pass
+"""
+    assert _ended(script) == (-signal.SIGXCPU, "1", "")
+    assert os.listdir(tmp_path) == []
 
 
 def test_signals_are_as_they_were_after_the_block() -> None:
