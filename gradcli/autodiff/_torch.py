@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
-from gradcli import collector
+import os
 
+from gradcli import collector
+from gradcli.errors import InputError
+
+
+def _require_folder() -> None:
+    """Refuse to go on where the mathematics library would end the process: it looks for itself from a folder.
+
+    Raises:
+        InputError: The working directory was deleted.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        message = "the working directory does not exist any more, and torch does not run without one"
+        raise InputError(message, hint="change to one that exists, such as cd ~") from None
+
+
+_require_folder()
 with collector.paused():
     import torch
 

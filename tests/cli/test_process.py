@@ -224,6 +224,20 @@ def test_closed_output_is_reported() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_deleted_working_directory_is_said(tmp_path: Path) -> None:
+    """One message in place of the mathematics library's own; what needs no torch is answered."""
+    script = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@"'
+    for words, code, message in (
+        (MAIN_JOB, 2, "error: the working directory does not exist any more, and torch does not run without one\n"),
+        (["--version"], 0, ""),
+    ):
+        done = subprocess.run(
+            ["sh", "-c", script, GRADCLI, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr[: len(message)]) == (code, message)
+        assert "MKL" not in done.stderr
+
+
 def test_standard_input_is_left_alone() -> None:
     """A `while read` loop keeps its lines."""
     script = f'printf "1\\n2\\n3\\n" | while read n; do "{warm.gradcli()}" eval "x**2" --at "$n" --format plain; done'
