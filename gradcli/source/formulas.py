@@ -50,7 +50,7 @@ _FUNCTIONS: Mapping[str, str] = {
     "minimum": "np.minimum",
     "erf": "math.erf",
     "erfc": "math.erfc",
-    "lgamma": "math.lgamma",
+    "lgamma": "special.gammaln",
     "erfinv": "special.erfinv",
 }
 """Functions of formulas that NumPy calls something else, or has not."""

@@ -14,7 +14,7 @@ from gradcli.language.program import Atom, Call, Line
 from gradcli.language.shapes import axis_of_scan, count_of
 from gradcli.results import Array
 from gradcli.source.expressions import ATOM, Piece, Spelling, called, constant, joined, key, negated, sign_of
-from gradcli.source.values import rule_of, shortest, whole
+from gradcli.source.values import held, rule_of, shortest, whole
 
 MATH, SPECIAL = "import math", "from scipy import special  # for functions that NumPy does not have"
 """Imports that only some scripts need."""
@@ -22,7 +22,7 @@ MATH, SPECIAL = "import math", "from scipy import special  # for functions that 
 _ELSEWHERE: Mapping[str, str] = {
     "erf": "np.vectorize(math.erf, otypes=[float])",
     "erfc": "np.vectorize(math.erfc, otypes=[float])",
-    "lgamma": "np.vectorize(math.lgamma, otypes=[float])",
+    "lgamma": "special.gammaln",
     "erfinv": "special.erfinv",
     "digamma": "special.digamma",
     "i1": "special.i1",
@@ -88,7 +88,7 @@ class NumpySpelling(Spelling):
                 self.counts.add(line.symbol)
                 return self._count(call, pieces[0], shape)
             case Kind.SOURCE:
-                return Piece(self.array(sources.array_of(call).astype(self.dtype), f"{op.name}(...)"))
+                return Piece(self.array(held(sources.array_of(call), self.dtype), f"{op.name}(...)"))
             case Kind.MOVEMENT:
                 return self._moved(call, pieces[0], shape, self.shapes[line.symbol])
             case Kind.REDUCTION:

@@ -104,7 +104,9 @@ class Script(ABC):
     def _write(self, lines: Sequence[Line], statements: Statements, spelling: Spelling) -> None:
         for line in lines:
             statements.add(line, spelling.speller(line), spelling.operand)
-            is_cut = line.call.op.is_condition or line.call.op.name in _CUTS
+            call = line.call
+            is_count = call.op.name == "norm" and call.statics[0] == 0  # of what is not 0: torch has no slope of it
+            is_cut = call.op.is_condition or call.op.name in _CUTS or is_count
             mask = 0
             for operand in line.call.operands:
                 mask |= self.reached.get(operand, 0)

@@ -12,12 +12,12 @@ from gradcli.language import sources
 from gradcli.language.indexing import Shape
 from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import REQUIRED, Kind
-from gradcli.language.program import Atom, Line
+from gradcli.language.program import Atom, Line, number
 from gradcli.language.shapes import count_of
 from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, keywords_over
 from gradcli.results import Array
 from gradcli.source.expressions import ATOM, SIGN, Piece, Spelling, called, constant, joined, key, negated, sign_of
-from gradcli.source.values import rule_of, shortest, whole
+from gradcli.source.values import held, rule_of, shortest, whole
 
 FUNCTIONAL, NUMPY = "import torch.nn.functional as F", "import numpy as np"
 """Imports that only some scripts need."""
@@ -90,8 +90,7 @@ class TorchSpelling(Spelling):
                 self.counts.add(line.symbol)
                 return self._count(line, pieces[0])
             case Kind.SOURCE:
-                array = sources.array_of(call).astype(self.dtype)
-                return Piece(self.tensor(array, f"{op.name}(...)"))
+                return Piece(self.tensor(held(sources.array_of(call), self.dtype), f"{op.name}(...)"))
             case Kind.MOVEMENT:
                 return self._moved(line, tensors[0])
             case Kind.REDUCTION | Kind.SCAN | Kind.DEFINED:
@@ -118,7 +117,8 @@ class TorchSpelling(Spelling):
             case "logical_not":
                 return Piece(f"~{tensors[0].at(SIGN)}", SIGN)
             case "where" if any(self.is_array(a) for a in atoms[1:]):
-                return called("torch.where", tensors[0].text, *(p.text for p in plain[1:]))
+                is_held = all(self.is_array(a) or np.isfinite(held(number(a), self.dtype)) for a in atoms[1:])
+                return called("torch.where", *(p.text for p in [tensors[0], *(plain if is_held else tensors)[1:]]))
             case "clamp" if not any(a in self.pieces for a in atoms[1:]):
                 return called("torch.clamp", tensors[0].text, *(p.text for p in pieces[1:]))
             case "clamp":  # of one shape, as torch's backward does not sum over the sizes that it stretched

@@ -155,3 +155,9 @@ def shortest(numbers: tuple[float, ...]) -> tuple[float, ...]:
     if step != 1:
         return numbers
     return (stop,) if start == 0 else (start, stop)
+
+
+def held(numbers: Array | float, dtype: str) -> Array:
+    """Numbers as a dtype holds them; those beyond its range are infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(numbers).astype(dtype)

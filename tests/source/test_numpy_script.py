@@ -31,6 +31,7 @@ def scipy() -> Iterator[None]:
         "digamma": mpmath.digamma,
         "polygamma": lambda n, x: mpmath.polygamma(int(n), x),
         "erfinv": mpmath.erfinv,
+        "gammaln": lambda x: mpmath.inf if x <= 0 and x == int(x) else mpmath.log(abs(mpmath.gamma(x))),
         "i0": lambda x: mpmath.besseli(0, x),
         "i1": lambda x: mpmath.besseli(1, x),
         "iv": mpmath.besseli,
@@ -93,6 +94,12 @@ def test_a_formula_that_does_not_hold_at_the_point_gives_nan_and_no_error() -> N
         names, _ = run_script(source)
     assert np.isnan(names["J_x"]).all()
     assert "not at this point" in source
+
+
+def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
+    """As SciPy has it; Python's own raises an error there, and where the result is too large."""
+    names, _ = run_script(Function("lgamma(x)*y").code({"x": 0.0, "y": 2.0}, to="numpy", wrt=["y"]).source)
+    assert names["J_y"] == np.inf
 
 
 @settings(

@@ -119,6 +119,11 @@ EDGES = [
     ("x", {"x": "1,2"}, "3,4"),
     ("y = x; y", {"x": "1,2"}, "y*x"),
     ("3", {}, None),
+    ("norm(x, 0)*y", {"x": "3", "y": "2"}, None),
+    ("norm(x, 0)", {"x": "3,0,1"}, None),
+    # beyond the range of float32
+    ("where(x > 1.5, x, 1e308)*full((2,), 1e39)", {"x": "1,2"}, "ones"),
+    ("maximum(x, -1e308)*1e308", {"x": "1,2"}, "ones"),
     # gradient vectors
     ("x**2", {"x": "1,2"}, "x"),
     ("x**2", {"x": "1,2"}, "2*y"),
