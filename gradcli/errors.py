@@ -94,6 +94,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
+def displayable(text: str) -> str:
+    r"""`printable`, but for line ends, which stay, and tabs, which become blanks.
+
+    >>> displayable("a\tb\n\x1b[31m")
+    'a b\n?[31m'
+    """
+    return text if text.isprintable() else "\n".join(map(printable, text.replace("\t", " ").split("\n")))
+
+
 def shortened(text: str) -> str:
     """`text` without its middle where it is longer than `MESSAGE_LENGTH`: it may repeat what the user typed."""
     half = MESSAGE_LENGTH // 2
@@ -127,7 +136,7 @@ class GradcliError(Exception):
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
         """The message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
-        where = self.place.where if self.place else ""
+        where = printable(self.place.where) if self.place else ""
         lines = [f"error: {self.message}{f' ({where})' if where else ''}"]
         if self.place is not None:
             lines.append(self.place.render(columns, encoding))

@@ -35,7 +35,7 @@ from gradcli.cli.completion import command as completion
 from gradcli.cli.environment import wants_json
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, write
-from gradcli.errors import GradcliError, OutputError, UsageError
+from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
@@ -164,7 +164,9 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
 def _report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """The last resort for what nothing caught: says so and leaves with `BUG`."""
     lines = traceback.format_exception(kind, error, trace)
-    sys.stderr.write("".join(lines) if os.environ.get("GRADCLI_DEBUG") else f"gradcli: internal error: {lines[-1]}")
+    sys.stderr.write(
+        "".join(lines) if os.environ.get("GRADCLI_DEBUG") else displayable(f"gradcli: internal error: {lines[-1]}")
+    )
     sys.stderr.write("This is a bug of gradcli; please report it with the command line. GRADCLI_DEBUG=1 shows more.\n")
     sys.stderr.flush()
     os._exit(BUG)

@@ -15,7 +15,7 @@ from gradcli.cli.coloring import is_colored, marked
 from gradcli.cli.destination import WIDTH, Destination, destination, save
 from gradcli.cli.environment import is_typed
 from gradcli.cli.options import Color, Format
-from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError
+from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError, displayable
 
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
@@ -191,6 +191,7 @@ def complain(error: GradcliError, color: Color) -> None:
 def remark(text: str, color: Color = Color.never) -> None:
     """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
     if sys.stderr is not None:
+        text = displayable(text)
         with contextlib.suppress(OSError):
             _send(marked(text) if is_colored(color, sys.stderr) else text, sys.stderr)
 

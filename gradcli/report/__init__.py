@@ -8,7 +8,7 @@ mapping                          what is said when a stream of rows has gone by
 dot, mermaid                     graphs for other programs to draw
 wording, labels, numbers         what table and latex say alike: words, names of entries, digits
 drawing, board, nodes            what tables, boards and graphs are drawn with
-reflow, rounding                 narrow terminals, and fewer digits
+reflow, rounding, leaves          narrow terminals, fewer digits, and texts that can be shown
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, tabl
 from gradcli.report.arrays import named, own
 from gradcli.report.drawing import Screen
 from gradcli.report.json import one_document
+from gradcli.report.leaves import printable
 from gradcli.report.rounding import rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
@@ -34,9 +35,10 @@ def render(answer: Answer | Functions | Source, form: str, screen: Screen, digit
     """
     if digits is not None:
         answer = rounded(answer, digits, whole=form in ("json", "csv", "plain"))
+    if form == "json":  # which escapes by itself, and whose readers want what was typed
+        return json.render(answer)
+    answer = printable(answer)
     match form:
-        case "json":
-            return json.render(answer)
         case "csv":
             return csv.render(answer)
         case "markdown":

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from gradcli.report.leaves import Anything, changed
 from gradcli.results import Array
-
-Anything = TypeVar("Anything")
 
 MANY = 2**16
 """Elements beyond which only those near the ends of the axes are rounded, where no others are shown."""
@@ -30,24 +27,18 @@ def rounded(answer: Anything, digits: int, *, whole: bool = False) -> Anything:
     >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
     (0.333, 2, {'x': 123000.0})
     """
-    found: Any = answer
-    match answer:
-        case np.ndarray():
-            found = _array(answer, digits, whole=whole)
-        case np.floating():
-            found = _array(np.asarray(answer), digits, whole=whole)[()]
-        case float():
-            found = _number(answer, digits)
-        case Mapping():
-            found = {key: rounded(value, digits, whole=whole) for key, value in answer.items()}
-        case tuple():
-            found = tuple(rounded(value, digits, whole=whole) for value in answer)
-        case _ if is_dataclass(answer) and not isinstance(answer, type):
-            changed = {
-                field.name: rounded(getattr(answer, field.name), digits, whole=whole) for field in fields(answer)
-            }
-            found = replace(answer, **changed)
-    return found  # type: ignore[no-any-return]
+
+    def leaf(one: Any) -> Any:
+        match one:
+            case np.ndarray():
+                return _array(one, digits, whole=whole)
+            case np.floating():
+                return _array(np.asarray(one), digits, whole=whole)[()]
+            case float():
+                return _number(one, digits)
+        return one
+
+    return changed(answer, leaf)
 
 
 def _number(number: Any, digits: int) -> float:

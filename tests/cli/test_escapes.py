@@ -1,0 +1,141 @@
+"""Escape sequences and marks that turn text around, through every route into every format: none comes out raw."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.conftest import Command, Run
+
+EVIL = "\x1b[31mred\x1b]0;title\x07\x9b2J\u202eback\u2066\u200b\x7f\x08"
+FORMATS = ("table", "markdown", "latex", "csv", "plain", "json")
+COMMENT = f"  # {EVIL}"
+COMMANDS = (
+    ("vjp", "--v", "1,1"),
+    ("vjp", "--loss", f"sum(y**2){COMMENT}"),
+    ("vjp", "--v", "1,1", "--v", "e0", "--accumulate"),
+    ("jacobian",),
+    ("jvp", "--u", "1,1"),
+    ("eval",),
+    ("check",),
+    ("check", "--claim", f"2*x{COMMENT}"),
+    ("check", "--claim", f"3*x{COMMENT}"),
+    ("explain", "--v", "1,1"),
+    ("graph", "--v", "1,1"),
+    ("code", "--v", "1,1"),
+)
+TEXT = f"y = x**2{COMMENT}\nz = sqrt(y){COMMENT}\nz*x{COMMENT}"
+
+
+def _require_clean(run: Run) -> None:
+    assert run.out + run.err
+    for stream in (run.out, run.err):
+        assert all(line.isprintable() for line in stream.split("\n")), repr(stream)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]).split("=")[0])
+@pytest.mark.parametrize("from_file", [False, True], ids=["typed", "file"])
+def test_comments(words: tuple[str, ...], form: str, from_file: bool, gradcli: Command, tmp_path: Path) -> None:
+    """Of the expression, of a claim and of a loss, typed and from a file."""
+    path = tmp_path / "f.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    text = f"@{path}" if from_file else TEXT
+    _require_clean(gradcli(words[0], text, "--at", "1,-2", *words[1:], "--format", form))
+
+
+@pytest.mark.parametrize("command", ["hessian", "hvp"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_comments_of_what_has_a_hessian(command: str, form: str, gradcli: Command) -> None:
+    """As for the others."""
+    u = ["--u", "1,1"] if command == "hvp" else []
+    _require_clean(gradcli(command, f"y = x**3{COMMENT}\nsum(abs(y)){COMMENT}", "--at", "0,1", *u, "--format", form))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["eval", f"x{EVIL}", "--at", "1"],
+        ["eval", f"f{EVIL}(x)", "--at", "1"],
+        ["eval", f"'{EVIL}'", "--at", "1"],
+        ["eval", "x", "--at", f"x{EVIL}=1"],
+        ["eval", "x", "--at", f"1{EVIL}"],
+        ["eval", "x", "--at", f"[1,2]{COMMENT}\n3"],
+        ["eval", "x", "--at", f"@{EVIL}.csv"],
+        ["eval", f"@{EVIL}.txt", "--at", "1"],
+        ["eval", "x", f"--{EVIL}", "1"],
+        ["eval", "x", "--at", "1", "--format", EVIL],
+        ["eval", "x", "--at", "1", "-o", f"/nowhere/{EVIL}.json"],
+        ["vjp", "x", "--at", "1,2", "--v", f"e{EVIL}"],
+        ["vjp", "x", "--at", "1,2", "--v", "1,1", "--wrt", EVIL],
+        ["vjp", "x", "--at", "1,2", "--v", "1,1", "--show", EVIL],
+        ["check", "x**2", "--at", "1", "--claim", EVIL],
+        ["check", "x**2", "--at", "1", "--expect", EVIL],
+        ["check", "x**2", "--box", f"x={EVIL}"],
+        ["check", "x**2", "--at", "1", "--allow", EVIL],
+        ["functions", EVIL],
+        ["map", "x", "--points", f"{EVIL}.csv"],
+        ["code", "x", "--at", "1", "--to", EVIL],
+        [EVIL],
+    ],
+    ids=lambda words: " ".join(words).encode("ascii", "ignore").decode().translate(dict.fromkeys(range(32)))[:40],
+)
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
+def test_what_is_wrong(words: list[str], more: list[str], gradcli: Command) -> None:
+    """Names, values, files, options: the message shows them, and stays a message."""
+    run = gradcli(*words, *more)
+    assert run.code in (2, 74)
+    assert run.out == ""
+    _require_clean(run)
+
+
+def test_the_name_of_an_array_in_an_archive(gradcli: Command, tmp_path: Path) -> None:
+    """It is listed where another was asked for."""
+    path = tmp_path / "a.npz"
+    np.savez(path, **{EVIL.replace("\x00", ""): np.ones(2)})
+    run = gradcli("eval", "x", "--at", f"x=@{path}:x")
+    assert run.code == 2
+    _require_clean(run)
+
+
+@pytest.mark.parametrize("mode", ["fail", "skip", "nan"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_cells_and_names_of_a_stream(
+    mode: str, form: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line about the first row at fault, and the check; kept cells are data, and stay in CSV as they are."""
+    monkeypatch.chdir(tmp_path)
+    path = Path(f"in{EVIL}.{form}".replace("/", ""))
+    rows = ["x", "1", EVIL, "2"] if form == "csv" else ['{"x": 1}', json.dumps({"x": EVIL}), '{"x": 2}']
+    path.write_text("\n".join(rows), encoding="utf-8")
+    run = gradcli("map", f"x**2{COMMENT}", "--points", str(path), "--on-error", mode, "--check")
+    _require_clean(run)
+    assert run.code == (2 if mode == "fail" else 0)
+    if form == "jsonl":
+        _require_clean(gradcli("map", "x", "--points", str(path), "--on-error", "skip", "--keep"))
+
+
+def test_requests_of_a_batch(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON escapes by itself, and so does what is said of its lines."""
+    requests = [{"command": EVIL}, {"command": "eval", "expression": TEXT, "at": {"x": 2}}, {EVIL: 1}, EVIL]
+    lines = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in requests) + EVIL + "\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    _require_clean(gradcli("batch"))
+
+
+def test_what_was_typed_is_whole_in_json(gradcli: Command) -> None:
+    """There every character comes back as it was."""
+    assert json.loads(gradcli("eval", TEXT, "--at", "2", "--json").out)["expression"] == TEXT
+
+
+def test_a_terminal_gets_no_sequence_but_our_colours(gradcli: Command) -> None:
+    """With colours on, what was typed has none."""
+    run = gradcli("vjp", TEXT, "--at", "1,2", "--v", "1,1", "--color", "always")
+    assert "\x1b[31mred" not in run.out
+    assert "\x1b]0" not in run.out
+    assert not set("\x07\x9b\u202e\u2066\u200b\x7f\x08") & set(run.out)
