@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, BinaryIO
 
 import typer
@@ -54,23 +54,23 @@ def _answer_all(file: str | None) -> int:
     with _opened(file) as stream:
         for number, line in enumerate(lines(stream), start=1):
             if line is None or line.strip():
-                reply, its_code = _reply(line, number)
-                send(reply)
+                pieces, its_code = _reply(line, number)
+                send(pieces)
                 code = max(code, its_code)
     return code
 
 
-def _reply(line: bytes | None, number: int) -> tuple[str, int]:
-    """The line for a request, and the exit code that it would have alone."""
-    from gradcli.report.json import render_error, render_reply
+def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
+    """The line for a request, piece by piece, and the exit code that it would have alone."""
+    from gradcli.report.json import render_error, reply
     from gradcli.requests import answer, read
 
     request = read(line)
     try:
-        return render_reply(answer(request), request.head), 0
+        return reply(answer(request), request.head), 0
     except Exception as error:  # whatever it is, it must not take along the answers behind it
         said = _said(error)
-        return render_error(said, request.head, line=number), said.exit_code
+        return [render_error(said, request.head, line=number)], said.exit_code
 
 
 def _said(error: Exception) -> GradcliError:

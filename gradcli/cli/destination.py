@@ -143,7 +143,6 @@ def _write(
             if drawing not in ("", to.kind):
                 raise UsageError(f"-o {to.path} and --to {drawing} exclude each other", hint="leave out --to")
             answer = replace(answer, drawing="dot" if to.kind == "dot" else "mermaid")
-    text = report.render(answer, to.form, screen, digits)
-    if to.path.lower().endswith(".json"):
-        text = report.one_document(text)
-    file.write(text.encode("utf-8"))
+    is_one = to.path.lower().endswith(".json")
+    for piece in report.pieces(answer, to.form, screen, digits, one_document=is_one):
+        file.write(piece.encode("utf-8"))

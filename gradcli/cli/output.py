@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,6 +20,9 @@ from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError,
 if TYPE_CHECKING:
     from gradcli.report.drawing import Screen
     from gradcli.results import Answer, Check, Functions, Source
+
+PIECE = 2**20
+"""Characters that are written at a time."""
 
 NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
@@ -136,14 +139,14 @@ def write(result: Output | str) -> int:
     """
     if isinstance(result, str):
         require_stdout()
-        send(_own(result, sys.stdout))
+        send([_own(result, sys.stdout)])
         return 0
     shown = result.manner
     if shown.to is None:
         require_stdout()
         from gradcli import report
 
-        send(report.render(result.answer, shown.form, screen(shown.color), shown.digits))
+        send(report.pieces(result.answer, shown.form, screen(shown.color), shown.digits))
     else:
         from gradcli.report.drawing import Screen
 
@@ -165,14 +168,21 @@ def require_stdout() -> None:
         raise OutputError("the output could not be written: stdout is closed")
 
 
-def send(text: str) -> None:
-    """Write a text to stdout at once.
+def send(pieces: Iterable[str]) -> None:
+    """Write a text to stdout and flush it: what is small in one piece, what is large as it comes.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
     require_stdout()
-    _send(text, sys.stdout)
+    waiting, size = [], 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            _send("".join(waiting), sys.stdout)
+            waiting, size = [], 0
+    _send("".join(waiting), sys.stdout)
 
 
 def out_of_memory(error: Exception) -> TooLargeError | None:

@@ -81,16 +81,21 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     head += stream.read(HEADER_BYTES - len(head))
     header, start = header_of(head, name)
     dtype, shape, order = _layout(header, name)
-    size = math.prod(shape) * dtype.itemsize
-    data = head[start : start + size]
-    data += stream.read(size - len(data))
-    if len(data) < size:
-        message = f"{name} is cut short: its header claims {size:,} bytes of numbers, and {len(data):,} are there"
+    array = np.empty(math.prod(shape), dtype)
+    room = array.view(np.uint8).data
+    size = len(room)
+    begun = head[start : start + size]
+    room[: len(begun)] = begun
+    done = len(begun)
+    while done < size and (read := stream.readinto(room[done:])):  # type: ignore[attr-defined]
+        done += read
+    if done < size:
+        message = f"{name} is cut short: its header claims {size:,} bytes of numbers, and {done:,} are there"
         raise InputError(message, hint="save or copy it again")
     if len(head) > start + size or stream.read(1):
         message = f"{name} goes on after its array, which has {math.prod(shape):,} elements"
         raise InputError(message, hint="save one array a file, or several with numpy.savez")
-    return as_float64(np.frombuffer(data, dtype), name).reshape(shape, order=order)
+    return as_float64(array, name).reshape(shape, order=order)
 
 
 def header_of(head: bytes, name: str) -> tuple[str, int]:
@@ -143,7 +148,7 @@ def element_type(descr: str | None, name: str) -> np.dtype[Any]:
 
 
 def as_float64(array: npt.NDArray[Any], name: str) -> Array:
-    """A copy in float64.
+    """The same in float64.
 
     Raises:
         InputError: A number is beyond its range.
@@ -155,11 +160,11 @@ def as_float64(array: npt.NDArray[Any], name: str) -> Array:
 
 
 def within_float64(array: npt.NDArray[Any]) -> tuple[Array, npt.NDArray[np.bool_] | None]:
-    """A copy in float64, and which numbers are beyond its range, where it is infinite; None if none is."""
+    """The same in float64, and which numbers are beyond its range, where it is infinite; None if none is."""
     if array.dtype.kind == "b":
         array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
     with np.errstate(all="ignore"):
-        numbers: Array = array.astype(np.float64)
+        numbers: Array = array.astype(np.float64, copy=False)
     if array.dtype.itemsize <= 8:
         return numbers, None
     beyond = np.isinf(numbers) & np.isfinite(array)

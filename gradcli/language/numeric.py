@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 _BY_MATH: Mapping[str, Callable[[float], float]] = {"erf": math.erf, "erfc": math.erfc, "lgamma": math.lgamma}
 """Functions that Python has and NumPy has not."""
 
-_BY_MPMATH = frozenset(["digamma", "polygamma", "erfinv", "i1"])
+BY_MPMATH = frozenset(["digamma", "polygamma", "erfinv", "i1"])
 """Functions that neither has; mpmath comes with SymPy."""
 
 
@@ -94,7 +94,7 @@ def elementwise(call: Call, operands: list[Array]) -> Any:
     op = call.op
     if op.name in _BY_MATH:
         return np.vectorize(_real(_BY_MATH[op.name]), otypes=[float])(operands[0])
-    if op.name in _BY_MPMATH:
+    if op.name in BY_MPMATH:
         return np.vectorize(partial(_by_mpmath, op.name, *call.statics), otypes=[float])(operands[0])
     if op.name == "detach":
         return operands[0]

@@ -20,6 +20,9 @@ from gradcli.language.program import Call
 MOST_CACHED = 8
 """Tensors that are kept for the next reading."""
 
+LARGEST_CACHED = 2**20
+"""Elements of one that is kept: 64 MiB in all, as a process that answers many questions keeps them for good."""
+
 
 def shape_of(call: Call) -> Shape:
     """The shape of a constant tensor.
@@ -56,11 +59,17 @@ def bounds(call: Call) -> tuple[Any, Any, Any]:
 
 def array_of(call: Call) -> npt.NDArray[np.float64]:
     """The numbers of a constant tensor; not to be written to."""
-    return _array(call.op.name, call.statics, shape_of(call))
+    shape = shape_of(call)
+    made = _kept if math.prod(shape) <= LARGEST_CACHED else _made
+    return made(call.op.name, call.statics, shape)
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def _array(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
+def _kept(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
+    return _made(name, a, shape)
+
+
+def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
     match name:
         case "linspace":
             with np.errstate(all="ignore"):

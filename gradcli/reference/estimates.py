@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError
 from gradcli.language import numeric, sources
 from gradcli.language.indexing import Shape
 from gradcli.language.movement import axes_of, axis_of, fill_of, moved
@@ -147,10 +146,8 @@ def _elementwise(call: Call, operands: Sequence[Estimate]) -> Estimate | None:
 
 
 def _function(call: Call) -> Callable[[list[Array]], Any] | None:
-    """NumPy's, if it has one."""
-    try:
-        numeric.elementwise(call, [np.full(1, 0.5)] * len(call.operands))
-    except InputError:
+    """That of NumPy or Python, if one of them has it."""
+    if call.op.name in numeric.BY_MPMATH:
         return None
     return lambda values: numeric.elementwise(call, values)
 

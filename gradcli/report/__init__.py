@@ -13,40 +13,60 @@ reflow, rounding, leaves          narrow terminals, fewer digits, and texts that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, table
 from gradcli.report.arrays import named, own
 from gradcli.report.drawing import Screen
-from gradcli.report.json import one_document
 from gradcli.report.leaves import printable
 from gradcli.report.rounding import rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
-__all__ = ["Screen", "named", "one_document", "own", "render"]
+__all__ = ["Screen", "named", "own", "pieces", "render"]
 
 
 def render(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:
-    """The answer in a format.
+    """The answer in a format, as `pieces` gives it."""
+    return "".join(pieces(answer, form, screen, digits))
+
+
+def pieces(
+    answer: Answer | Functions | Source,
+    form: str,
+    screen: Screen,
+    digits: int | None = None,
+    *,
+    one_document: bool = False,
+) -> Iterator[str]:
+    """The answer in a format, part by part: a matrix may be as large as the memory, and its text is larger.
 
     Args:
         answer: The object.
         form: `table`, `json`, `csv`, `plain`, `latex` or `markdown`.
         screen: Where a table goes.
         digits: Significant digits that are shown; as many as it takes by default.
+        one_document: Whether several objects of JSON make one value.
     """
     if digits is not None:
         answer = rounded(answer, digits, whole=form in ("json", "csv", "plain"))
     if form == "json":  # which escapes by itself, and whose readers want what was typed
-        return json.render(answer)
+        return json.pieces(answer, one_document=one_document)
     answer = printable(answer)
     match form:
         case "csv":
-            return csv.render(answer)
+            return csv.pieces(answer)
+        case "plain" if not isinstance(answer, Source):
+            return plain.pieces(answer)
+    return iter([_page(answer, form, screen)])
+
+
+def _page(answer: Answer | Functions | Source, form: str, screen: Screen) -> str:
+    """What people read, which shows no more than they can."""
+    match form:
         case "markdown":
             return markdown.render(answer, screen)
         case "latex":
             return latex.render(answer)
-        case "plain" if not isinstance(answer, Source):
-            return plain.render(answer)
         case _ if isinstance(answer, BackwardGraph) and answer.drawing == "dot":
             return dot.render(answer)
         case _ if isinstance(answer, BackwardGraph) and answer.drawing == "mermaid":

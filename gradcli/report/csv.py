@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from gradcli.errors import UsageError
 from gradcli.report.drawing import in_ascii
 from gradcli.report.labels import plain_entry, status
-from gradcli.report.numbers import digits
+from gradcli.report.numbers import MANY, digits
 from gradcli.report.wording import counterexample
 from gradcli.results import (
     HVP,
@@ -47,7 +48,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def render(answer: Answer | Functions | Source) -> str:
+def pieces(answer: Answer | Functions | Source) -> Iterator[str]:
     """VᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
@@ -59,11 +60,11 @@ def render(answer: Answer | Functions | Source) -> str:
         UsageError: The answer is a script.
     """
     header, rows = _table(answer)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
+    everything = itertools.chain([header], rows)
+    while block := list(itertools.islice(everything, MANY)):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(block)
+        yield out.getvalue()
 
 
 def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:

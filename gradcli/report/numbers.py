@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,19 @@ def digits(number: Any) -> str:
     return text.removesuffix(".0")
 
 
+MANY = 2**16
+"""Elements that are turned into text at a time: as Python's numbers they take several times their own memory."""
+
+
 def as_json(array: Array) -> Any:
+    """What JSON can hold of an array: `in_lists`; one of more than `MANY` elements stays itself until it is written."""
+    return array if array.size > MANY else in_lists(array)
+
+
+def in_lists(array: Array) -> Any:
     """An array as nested lists of Python floats, or a float; what JSON cannot hold as the strings it reads as.
 
-    >>> as_json(np.array([1.0, np.nan, -np.inf]))
+    >>> in_lists(np.array([1.0, np.nan, -np.inf]))
     [1.0, 'NaN', '-Infinity']
     """
     if array.dtype == np.bool_ or (array.dtype == np.float64 and np.isfinite(array).all()):
@@ -34,7 +45,7 @@ def as_json(array: Array) -> Any:
         return json_number(array[()])
     if array.ndim == 1:
         return [json_number(number) for number in (array if array.dtype == np.float32 else array.tolist())]
-    return [as_json(part) for part in array]
+    return [in_lists(part) for part in array]
 
 
 def json_number(number: Any) -> float | str:
@@ -45,3 +56,29 @@ def json_number(number: Any) -> float | str:
     if math.isinf(exact):
         return "Infinity" if exact > 0 else "-Infinity"
     return exact
+
+
+def json_pieces(array: Array) -> Iterator[str]:
+    """The text of an array in JSON, at most `MANY` elements at a time.
+
+    >>> "".join(json_pieces(np.arange(3.0)))
+    '[0.0, 1.0, 2.0]'
+    """
+    if array.size <= MANY:
+        yield json.dumps(in_lists(array), allow_nan=False)
+        return
+    size = max(1, array.size // len(array))
+    yield "["
+    for first in range(0, len(array), max(1, MANY // size)):
+        yield ", " * (first > 0)
+        if size > MANY:
+            yield from json_pieces(array[first])
+        else:
+            yield json.dumps(in_lists(array[first : first + MANY // size]), allow_nan=False)[1:-1]
+    yield "]"
+
+
+def spaced(row: Array) -> Iterator[str]:
+    """The numbers of a vector with blanks between, at most `MANY` at a time."""
+    for first in range(0, len(row), MANY):
+        yield " " * (first > 0) + " ".join(map(digits, row[first : first + MANY]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from gradcli.report.labels import plain_entry, status
-from gradcli.report.numbers import digits
+from gradcli.report.numbers import digits, spaced
 from gradcli.results import (
     HVP,
     JVP,
@@ -26,7 +27,7 @@ from gradcli.results import (
 )
 
 
-def render(answer: Answer | Functions) -> str:
+def pieces(answer: Answer | Functions) -> Iterator[str]:
     """VᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
@@ -37,38 +38,45 @@ def render(answer: Answer | Functions) -> str:
     Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
-        case Answer(points=int(points)):
-            rows = list(_at_points(answer, points))
         case Functions():
-            return "".join(f"{line}\n" for line in _functions(answer))
+            yield from (f"{line}\n" for line in _functions(answer))
         case Checking():
-            return "".join(f"{line}\n" for line in _checking(answer))
-        case Products():
-            return "".join(map(render, answer.answers))
+            yield from (f"{line}\n" for line in _checking(answer))
+        case Products(points=None):
+            yield from itertools.chain.from_iterable(map(pieces, answer.answers))
         case Explanation():
-            return "".join(f"{line}\n" for line in _explanation(answer))
+            yield from (f"{line}\n" for line in _explanation(answer))
         case BackwardGraph():
-            return "".join(f"{line}\n" for line in _edges(answer))
+            yield from (f"{line}\n" for line in _edges(answer))
+        case _:
+            for row in _numbers(answer):
+                yield from spaced(row)
+                yield "\n"
+
+
+def _numbers(answer: Answer) -> Iterable[Array]:
+    """The rows of the command's own quantity."""
+    match answer:
+        case Answer(points=int(points)):
+            return _at_points(answer, points)
         case VJP():
             held = answer.vjp if answer.accumulated is None else answer.accumulated
-            rows = [row for name in answer.wrt for row in _rows(held[name])]
+            return (row for name in answer.wrt for row in _rows(held[name]))
         case Gradient():
-            rows = [row for name in answer.wrt for row in _rows(answer.grad[name])]
+            return (row for name in answer.wrt for row in _rows(answer.grad[name]))
         case JVP():
-            rows = _rows(answer.jvp)
+            return _rows(answer.jvp)
         case HVP():
-            rows = [row for name in answer.wrt for row in _rows(answer.hvp[name])]
+            return (row for name in answer.wrt for row in _rows(answer.hvp[name]))
         case Hessian():
-            rows = list(_hessian(answer))
+            return _hessian(answer)
         case Jacobian():
-            blocks = [_matrix((answer.jacobian or {})[name], answer.value.size) for name in answer.wrt]
-            rows = list(np.hstack(blocks)) if blocks else []
+            return _abreast([_matrix((answer.jacobian or {})[name], answer.value.size) for name in answer.wrt])
         case _:
-            rows = _rows(answer.value)
-    return "".join(" ".join(map(digits, row)) + "\n" for row in rows)
+            return _rows(answer.value)
 
 
-def _at_points(answer: Answer, points: int) -> Array:
+def _at_points(answer: Answer, points: int) -> Iterator[Array]:
     match answer:
         case VJP():
             shown = [answer.vjp[name].reshape(points, -1) for name in answer.wrt]
@@ -79,13 +87,17 @@ def _at_points(answer: Answer, points: int) -> Array:
             shown = [_matrix(blocks[name], answer.value.size) for name in answer.wrt]
         case _:
             shown = [answer.value.reshape(points, -1)]
-    return np.hstack(shown) if shown else np.empty((0, 0))
+    return _abreast(shown)
+
+
+def _abreast(blocks: Sequence[Array]) -> Iterator[Array]:
+    """Matrices side by side, a row at a time: together they may fill the memory."""
+    return map(np.concatenate, zip(*blocks, strict=True))
 
 
 def _hessian(answer: Hessian) -> Iterator[Array]:
     for a in answer.wrt:
-        blocks = [_matrix(answer.hessian[a][b], answer.grad[a].size) for b in answer.wrt]
-        yield from np.hstack(blocks)
+        yield from _abreast([_matrix(answer.hessian[a][b], answer.grad[a].size) for b in answer.wrt])
 
 
 def _checking(answer: Checking) -> Iterator[str]:

@@ -49,12 +49,15 @@ def _number(number: Any, digits: int) -> float:
 def _array(array: Array, digits: int, *, whole: bool) -> Array:
     if array.dtype.kind != "f":
         return array
-    if whole or array.size <= MANY:
-        flat = np.array([_number(number, digits) for number in array.reshape(-1)])
-        with np.errstate(over="ignore"):
-            found = flat.astype(array.dtype).reshape(array.shape)
-        return np.where(np.isinf(found), array, found)
     found = array.copy()
+    if whole or array.size <= MANY:
+        flat = found.reshape(-1)
+        for first in range(0, flat.size, MANY):  # as Python's numbers they take several times their own memory
+            part = flat[first : first + MANY]
+            with np.errstate(over="ignore"):
+                fewer = np.array([_number(number, digits) for number in part]).astype(array.dtype)
+            part[:] = np.where(np.isinf(fewer), part, fewer)
+        return found
     place = np.ix_(*(_near(size) for size in array.shape))
     found[place] = _array(found[place], digits, whole=False) if found[place].size <= MANY else found[place]
     return found

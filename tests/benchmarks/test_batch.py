@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from gradcli import Function
-from gradcli.report.json import render
+from gradcli.report.json import pieces
 from tests.benchmarks.conftest import ratio
 
 REQUESTS = 1_000
@@ -42,7 +42,7 @@ def test_a_request_costs_what_its_call_in_python_costs() -> None:
 def in_python(count: int) -> None:
     """The same questions as calls."""
     for n in range(count):
-        sys.stdout.write(render(Function("x**2").vjp({"x": [n, 2]}, [1, 1])))
+        sys.stdout.writelines(pieces(Function("x**2").vjp({"x": [n, 2]}, [1, 1])))
 
 
 def test_a_stream_is_many_times_faster_than_processes() -> None:

@@ -93,14 +93,14 @@ def test_plain_is_rows_of_numbers() -> None:
     """The command's own quantity, variables in the order of wrt, J as one matrix."""
     f = Function("[x*y, x + y]")
     at: dict[str, Any] = {"x": [1, 2], "y": 3}
-    assert plain.render(f.vjp(at, "ones", wrt=["y", "x"])) == "5\n4 4\n"
-    assert plain.render(f.jacobian(at, wrt=["y", "x"])) == "1 3 0\n2 0 3\n1 1 0\n1 0 1\n"
-    assert plain.render(f.eval(at)) == "3 6\n4 5\n"
+    assert "".join(plain.pieces(f.vjp(at, "ones", wrt=["y", "x"]))) == "5\n4 4\n"
+    assert "".join(plain.pieces(f.jacobian(at, wrt=["y", "x"]))) == "1 3 0\n2 0 3\n1 1 0\n1 0 1\n"
+    assert "".join(plain.pieces(f.eval(at))) == "3 6\n4 5\n"
 
 
 def test_json_is_one_line() -> None:
     """Whatever the expression holds."""
-    line = json_report.render(Function("y = x\ny**2").eval({"x": 3}))
+    line = "".join(json_report.pieces(Function("y = x\ny**2").eval({"x": 3})))
     assert line.count("\n") == 1
     assert json.loads(line)["expression"] == "y = x\ny**2"
 
@@ -150,14 +150,14 @@ def test_entries_of_second_derivatives_have_names(finding: Finding, shown: str, 
     assert labels.plain_entry(finding, "y") == plain
     check = Check("kink", 1, 1, None, (finding,), 1)
     answer = _checking(check=check)
-    (written,) = json.loads(json_report.render(answer))["check"]["findings"]
+    (written,) = json.loads("".join(json_report.pieces(answer)))["check"]["findings"]
     assert written["of"] == finding.of
     assert written.get("by") == finding.by
 
 
 def test_other_findings_do_not_say_what_they_belong_to() -> None:
     """As before there were second derivatives."""
-    (written,) = json.loads(json_report.render(_checking()))["check"]["findings"]
+    (written,) = json.loads("".join(json_report.pieces(_checking())))["check"]["findings"]
     assert not {"of", "by"} & set(written)
 
 
@@ -237,7 +237,7 @@ def test_a_check_shows_all_that_there_is() -> None:
 
 def test_a_check_as_json_has_the_keys_that_apply() -> None:
     """And plain has a line an opinion and a line a claim."""
-    fields = json.loads(json_report.render(_checking()))
+    fields = json.loads("".join(json_report.pieces(_checking())))
     kink, wide, own = fields["opinions"]
     assert kink == {
         **{"variable": "x", "row": [0], "column": [1], "verdict": "kink", "proven": True, "torch": 0.0},
@@ -254,9 +254,9 @@ def test_a_check_as_json_has_the_keys_that_apply() -> None:
     assert (fields["allowed"], fields["passed"]) == (["kink"], False)
     rewrite = {"expression": "2*sin(x/2)**2", "reason": "keeps the digits", "verdict": "agree"}
     assert fields["check"]["rewrite"] == rewrite
-    bare = json.loads(json_report.render(_checking(claims=(), sampling=None)))
+    bare = json.loads("".join(json_report.pieces(_checking(claims=(), sampling=None))))
     assert not {"claims", "sampling", "v", "vjp", "jacobian"} & set(bare)
-    assert plain.render(_checking()) == (
+    assert "".join(plain.pieces(_checking())) == (
         "kink dy[0]/dx[1] 0 none\ninaccurate x[0] 1.5 1.25\nagree y[0] 1 1\n"
         "proved x 2*x\nno-counterexample x 3*x\nagrees x 4, 5\nrefuted x -x\n"
     )

@@ -7,43 +7,53 @@ Floats are the shortest that round-trip; numbers that are not finite are the str
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.report.json.answers import SCHEMA, fields
 from gradcli.report.json.functions import objects
 from gradcli.report.json.source import source_fields
+from gradcli.report.numbers import json_pieces
 from gradcli.results import Answer, Functions, Products, Source
 
-__all__ = ["one_document", "render", "render_error", "render_reply"]
+__all__ = ["pieces", "render_error", "reply"]
 
 
-def render(answer: Answer | Functions | Source) -> str:
-    """The answer, a line an object."""
+def pieces(answer: Answer | Functions | Source, *, one_document: bool = False) -> Iterator[str]:
+    """The answer, a line an object.
+
+    Args:
+        answer: The object.
+        one_document: Whether to write one value, which a file of JSON has: an array, if there are several objects.
+    """
+    found = list(_objects(answer))
+    has_brackets = one_document and len(found) > 1
+    yield "[\n" * has_brackets
+    for n, one in enumerate(found):
+        yield from _written(one())
+        yield ",\n" if has_brackets and n + 1 < len(found) else "\n"
+    yield "]\n" * has_brackets
+
+
+def _objects(answer: Answer | Functions | Source) -> Iterator[Callable[[], dict[str, Any]]]:
     match answer:
         case Functions():
-            return "".join(map(_line, objects(answer)))
+            yield from (partial(dict, one) for one in objects(answer))
         case Products():
-            return "".join(_line(fields(one)) for one in answer.answers)
+            yield from (partial(fields, one) for one in answer.answers)
         case Source():
-            return _line(source_fields(answer))
+            yield partial(source_fields, answer)
         case _:
-            return _line(fields(answer))
+            yield partial(fields, answer)
 
 
-def one_document(lines: str) -> str:
-    """Objects on a line each as one value, which a file of JSON has: an array, if there are several.
-
-    >>> one_document('{"a": 1}\\n{"a": 2}\\n')
-    '[\\n{"a": 1},\\n{"a": 2}\\n]\\n'
-    """
-    objects = lines.splitlines()
-    return lines if len(objects) == 1 else "[\n" + ",\n".join(objects) + "\n]\n"
-
-
-def render_reply(answer: Answer | Source, head: Mapping[str, Any]) -> str:
-    """The answer to one request of a stream, always one line: that of `render`, or several products in a list.
+def reply(answer: Answer | Source, head: Mapping[str, Any]) -> Iterator[str]:
+    """The answer to one request of a stream, always one line: that of `pieces`, or several products in a list.
 
     Args:
         answer: The object.
@@ -56,7 +66,7 @@ def render_reply(answer: Answer | Source, head: Mapping[str, Any]) -> str:
             found = source_fields(answer)
         case _:
             found = fields(answer)
-    return _line({"schema": SCHEMA, **head, **found})
+    return chain(_written({"schema": SCHEMA, **head, **found}), "\n")
 
 
 def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, line: int | None = None) -> str:
@@ -80,3 +90,25 @@ def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, 
 
 def _line(found: dict[str, Any]) -> str:
     return json.dumps(found, allow_nan=False, ensure_ascii=True) + "\n"
+
+
+def _written(found: Any) -> Iterator[str]:
+    """As `json.dumps` writes it, large arrays a part at a time."""
+    match found:
+        case np.ndarray():
+            yield from json_pieces(found)
+        case dict():
+            yield from _joined("{", (([json.dumps(key), ": "], value) for key, value in found.items()))
+            yield "}"
+        case list() if any(isinstance(one, dict | np.ndarray) for one in found):
+            yield from _joined("[", (([], value) for value in found))
+            yield "]"
+        case _:
+            yield json.dumps(found, allow_nan=False, ensure_ascii=True)
+
+
+def _joined(opening: str, members: Iterable[tuple[list[str], Any]]) -> Iterator[str]:
+    yield opening
+    for n, (head, value) in enumerate(members):
+        yield ", " * (n > 0) + "".join(head)
+        yield from _written(value)
