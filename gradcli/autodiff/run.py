@@ -64,7 +64,7 @@ def run(
         InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
     """
     ran = expand(program, keep=_is_in_torch_twice) if twice else prepared(program)
-    leaves = leaves_of(ran, inputs, wrt, dtype)
+    leaves = leaves_of(ran, inputs, (*wrt, *_differentiated_by(ran)), dtype)
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
 
@@ -74,6 +74,11 @@ def leaves_of(
     """A tensor for each variable, those in `wrt` requiring a gradient."""
     kind = getattr(torch, dtype)
     return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
+
+
+def _differentiated_by(program: Program) -> list[str]:
+    """The variables that the Program itself differentiates by."""
+    return [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
 
 
 def evaluate(
@@ -168,6 +173,8 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
             return _moved(call, operands[0])
         case Kind.REDUCTION | Kind.SCAN | Kind.DEFINED:
             return _over(call, operands)
+        case Kind.DERIVATIVE:
+            return _differentiated(op.name, *operands)
     match op.name:
         case "clamp" if not any(a in values for a in call.operands[1:]):
             return torch.clamp(operands[0], *(plain(a) for a in call.operands[1:]))
@@ -180,6 +187,23 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
         plain(a) if p in op.numbers else t for p, a, t in zip(op.operands, call.operands, operands, strict=True)
     ]
     return _function(op.torch)(*operands, **dict(zip(op.statics, call.statics, strict=True)))
+
+
+def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:
+    """A derivative that is differentiated again; zeros by what y does not depend on."""
+    if name == "alias":
+        return x.view_as(x) if x.requires_grad else x.detach().clone().requires_grad_()
+    y, (x, *v) = x, others
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape if name == "jacobian" else x.shape, dtype=y.dtype)
+
+    def gradient(one: Tensor, v: Tensor | None) -> Tensor:
+        (found,) = torch.autograd.grad(one, x, v, create_graph=True, materialize_grads=True)
+        return found
+
+    if name == "gradient":
+        return gradient(y, v[0] if v else None)
+    return torch.stack([gradient(one, None) for one in y.reshape(-1)]).reshape(y.shape + x.shape)
 
 
 def _moved(call: Call, x: Tensor) -> Tensor:

@@ -67,7 +67,7 @@ class Call(sympy.Expr):  # type: ignore[misc]
     @property
     def op(self) -> Op:
         """The row of the op table."""
-        return ops.TABLE[self.args[0].value]
+        return ops.ROWS[self.args[0].value]
 
     @property
     def operands(self) -> tuple[Atom, ...]:
@@ -149,6 +149,11 @@ class Program:
         return tuple(symbol.name for symbol in self.variables)
 
     @cached_property
+    def takes_derivatives(self) -> bool:
+        """Whether lines of it are derivatives of others."""
+        return any(line.call.op.kind is ops.Kind.DERIVATIVE for line in self.lines)
+
+    @cached_property
     def primitive(self) -> Program:
         """The same function with every defined operation replaced by its meaning; for the readings other than torch."""
         from gradcli.language.expansion import expand
@@ -206,6 +211,11 @@ class Builder:
                 found[place] = line = self.lines[place]
                 waiting += () if stop(line.call) else line.call.operands
         return [found[place] for place in sorted(found)], leaves
+
+    def line_of(self, atom: Atom) -> Line | None:
+        """The line whose value this is."""
+        place = self._places.get(atom)
+        return None if place is None else self.lines[place]
 
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""

@@ -114,6 +114,8 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return sources.shape_of(call)
         case Kind.DEFINED:
             return _defined(call, operands)
+        case Kind.DERIVATIVE:
+            return _derivative(call, operands)
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
@@ -142,6 +144,21 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
             larger = "larger" if call.op.name == "max" else "smaller"
             error.hint = f"{call.op.name}imum(x, {call.statics[0]}) is the {larger} of the two"
         raise
+
+
+def _derivative(call: Call, operands: list[Shape]) -> Shape:
+    """As torch has it: only a y of one element has an implicit gradient vector, and v has y's shape."""
+    if call.op.name == "alias":
+        return operands[0]
+    y, x, *v = operands
+    if call.op.name == "jacobian":
+        return (*y, *x)
+    if not v and math.prod(y) != 1:
+        hint = "give grad_outputs, or differentiate y.sum()"
+        raise ShapeError(f"a gradient needs a y of one element, and y has shape {show(y)}", hint=hint)
+    if v and v[0] != y:
+        raise ShapeError(f"v has shape {show(v[0])}, and y has shape {show(y)}", hint="v has y's shape")
+    return x
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:

@@ -29,7 +29,7 @@ from gradcli.reference.rules import partial_of
 from gradcli.reference.unrolling import unroll
 from gradcli.reference.writing import NoTangentError, Writer
 
-_OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
+OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
 """Operations whose derivative has values where they have none themselves."""
 
 _AS_TORCH: Mapping[str, str] = {
@@ -200,7 +200,7 @@ class _Pass:
             if partial != 0 and moved is not None:
                 symbols = {p: operand for p, operand in zip(parameters, operands, strict=True) if p is not None}
                 terms.append(self.writer.write(partial * _TANGENT, {**symbols, _TANGENT: moved}, span))
-        if terms and call.op.name in _OUTLIVES_ITS_DOMAIN:
+        if terms and call.op.name in OUTLIVES_ITS_DOMAIN:
             terms.append(self.builder.emit("mul", (sympy.S.Zero, value), span))
         return self._sum(terms, span)
 

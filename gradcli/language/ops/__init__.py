@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import algebra, branches, elementwise, losses, reductions, sources, structure
+from gradcli.language.ops import algebra, branches, derivatives, elementwise, losses, reductions, sources, structure
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
 
-__all__ = ["GROUPS", "REQUIRED", "TABLE", "Default", "Kind", "Op", "find", "names"]
+__all__ = ["GROUPS", "REQUIRED", "ROWS", "TABLE", "Default", "Kind", "Op", "find", "names"]
 
 GROUPS: Mapping[str, tuple[Op, ...]] = {
     "arithmetic": elementwise.ARITHMETIC,
@@ -36,6 +36,9 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
 """The rows by what people look for."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
+
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in derivatives.ROWS}
+"""Those too that nobody can type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}
 """An index is written x[key]; `index` is a name like any other."""

@@ -20,6 +20,7 @@ class Kind(Enum):
     COUNT = "count"
     SOURCE = "source"
     DEFINED = "defined"
+    DERIVATIVE = "derivative"
 
 
 class Required(Enum):
