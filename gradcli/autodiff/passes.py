@@ -33,7 +33,10 @@ _SECOND_TIME = "second time"
 
 
 def accumulated(
-    forward: Forward, vs: Sequence[Array], wrt: tuple[str, ...]
+    forward: Forward,
+    vs: Sequence[Array],
+    wrt: tuple[str, ...],
+    steps: Sequence[tuple[Sequence[str], bool]] = (),
 ) -> tuple[list[dict[str, Array]], tuple[str, ...]]:
     """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
 
@@ -44,6 +47,8 @@ def accumulated(
         forward: The evaluated Program.
         vs: The gradient vectors, of y's shape.
         wrt: The variables; each result has their shapes, with zeros where y does not depend on one.
+        steps: For each pass the variables whose `.grad` is set to zero before it, and whether it adds to `.grad`, as
+            `torch.autograd.grad` does not; all add up by default.
 
     Returns:
         An array per variable after each pass, and the variables whose `.grad` shared memory after the first.
@@ -67,9 +72,11 @@ def accumulated(
     _forget(leaves.values())
     found: list[dict[str, Array]] = []
     sharing: tuple[str, ...] = ()
-    for v in vs:
-        _backward(forward.output, v)
-        sharing = sharing if found else _sharing(leaves)
+    for v, (zeroed, adds) in zip(vs, steps or [((), True)] * len(vs), strict=True):
+        _forget(leaves[name] for name in zeroed if name in leaves)
+        if adds:
+            _backward(forward.output, v)
+            sharing = sharing if found else _sharing(leaves)
         for leaf in leaves.values():
             leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
         found.append({name: _held(leaf) for name, leaf in leaves.items()})

@@ -19,7 +19,6 @@ from gradcli.cli.options import (
     Color,
     ColorOption,
     Digits,
-    Dtype,
     DtypeOption,
     Expression,
     Format,
@@ -47,7 +46,7 @@ _BEFORE: Mapping[str, tuple[Any, Any]] = {"expression": (Expression, inspect.Par
 
 _AFTER: Mapping[str, tuple[Any, Any]] = {
     "wrt": (Wrt, None),
-    "dtype": (DtypeOption, Dtype.float64),
+    "dtype": (DtypeOption, None),
     "format": (FormatOption, Format.table),
     "json": (Json, False),
     "color": (ColorOption, Color.auto),
@@ -68,7 +67,7 @@ class Asked:
         function: The function of EXPR.
         at: The values, text or arrays.
         wrt: The variables to differentiate by, if the command has the option and it was given.
-        dtype: Of the computation.
+        dtype: Of the computation, if it was given.
         check: Whether to compare with the reference.
         form: The format that the answer will be written in.
         files: Where values of further options may be.
@@ -77,7 +76,7 @@ class Asked:
     function: Function
     at: Mapping[str, str | Array]
     wrt: Sequence[str] | None
-    dtype: Literal["float64", "float32"]
+    dtype: Literal["float64", "float32"] | None
     check: bool
     form: Format
     files: Files
@@ -118,7 +117,7 @@ def add(
             function,
             values,
             names(shared["wrt"]),
-            shared["dtype"].value,
+            shared["dtype"] and shared["dtype"].value,
             not shared["no_check"],
             shown.form,
             files,

@@ -9,7 +9,7 @@ from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, n
 from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from gradcli.results import VJP, Evaluation, Gradient, Jacobian, Products
+    from gradcli.results import Answer, Evaluation, Jacobian
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def vjp(
     show: Show = None,
     loss: LossText = None,
     points_of: PointsOf = None,
-) -> "VJP | Products":
+) -> "Answer":
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
@@ -55,6 +55,8 @@ def vjp(
             raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
         one = vs[0] if vs else None
         return asked.function.vjp(asked.at, one, show=named, loss=loss, points_of=points, **asked.options)
+    if asked.function.asks and not (vs or accumulate or named or loss):
+        return asked.function.answer(asked.at, **asked.options)
     found = asked.function.vjps(asked.at, vs, accumulate=accumulate, show=named, loss=loss, **asked.options)
     return found if accumulate or len(found.answers) > 1 else found.answers[0]
 
@@ -74,7 +76,7 @@ def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
     return asked.function.jacobian(asked.at, points_of=_points(points_of), **asked.options)
 
 
-def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Gradient":
+def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Answer":
     """The gradient of a function with one output.
 
     In --format plain, the numbers alone, variable after variable, a row of them a line.
@@ -86,7 +88,10 @@ def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Gradie
       gradcli grad "y = x**2; sum(exp(y))" --at 0,1 --show y
       gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
     """
-    return asked.function.grad(asked.at, show=shown(show), points_of=_points(points_of), **asked.options)
+    named, points = shown(show), _points(points_of)
+    if asked.function.asks and not (named or points):
+        return asked.function.answer(asked.at, **asked.options)
+    return asked.function.grad(asked.at, show=named, points_of=points, **asked.options)
 
 
 def eval_(asked: Asked, points_of: PointsOf = None) -> "Evaluation":

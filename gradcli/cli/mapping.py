@@ -145,7 +145,7 @@ def _streamed(
         plan.require_free(list(kept))
         from_text = format_of(words.points, given, "--points-format") in ("csv", "tsv")
         sink = stack.enter_context(
-            open_sink(words.output, form, kept, plan.quantities, asked.dtype, from_text=from_text)
+            open_sink(words.output, form, kept, plan.quantities, plan.question.dtype, from_text=from_text)
         )
         advance = stack.enter_context(_progress(rows, words.output))
         blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)

@@ -145,7 +145,13 @@ PointsOf = Annotated[
     ),
 ]
 DtypeOption = Annotated[
-    Dtype, typer.Option("--dtype", envvar=environment.DTYPE, help="The floating-point type of the computation.")
+    Dtype | None,
+    typer.Option(
+        "--dtype",
+        envvar=environment.DTYPE,
+        show_default=False,
+        help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
+    ),
 ]
 
 

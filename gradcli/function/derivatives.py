@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gradcli.errors import UsageError
 from gradcli.function.text import Text
@@ -21,7 +22,7 @@ class Derivatives(Text):
         self,
         at: Inputs | None = None,
         *,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Evaluation:
@@ -29,7 +30,7 @@ class Derivatives(Text):
 
         Args:
             at: A value per variable: text of the language, a number, nested lists or an array.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, and y has a first axis too.
 
@@ -44,7 +45,7 @@ class Derivatives(Text):
             from gradcli.questions.points import evaluation
 
             return evaluation(self._points(at, (), dtype, points_of), check=check)
-        question = self._question(at, (), dtype)
+        question = self._question(at, (), dtype, command="eval")
         judged = question.judged(None, None, None).check if check else None
         return Evaluation(command="eval", value=question.value, check=judged, **question.common)
 
@@ -56,7 +57,7 @@ class Derivatives(Text):
         wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
         loss: str | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> VJP:
@@ -70,7 +71,7 @@ class Derivatives(Text):
             show: Names of intermediates whose values and adjoints to keep, as `retain_grad()` does.
             loss: A function ℓ of y, by the name of the output, in place of v: v is then ∂ℓ/∂y. Values that it alone
                 names are among those of `at`.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, and v is for each of them,
                 or has a first axis too, as the answer has.
@@ -94,7 +95,7 @@ class Derivatives(Text):
             _require_no(points_of, show=show, loss=loss)
             return product(self._points(at, wrt, dtype, points_of), v, self._snippet.v, check=check)
         vs = () if v is None else (v,)
-        return self.vjps(at, vs, wrt=wrt, show=show, loss=loss, dtype=dtype, check=check).answers[0]
+        return self._products(at, vs, wrt=wrt, show=show, loss=loss, dtype=dtype, check=check, each=False).answers[0]
 
     def vjps(
         self,
@@ -105,20 +106,20 @@ class Derivatives(Text):
         wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
         loss: str | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
     ) -> Products:
         """Several vector-Jacobian products of one Jacobian.
 
         Args:
             at: A value per variable.
-            vs: Gradient vectors, as in `vjp`; without any, what a single `vjp` would take, and if the gradients are to
-                accumulate, those of all backward passes of a snippet.
+            vs: Gradient vectors, as in `vjp`; without any, what a single `vjp` would take, or those of all backward
+                passes of a snippet, if the gradients are to accumulate or the snippet sets them to zero in between.
             accumulate: Whether to show what `x.grad` holds after each pass.
             wrt: The variables to differentiate by; all by default.
             show: Names of intermediates, as in `vjp`.
             loss: In place of v, as in `vjp`.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
 
         Raises:
@@ -130,13 +131,37 @@ class Derivatives(Text):
         >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
         [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
         """
+        return self._products(
+            at, vs, accumulate=accumulate, wrt=wrt, show=show, loss=loss, dtype=dtype, check=check, each=True
+        )
+
+    def _products(
+        self,
+        at: Inputs | None,
+        vs: Sequence[Value],
+        *,
+        wrt: Sequence[str] | None,
+        show: Sequence[str],
+        loss: str | None,
+        dtype: Dtype | None,
+        check: bool,
+        each: bool,
+        accumulate: bool = False,
+    ) -> Products:
+        """As `vjps`; without `each`, one product for all passes of a snippet."""
         from gradcli.questions.loss import require_alone
         from gradcli.questions.products import Extras, cotangents, products
+        from gradcli.questions.remarks import LAST_ALONE
 
         require_alone(vs or None, loss)
         own, extra = self._split(at, loss)
         question = self._question(own, wrt, dtype, shares=not show)
-        extras = Extras(accumulate, tuple(dict.fromkeys(show)), loss, extra, check)
+        starts_anew = self._snippet.starts_anew and not vs and loss is None
+        if starts_anew and not each:
+            question = question.with_remark(LAST_ALONE)
+        accumulate |= starts_anew and each
+        passes = self._snippet.passes if accumulate and not vs and loss is None else ()
+        extras = Extras(accumulate, tuple(dict.fromkeys(show)), loss, extra, check, passes)
         return products(question, cotangents(question, vs, self._snippet, extras), extras)
 
     def grad(
@@ -145,7 +170,7 @@ class Derivatives(Text):
         *,
         wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Gradient:
@@ -155,7 +180,7 @@ class Derivatives(Text):
             at: A value per variable.
             wrt: The variables to differentiate by; all by default.
             show: Names of intermediates, as in `vjp`.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, with a y of one element.
 
@@ -181,7 +206,7 @@ class Derivatives(Text):
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Jacobian:
@@ -190,7 +215,7 @@ class Derivatives(Text):
         Args:
             at: A value per variable.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
             points_of: Variables whose first axis counts points; the expression is of one, and there is a Jacobian for
                 each: a block has shape (points, *y.shape, *x.shape).
@@ -209,7 +234,7 @@ class Derivatives(Text):
             from gradcli.questions.points import jacobian
 
             return jacobian(self._points(at, wrt, dtype, points_of), check=check)
-        question = self._question(at, wrt, dtype)
+        question = self._question(at, wrt, dtype, command="jacobian")
         question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
         blocks, _ = question.jacobian(question.jacobian_entries)
         return Jacobian(
@@ -226,7 +251,7 @@ class Derivatives(Text):
         u: Directions = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
     ) -> JVP:
         """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
@@ -236,7 +261,7 @@ class Derivatives(Text):
             u: A direction per variable, of its shape, or that of the only variable; 1 if there is one element in all.
                 `"ones"`, `"e0"` and `"e0_1"` are known. A variable without a direction is held constant.
             wrt: The variables that may move; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
 
         Raises:
@@ -247,14 +272,15 @@ class Derivatives(Text):
         >>> answer.jvp, answer.symbolic.text, answer.check.verdict
         (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
         """
-        return curvature.jvp(self._question(at, wrt, dtype), u, check=check)
+        question = self._question(at, wrt, dtype, command="jvp")
+        return curvature.jvp(question, self._directions(u), check=check)
 
     def hessian(
         self,
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
     ) -> Hessian:
         """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
@@ -262,7 +288,7 @@ class Derivatives(Text):
         Args:
             at: A value per variable.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
 
         Raises:
@@ -274,7 +300,7 @@ class Derivatives(Text):
         >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
         ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
         """
-        return curvature.hessian(self._question(at, wrt, dtype), check=check)
+        return curvature.hessian(self._question(at, wrt, dtype, command="hessian"), check=check)
 
     def hvp(
         self,
@@ -282,7 +308,7 @@ class Derivatives(Text):
         u: Directions = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
     ) -> HVP:
         """The Hessian-vector product Hu of a y of one element, without the Hessian.
@@ -291,7 +317,7 @@ class Derivatives(Text):
             at: A value per variable.
             u: The direction, as in `jvp`.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
 
         Raises:
@@ -302,7 +328,53 @@ class Derivatives(Text):
         >>> answer.hvp["x"], answer.symbolic["x"].text
         (array([ 0., 12.]), '6*u[j]*x[j]')
         """
-        return curvature.hvp(self._question(at, wrt, dtype), u, check=check)
+        question = self._question(at, wrt, dtype, command="hvp")
+        return curvature.hvp(question, self._directions(u), check=check)
+
+    def _directions(self, u: Directions) -> Directions:
+        """Those that are given, or those of a snippet."""
+        return self._snippet.u if u is None or (isinstance(u, Mapping) and not u) else u
+
+    def answer(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> Evaluation | Jacobian | Hessian | JVP | HVP:
+        """What a snippet asks for, where that is no gradient (see `asks`).
+
+        Args:
+            at: A value per variable.
+            wrt: The variables to differentiate by; all by default.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
+            check: Whether to compare with the reference.
+
+        Raises:
+            GradcliError: As for the command of that name.
+            UsageError: It asks for a gradient.
+
+        >>> from gradcli import Function
+        >>> Function("H = torch.autograd.functional.hessian(lambda x: x**3, torch.tensor(2.))").answer().hessian
+        {'x': {'x': array(12.)}}
+        """
+        from gradcli.questions.remarks import of_asked
+
+        match self.asks:
+            case "eval":
+                found: Evaluation | Jacobian | Hessian | JVP | HVP = self.eval(at, dtype=dtype, check=check)
+            case "jacobian":
+                found = self.jacobian(at, wrt=wrt, dtype=dtype, check=check)
+            case "hessian":
+                found = self.hessian(at, wrt=wrt, dtype=dtype, check=check)
+            case "jvp":
+                found = self.jvp(at, wrt=wrt, dtype=dtype, check=check)
+            case "hvp":
+                found = self.hvp(at, wrt=wrt, dtype=dtype, check=check)
+            case _:
+                raise UsageError("this function asks for nothing but its gradient", hint="vjp gives that")
+        return replace(found, warnings=(*found.warnings, of_asked(self.asks)))
 
 
 def _require_no(points_of: Sequence[str], **others: object) -> None:

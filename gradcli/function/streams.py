@@ -27,7 +27,7 @@ class Streams(Text):
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         on_error: OnError = "fail",
         check: bool = False,
     ) -> Stream:
@@ -37,7 +37,7 @@ class Streams(Text):
             source: The columns, and how messages call them.
             at: Values of variables that are no column.
             wrt: The variables to differentiate by; by default those that are columns.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             on_error: What becomes of rows that are at fault.
             check: Whether to judge a sample of the rows.
 
@@ -62,7 +62,7 @@ class Streams(Text):
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
     ) -> dict[str, Array]:
         """The value and the derivatives at many points, computed block by block on all cores.
 
@@ -70,7 +70,7 @@ class Streams(Text):
             columns: Arrays of shape (N, *x.shape).
             at: Values of variables that are the same at all points.
             wrt: The variables to differentiate by; by default those that are columns.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
 
         Returns:
             `y` of shape (N, *y.shape), and `dy_dx` of shape (N, *y.shape, *x.shape).
@@ -97,7 +97,7 @@ class Streams(Text):
                 last = min(first + stream.rows, count)
                 yield Block(np.arange(first, last), {name: array[first:last] for name, array in needed.items()}, {})
 
-        found = {q.name: np.empty((count, *q.shape), dtype) for q in stream.plan.quantities}
+        found = {q.name: np.empty((count, *q.shape), stream.plan.question.dtype) for q in stream.plan.quantities}
         first = 0
         for mapped in stream.over(blocks()):
             for array, values in zip(found.values(), mapped.values, strict=True):

@@ -46,9 +46,32 @@ class Text:
         other._snippet = replace(self._snippet, program=told)
         return other
 
-    def _question(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True) -> Question:
-        """Everything that can be known without torch."""
-        return prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=shares)
+    @property
+    def asks(self) -> str:
+        """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
+        return self._snippet.asks
+
+    @property
+    def has_passes(self) -> bool:
+        """Whether a snippet has several backward passes that no one product stands for."""
+        return self._snippet.starts_anew
+
+    def _question(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        *,
+        shares: bool = True,
+        command: str = "",
+    ) -> Question:
+        """Everything that can be known without torch; `command` is what answers, where a snippet may ask for it."""
+        question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=shares)
+        if self.asks in ("", command):
+            return question
+        from gradcli.questions.remarks import of_asked
+
+        return question.with_remark(of_asked(self.asks))
 
     def _split(self, at: Inputs | None, loss: str | None) -> tuple[Inputs, Mapping[str, Array]]:
         """The values of the function's own names, and those of names that the loss alone has."""
@@ -57,7 +80,9 @@ class Text:
         snippet = read(self.expression, given=frozenset(at or {}) & SHADOWABLE)
         return split(loss, at or {}, (*snippet.program.names, *snippet.values))
 
-    def _points(self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype, points_of: Sequence[str]) -> Points:
+    def _points(
+        self, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None, points_of: Sequence[str]
+    ) -> Points:
         """The same, at many points."""
         from gradcli.questions.points import points_of as read_points
 

@@ -21,7 +21,7 @@ class Views(Text):
         v: Value | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         rtol: float | None = None,
         atol: float | None = None,
         claim: Mapping[str, str] | None = None,
@@ -38,7 +38,7 @@ class Views(Text):
             at: A value per variable.
             v: The entries are those of vᵀJ, as in `vjp`; without it, those of J.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             rtol: How far torch may be off, relative to the truth; a usual tolerance of the dtype by default.
             atol: How far it may be off beyond that; 0 by default.
             claim: Derivatives by variable, as formulas that are to be proved or refuted; one under `""` is for the only
@@ -74,7 +74,7 @@ class Views(Text):
         *,
         loss: str | None = None,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         check: bool = True,
     ) -> Explanation:
         """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
@@ -84,7 +84,7 @@ class Views(Text):
             v: As for `vjp`.
             loss: In place of v, an expression in y of one element, `"sum(y**2)"`: v is its derivative.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             check: Whether to compare with the reference.
 
         Raises:
@@ -110,7 +110,7 @@ class Views(Text):
         *,
         wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
     ) -> BackwardGraph:
         """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
@@ -119,7 +119,7 @@ class Views(Text):
             v: As in `vjp`; without it there is a backward pass only if y has one element.
             wrt: The variables that require a gradient; all by default.
             show: Names of statements, or of the output, that are to retain their gradients.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
 
         Raises:
             GradcliError: As for `vjp`; a name that no statement has.
@@ -143,7 +143,7 @@ class Views(Text):
         v: Value | None = None,
         *,
         wrt: Sequence[str] | None = None,
-        dtype: Dtype = "float64",
+        dtype: Dtype | None = None,
         to: Language = "torch",
     ) -> Source:
         """The same computation as a runnable script.
@@ -152,7 +152,7 @@ class Views(Text):
             at: A value per variable.
             v: As in `vjp`.
             wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation.
+            dtype: Of the computation; by default that of a snippet's tensors, or float64.
             to: `torch` for the numbers of `vjp` bit for bit, `numpy` for the Jacobian by its formula, `latex` for a
                 document.
 

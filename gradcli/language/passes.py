@@ -6,42 +6,41 @@ keep the graph leaves nothing for the next to go back through: whether torch the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.grammar import Parser
+from gradcli.language.derivatives import Pass
 from gradcli.language.lines import Operand
 from gradcli.language.program import Atom, Program
+from gradcli.language.signatures import keeps_graph
 from gradcli.language.tokens import Token
+from gradcli.language.transforms import Transforms
 
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """The remark on several passes, behind their number; it is only so where they are read as one."""
 
-_FLAGS = ("retain_graph", "create_graph")
-"""What may follow v without its name."""
+
+Asked = Literal["", "eval", "jacobian", "hessian", "jvp", "hvp"]
+"""What a snippet asks for, by the command that answers it; nothing for a gradient."""
 
 
 @dataclass(frozen=True)
-class Pass:
-    """`y.backward(v)`.
+class Backward:
+    """A pass that the snippet asks for, all of one output.
 
     Attributes:
-        output: What is differentiated.
-        v: The gradient vector, if there is one.
-        span: Where the pass stands.
-        inputs: The only variables that it is for, if it says.
-        keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
+        v: The gradient vector as a function of the variables.
+        zeroed: The variables whose `.grad` is set to zero before it.
+        accumulates: Whether it adds to `.grad`, as `torch.autograd.grad` does not.
     """
 
-    output: Atom
-    v: Atom | None
-    span: Span
-    inputs: tuple[str, ...] = ()
-    keeps_graph: bool = False
+    v: Program
+    zeroed: tuple[str, ...]
+    accumulates: bool
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,15 @@ class Replay:
         return f"pass {number + 1}, {written}{place}"
 
 
-class Passes(Parser):
+class Passes(Transforms):
     """Reads backward passes beside the language."""
 
     def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
         super().__init__(text, source, given)
-        self.values: dict[str, npt.NDArray[np.float64]] = {}
         self.requires: dict[str, None] = {}
         self.passes: list[Pass] = []
-        self.since: dict[str, int] = {}
-        self.zeroed: set[str] = set()
+        self.zeroed: dict[str, None] = {}
         self.frees_graph = False
-        self.vs: list[Atom] = []
 
     def require(self, name: str) -> None:
         """Note that a variable requires a gradient."""
@@ -86,10 +82,10 @@ class Passes(Parser):
 
     def zero(self, name: str | None) -> None:
         """Forget the passes so far once another follows, for the gradient of one variable or of all."""
-        self.zeroed.update(self.values if name is None else [name])
+        self.zeroed |= dict.fromkeys(self.values if name is None else [name])
 
     def add_pass(self, one: Pass) -> None:
-        """Note a backward pass, which adds to the gradients that were not set to zero before it.
+        """Note a derivative that is asked for; one that adds to gradients does so from where they were set to zero.
 
         Raises:
             LanguageError: Nothing computes what it is of: to give it a value would answer the identity.
@@ -98,8 +94,9 @@ class Passes(Parser):
         if name in self.variables and name not in self.values:
             hint = f"write the statement that does before this one, such as {name} = x**2"
             raise self.error(LanguageError, f"nothing computes '{name}' in this text", one.span, hint=hint)
-        self.since |= dict.fromkeys(self.zeroed, len(self.passes))
-        self.zeroed.clear()
+        if one.accumulates:
+            one = replace(one, zeroed=tuple(self.zeroed))
+            self.zeroed.clear()
         self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
         self.passes.append(one)
 
@@ -108,15 +105,6 @@ class Passes(Parser):
         while self.token.text not in (";", "\n") and not self.at_end:
             self.advance()
 
-    def targets(self) -> int:
-        """Where a statement begins behind `g =` or `g, h =`; where it begins if there is neither."""
-        position = self.position
-        while self.tokens[position].kind == "name" and self.tokens[position + 1].text in (",", "="):
-            position += 2
-            if self.tokens[position - 1].text == "=" or self.tokens[position].text == "=":
-                return position + (self.tokens[position].text == "=")
-        return self.position
-
     def method(self, operand: Operand) -> Operand:
         """As in the language, and `.backward(v)`."""
         name = self.tokens[self.position + 1]
@@ -124,100 +112,145 @@ class Passes(Parser):
             return super().method(operand)
         self.position += 2
         opening = self.advance()
-        v, keeps_graph = self.backward_arguments(("gradient", "grad_tensors"))
-        span = operand[1].to(self.expect(")", opening).span)
+        found = self.in_call(
+            opening,
+            {
+                "gradient": self.vector,
+                "retain_graph": self.flag,
+                "create_graph": self.flag,
+                "inputs": self._inputs,
+            },
+        )
+        span = operand[1].to(self.tokens[self.position - 1].span)
         if self.token.text not in ("\n", ";", ""):
             raise self.unexpected(" behind backward()")
-        self.add_pass(Pass(operand[0], v, span, (), keeps_graph))
+        self._backward(operand[0], found.get("gradient"), span, found)
         return operand[0], span
 
-    def differentiated(self, first: Token) -> None:
-        """`torch.autograd.grad(y, x, v)` or `torch.autograd.backward(y, v)`, the result given a name or not."""
-        self.position = self.targets()
+    def backward_function(self, first: Token) -> None:
+        """`torch.autograd.backward(y, v)`."""
         while self.token.text != "(":
-            word = self.advance()
+            self.advance()
         opening = self.advance()
-        if self.token.text == "outputs" and self.at_keyword:
-            self.position += 2
-        output, span = self.expression()
-        inputs: tuple[str, ...] = ()
-        self.accept(",")
-        if word.text == "grad" and self.token.text != ")":
-            inputs = self.inputs()
-            self.accept(",")
-        v, keeps_graph = self.backward_arguments(("grad_outputs", "grad_tensors"))
-        span = first.span.to(self.expect(")", opening).span)
-        self.add_pass(Pass(output, v, span, inputs, keeps_graph))
-        if self.token.text in ("[", "."):
-            self.skip_line()
+        found = self.in_call(
+            opening,
+            {
+                "tensors": self.tensors,
+                "grad_tensors": self.vector,
+                "retain_graph": self.flag,
+                "create_graph": self.flag,
+                "grad_variables": self.not_read,
+                "inputs": self._inputs,
+            },
+        )
+        span = first.span.to(self.tokens[self.position - 1].span)
+        outputs = found["tensors"][0] if "tensors" in found else []
+        if len(outputs) != 1:
+            raise self.error(LanguageError, "backward takes one output here", span, hint="differentiate the sum")
+        self._backward(outputs[0][0], found.get("grad_tensors"), span, found)
 
-    def inputs(self) -> tuple[str, ...]:
-        """The variables of `torch.autograd.grad`: they alone are what is differentiated by."""
-        found: list[str] = []
-        if self.token.text == "inputs" and self.at_keyword:
-            self.position += 2
-        bracket = self.advance() if self.token.text in ("[", "(") else None
-        while self.token.kind == "name":
-            name = self.advance()
-            if name.text not in self.values:
-                raise self.error(LanguageError, f"'{name.text}' is not a tensor of this snippet", name.span)
-            found.append(name.text)
-            if bracket is None or not self.accept(","):
-                break
-        if bracket is not None:
-            self.expect({"[": "]", "(": ")"}[bracket.text], bracket)
-        return tuple(found)
+    def _backward(self, y: Atom, v: Atom | None, span: Span, found: Mapping[str, Any]) -> None:
+        y = self.as_number(y, span)
+        self.add_pass(Pass(y, v, span, found.get("inputs", ()), keeps_graph(found)))
 
-    def backward_arguments(self, names: tuple[str, ...]) -> tuple[Atom | None, bool]:
-        """The v among the arguments of a backward pass, and whether it keeps the graph."""
-        v: Atom | None = None
-        flags: dict[str, bool] = {}
-        unnamed = [names[0], *_FLAGS]
-        while self.token.text != ")" and not self.at_end:
-            is_keyword = self.at_keyword
-            if not is_keyword and not unnamed:
-                break
-            name = self.token.text if is_keyword else unnamed.pop(0)
-            self.position += 2 * is_keyword
-            if name not in names:
-                word = self.advance().text
-                flags |= {} if word == "None" else {name: word not in ("False", "0")}
-            elif self.token.text == "None":
-                self.advance()
-            else:
-                v = self.as_number(*self.expression())
-            if not self.accept(","):
-                break
-        return v, flags.get("retain_graph", flags.get("create_graph", False))
+    def _inputs(self) -> tuple[str, ...]:
+        """The variables that alone get a gradient."""
+        operands, _ = self.tensors()
+        for atom, span in operands:
+            if str(atom) not in self.values:
+                shown = self.text[span.start : span.stop]
+                raise self.error(LanguageError, f"'{shown}' is not a tensor of this snippet", span)
+        return tuple(str(atom) for atom, _ in operands)
 
     def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
         """The variables among what some lines are made of."""
         return tuple(symbol for symbol in self.variables.values() if symbol in leaves)
 
-    def accumulated(self) -> Atom | None:
-        """The sum of the v's of all passes since `.grad` was zero: what `.grad` holds is linear in v."""
-        if not self.passes:
-            return None
-        _, leaves = self.builder.made_of(self.passes[-1].output)
+    # -- what is asked
+
+    def asked(self) -> list[Pass]:
+        """The passes that are questions: those whose result no later pass is made of, equal ones once.
+
+        Raises:
+            LanguageError: They are of different outputs, or of a kind that stands alone.
+        """
+        found: list[Pass] = []
+        for n, one in enumerate(self.passes):
+            later = [a for other in self.passes[n + 1 :] for a in self._atoms_of(other)]
+            lines, _ = self.builder.made_of(*later)
+            if one.accumulates or one.values.isdisjoint(line.symbol for line in lines):
+                found.append(one)
+        found = self._joined(found)
+        for one in found:
+            if one.trouble:
+                hint = (
+                    "gradcli vjp --show NAME shows the gradient of what is computed"
+                    if "comput" in one.trouble
+                    else None
+                )
+                raise self.error(LanguageError, one.trouble, one.span, hint=hint)
+            is_alone = one.asks != "vjp" or found[0].asks != "vjp"
+            if one is not found[0] and (is_alone or (self.builder.shares and one.output != found[0].output)):
+                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
+                what = "a second question" if is_alone else "a second output"
+                raise self.error(LanguageError, f"{what} is not read", one.span, hint=hint)
+        return found
+
+    def _atoms_of(self, one: Pass) -> list[Atom]:
+        return [one.output, *([] if one.v is None else [one.v]), *(u for _, u in one.u)]
+
+    def _joined(self, passes: list[Pass]) -> list[Pass]:
+        """Gradients of one output with one v by several inputs are one pass."""
+        found: list[Pass] = []
+        for one in passes:
+            last = found[-1] if found else one
+            is_same = not (last.accumulates or one.accumulates) and (last.output, last.v, last.asks, last.u) == (
+                one.output,
+                one.v,
+                one.asks,
+                one.u,
+            )
+            if found and is_same:
+                inputs = tuple(dict.fromkeys((*last.inputs, *one.inputs)))
+                found[-1] = replace(last, inputs=inputs, trouble=last.trouble or one.trouble)
+            else:
+                found.append(one)
+        return found
+
+    def in_grad(self, passes: list[Pass]) -> list[Pass]:
+        """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.
+
+        Raises:
+            LanguageError: The `.grad` of the variables hold different ones.
+        """
+        if not passes or not passes[-1].accumulates:
+            return passes[-1:]
+        _, leaves = self.builder.made_of(passes[-1].output)
         names = [str(symbol) for symbol in self.variables_of(leaves)]
-        starts = {self.since.get(name, 0) for name in names if name in (self.requires or self.values)}
-        if len(starts) > 1:
+        adding = [one for one in passes if one.accumulates]
+        since = {
+            max((n for n, one in enumerate(adding) if name in one.zeroed), default=0)
+            for name in names
+            if name in (self.requires or self.values)
+        }
+        if len(since) > 1:
             hint = "set all of them to zero at one place"
             raise self.error(
-                LanguageError, "the .grad of these tensors hold different passes", self.passes[-1].span, hint=hint
+                LanguageError, "the .grad of these tensors hold different passes", passes[-1].span, hint=hint
             )
-        self.passes = self.passes[max(starts, default=0) :]
-        first, *others = self.passes
-        for other in others:
-            if self.builder.shares and other.output != first.output:  # else they may be equal, and read apart
-                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
-                raise self.error(LanguageError, "a second output is not read", other.span, hint=hint)
-        if others:
-            self.warnings.append(f"{len(self.passes)} {ADD_UP}")
-        elif first.v is None:
+        return adding[max(since, default=0) :]
+
+    def vector_of(self, one: Pass) -> Atom:
+        """The gradient vector of a pass, 1 where it has none."""
+        return self.emit("ones_like", [one.output], one.span)[0] if one.v is None else one.v
+
+    def accumulated(self, passes: list[Pass]) -> Atom | None:
+        """The sum of their v's: what `.grad` holds is linear in v."""
+        if not passes or (len(passes) == 1 and passes[0].v is None):
             return None
-        self.vs = [self.emit("ones_like", [p.output], p.span)[0] if p.v is None else p.v for p in self.passes]
-        total = self.vs[0]
-        for v in self.vs[1:]:
-            total = self.emit("add", [total, v], first.span)[0]
-        return total
+        if len(passes) > 1:
+            self.warnings.append(f"{len(passes)} {ADD_UP}")
+        first, *others = map(self.vector_of, passes)
+        for v in others:
+            first = self.emit("add", [first, v], passes[0].span)[0]
+        return first

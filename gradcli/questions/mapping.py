@@ -93,7 +93,7 @@ class Plan:
 
 
 def plan(
-    expression: str, snippet: Snippet, source: RowSource, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype
+    expression: str, snippet: Snippet, source: RowSource, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype | None
 ) -> Plan:
     """Bind the variables of a function to columns.
 

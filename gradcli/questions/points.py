@@ -103,7 +103,7 @@ class Points:
 
 
 def points_of(
-    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype, names: Sequence[str]
+    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype | None, names: Sequence[str]
 ) -> Points:
     """Everything that can be known of a question at many points without torch.
 
@@ -126,7 +126,11 @@ def points_of(
     """
     mapped = tuple(dict.fromkeys(names))
     _require_known(mapped, (*snippet.program.names, *(name for name in at if name in SHADOWABLE)))
-    full = {name: _full(name, at, snippet, dtype) for name in mapped if name in at or name in snippet.values}
+    full = {
+        name: _full(name, at, snippet, dtype or snippet.dtype or "float64")
+        for name in mapped
+        if name in at or name in snippet.values
+    }
     count = _count(full)
     first = {name: array[0] for name, array in full.items()}
     try:

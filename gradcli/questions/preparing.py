@@ -15,12 +15,21 @@ from gradcli.language.snippets import Snippet, read
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded
 
+DEFAULT_DTYPE = "no dtype is written, and torch would take float32: --dtype float32 shows its numbers"
+"""The remark on a snippet that is computed in float64 all the same."""
+
 Inputs = Mapping[str, Value]
 """A value per variable: text of the language, a number, nested lists or an array."""
 
 
 def prepare(
-    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype, *, shares: bool = True
+    expression: str,
+    snippet: Snippet,
+    at: Inputs,
+    wrt: Sequence[str] | None,
+    dtype: Dtype | None,
+    *,
+    shares: bool = True,
 ) -> Question:
     """Everything that can be known of a question without torch.
 
@@ -29,7 +38,7 @@ def prepare(
         snippet: What it says.
         at: Values, which count more than those of the text.
         wrt: The variables to differentiate by; by default those that the text says, or all.
-        dtype: Of the computation.
+        dtype: Of the computation; by default that of the tensors of the text, or float64.
         shares: Whether operations that compute the same are one line. Without it, two statements never have one
             symbol, and each has a gradient of its own, as in torch.
 
@@ -39,8 +48,10 @@ def prepare(
     >>> prepare("x**2", read("x**2"), {"x": "1,2"}, None, "float64").shape
     (2,)
     """
-    if dtype not in ("float64", "float32"):
+    if dtype not in ("float64", "float32", None):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
+    of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()
+    dtype = dtype or snippet.dtype or "float64"
     shadowed, told = frozenset(at) & SHADOWABLE, snippet.program.warnings
     if shadowed or not shares:
         snippet = read(expression, given=shadowed, shares=shares)
@@ -51,16 +62,23 @@ def prepare(
             named[name] = rounded(read_value(value, f"--at {name}"), dtype)
     _require_names(program, at, named)
     if program.needs_shapes:
-        known = {name: array.shape for name, array in named.items()}
-        snippet = read(expression, given=shadowed, shapes=known, shares=shares)
+        sizes = {name: array.shape for name, array in named.items()}
+        snippet = read(expression, given=shadowed, shapes=sizes, shares=shares)
         program = snippet.program
     arrays = {name: named.pop(name) for name in program.names}
-    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
+    shapes = infer(program, known)
+    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes), *of_types))
+    as_typed = program if program.takes_derivatives else None
+    if as_typed is not None:
+        from gradcli.reference.adjoint import written_out
+
+        program = written_out(program, known)
+        shapes = infer(program, known)
+    program = replace(program, warnings=tuple(warnings))
     chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
     asked = program.names if chosen is None else chosen
-    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
-    program = replace(program, warnings=tuple(warnings))
-    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph)
+    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed)
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:

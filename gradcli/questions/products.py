@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import TooLargeError
 from gradcli.language.cutting import cut
 from gradcli.language.movement import gives_back
-from gradcli.language.passes import ADD_UP
+from gradcli.language.passes import ADD_UP, Backward
 from gradcli.language.program import Atom
 from gradcli.language.shapes import infer
 from gradcli.language.snippets import Snippet
@@ -39,6 +39,7 @@ class Extras:
         loss: The text of what v is the derivative of.
         given: Values that the loss alone names.
         check: Whether to compare with the reference.
+        passes: Those of a snippet, where the gradient vectors are theirs.
     """
 
     accumulate: bool = False
@@ -46,6 +47,7 @@ class Extras:
     loss: str | None = None
     given: Mapping[str, Array] = field(default_factory=dict)
     check: bool = True
+    passes: tuple[Backward, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,14 @@ def cotangents(question: Question, vs: Sequence[Value], snippet: Snippet, extras
     Args:
         question: The function at its point.
         vs: As given.
-        snippet: Its v is of all its passes together, or pass by pass if their gradients are to accumulate.
+        snippet: Its v is that of all its passes together, where there is none of each pass.
         extras: What else is asked.
 
     Raises:
         InputError: One is needed and not given, or has not y's shape.
         TooLargeError: There are more than `MAX_PRODUCTS`.
     """
-    each = snippet.vs if extras.accumulate else ()
+    each = [one.v for one in extras.passes]
     many = len(vs or each)
     if many > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
@@ -108,7 +110,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     if extras.accumulate:
         from gradcli.autodiff.passes import accumulated
 
-        held, sharing = accumulated(question.forward, weights, question.wrt)
+        held, sharing = accumulated(question.forward, weights, question.wrt, _stepped(extras.passes, len(vs)))
         remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
@@ -131,6 +133,11 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
             )
         )
     return _joined(answers)
+
+
+def _stepped(passes: Sequence[Backward], count: int) -> list[tuple[tuple[str, ...], bool]]:
+    """What is set to zero before each pass, and whether it adds to `.grad`."""
+    return [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * count
 
 
 def gradient(question: Question, extras: Extras) -> Gradient:

@@ -65,6 +65,8 @@ class Question:
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
+        as_typed: The function with the derivatives that it takes itself, as torch takes them, where it does; in
+            `program` they are lines of the language.
     """
 
     program: Program
@@ -74,11 +76,16 @@ class Question:
     dtype: Dtype
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
+    as_typed: Program | None = None
 
     @property
     def shape(self) -> Shape:
         """The shape of y."""
         return self.shapes.get(self.program.output, ())
+
+    def with_remark(self, *remarks: str) -> Question:
+        """The same with a remark of what was typed."""
+        return replace(self, program=replace(self.program, warnings=(*self.program.warnings, *remarks)))
 
     @property
     def jacobian_entries(self) -> int:
@@ -110,7 +117,7 @@ class Question:
         """
         from gradcli.autodiff.run import run
 
-        forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=twice)
+        forward = run(self.as_typed or self.program, self.arrays, self.wrt, self.dtype, twice=twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")

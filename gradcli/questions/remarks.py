@@ -20,6 +20,29 @@ from gradcli.language.shapes import infer
 from gradcli.questions.question import Cotangent, Question
 from gradcli.results import Array
 
+LAST_ALONE = (
+    "the snippet has several passes that do not add up; this is what the last of them leave, and vjps answers each"
+)
+"""What to know of one answer where there are several."""
+
+_ASKED = {
+    "eval": "a value that is computed from derivatives",
+    "jacobian": "the Jacobian",
+    "hessian": "the Hessian",
+    "jvp": "a Jacobian-vector product",
+    "hvp": "a Hessian-vector product",
+}
+
+
+def of_asked(asks: str) -> str:
+    """That a snippet asks for something else than a gradient; the names are those of the commands.
+
+    >>> of_asked("hessian")
+    'the snippet asks for the Hessian, which is the answer of hessian'
+    """
+    return f"the snippet asks for {_ASKED[asks]}, which is the answer of {asks}"
+
+
 SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
 

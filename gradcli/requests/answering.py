@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.files.nested import kind
 from gradcli.requests.keys import COMMANDS, HINTS, KEYS, known, text
 from gradcli.requests.reading import Request
 from gradcli.results import Answer, Source
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
+
+_SHARED = {"at", "wrt", "dtype", "check"}
+"""The parameters of every derivative."""
 
 
 def answer(request: Request) -> Answer | Source:
@@ -30,10 +36,13 @@ def answer(request: Request) -> Answer | Source:
         _require_known(key, command)
     expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
     arguments = {KEYS[name].parameter: KEYS[name].read(value, name) for name, value in given.items() if name in KEYS}
-    method = _products(arguments) if command == "vjp" else command
     from gradcli.function import Function
 
-    found: Answer | Source = getattr(Function(expression), method)(**arguments)
+    function = Function(expression)
+    method = _products(arguments, function) if command == "vjp" else command
+    if function.asks and method in ("vjp", "vjps", "grad") and arguments.keys() <= _SHARED:
+        method = "answer"
+    found: Answer | Source = getattr(function, method)(**arguments)
     return found
 
 
@@ -65,7 +74,7 @@ def _require_known(key: str, command: str) -> None:
     raise UsageError(message, hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}")
 
 
-def _products(arguments: dict[str, Any]) -> str:
+def _products(arguments: dict[str, Any], function: Function) -> str:
     """The method for one product or for several, which takes its arguments as a list of v.
 
     Raises:
@@ -75,7 +84,7 @@ def _products(arguments: dict[str, Any]) -> str:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
     if "vs" not in arguments and not arguments.get("accumulate"):
         arguments.pop("accumulate", None)
-        return "vjp"
+        return "vjps" if function.has_passes and arguments.keys().isdisjoint(("v", "loss", "points_of")) else "vjp"
     if "points_of" in arguments:
         several = "vs" if "vs" in arguments else "accumulate"
         raise UsageError(f'"{several}" and "points_of" exclude each other', hint="each point takes one v")

@@ -7,7 +7,10 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from gradcli.language.dtypes import MIXED
 from gradcli.language.snippets import read
+from gradcli.questions.preparing import DEFAULT_DTYPE
+from tests.language.pasted import run_by_torch
 
 FIRST = """
 import torch
@@ -34,9 +37,12 @@ y.backward(gradients)
 print(f"a.grad: {a.grad}\\n", b.grad, 'done')
 """
 
+WEIGHTS = np.array([0.1, 1.0, 0.0001], dtype=np.float32).astype(np.float64)
+"""The numbers that torch has of the FloatTensor of gradients."""
+
 GRADIENTS: list[tuple[str, dict[str, object]]] = [
     (FIRST, {"x": [2, 4]}),
-    (THREE, {"a": [0.3, 3, 0.0003], "b": [1.2, 16, 0.002], "c": [0.1 / 6, 1 / 7, 0.0001 / 8]}),
+    (THREE, {"a": 3 * WEIGHTS, "b": 4 * np.array([3, 4, 5]) * WEIGHTS, "c": WEIGHTS / [6, 7, 8]}),
     ("x = torch.tensor(3., requires_grad=True); y = x**3; y.backward(); x.grad", {"x": 27}),
     ("x = torch.tensor([1., 2.]); x.requires_grad_(True); (x**2).sum().backward()", {"x": [2, 4]}),
     ("x = torch.tensor([1., 2.])\nx.requires_grad = True\ny = x.prod()\ny.backward(retain_graph=True)", {"x": [2, 1]}),
@@ -183,7 +189,7 @@ def test_the_answer_shows_the_function_alone() -> None:
     answer = Function(THREE).vjp()
     assert answer.expression == "y = 3*a + 2*b*b + torch.log(c)"
     assert answer.output == "y"
-    assert answer.warnings == ()
+    assert answer.warnings == (MIXED,)
 
 
 def test_other_commands_read_snippets_too() -> None:
@@ -249,3 +255,155 @@ def test_the_message_names_the_line() -> None:
     with pytest.raises(GradcliError) as caught:
         Function("import torch\nx = torch.ones(2)\nwhile x:\n    pass")
     assert caught.value.render().startswith("error: a 'while' statement is not read (line 3)\n  while x:\n  ^^^^^")
+
+
+# -- types
+
+SMALL = "x = torch.tensor({0}, requires_grad=True)\ny = (1 - torch.cos(x))/x**2\ny.backward()"
+
+TYPES: list[tuple[str, str, tuple[str, ...]]] = [
+    (SMALL.format("1e-3, dtype=torch.float32"), "float32", ()),
+    (SMALL.format("1e-3, dtype=torch.float64"), "float64", ()),
+    (SMALL.format("1e-3, dtype=torch.float"), "float32", ()),
+    (SMALL.format("1e-3, dtype=torch.double"), "float64", ()),
+    (SMALL.format("np.float32(1e-3)"), "float32", ()),
+    (SMALL.format("np.array(1e-3)"), "float64", ()),
+    (SMALL.format("np.array(1e-3, dtype=np.float32)"), "float32", ()),
+    (SMALL.format("1e-3"), "float64", (DEFAULT_DTYPE,)),
+    ("torch.set_default_dtype(torch.float64)\n" + SMALL.format("1e-3"), "float64", ()),
+    ("torch.set_default_dtype(torch.float32)\n" + SMALL.format("1e-3"), "float32", ()),
+    ("x = torch.tensor(0.1).double().requires_grad_()\ny = x**2\ny.backward()", "float64", ()),
+    ("x = torch.tensor(0.1).to(torch.float64).requires_grad_()\ny = x**2\ny.backward()", "float64", ()),
+    ("x = torch.tensor([1, 2]).float().requires_grad_()\ny = (0.1*x**2).sum()\ny.backward()", "float32", ()),
+    ("x = torch.FloatTensor([0.1, 2]).requires_grad_()\ny = (x**3).sum()\ny.backward()", "float32", ()),
+    ("x = torch.DoubleTensor([0.1, 2]).requires_grad_()\ny = (x**3).sum()\ny.backward()", "float64", ()),
+    ("x = torch.Tensor([1, 2]).requires_grad_()\ny = (0.1*x**3).sum()\ny.backward()", "float32", ()),
+    ("x = torch.arange(3, dtype=torch.float64, requires_grad=True)\nn = torch.tensor(3)\ny = (n*x).sum()\ny.backward()",
+     "float64", ()),
+    ("x = torch.ones(2, dtype=torch.float32, requires_grad=True)\ny = (x*torch.tensor([0.1, 1.])).sum()\ny.backward()",
+     "float32", ()),
+    ("x = torch.tensor(0.1, requires_grad=True)\nw = torch.tensor([0.2], dtype=torch.float64)\ny = (w*x).sum()\n"
+     "y.backward()", "float64", (MIXED,)),
+    ("x = torch.tensor([0.1, 1.], requires_grad=True)\ny = (x.double()**2).sum()\ny.backward()", "float64", (MIXED,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "dtype", "warnings"), TYPES, ids=range(len(TYPES)))
+def test_the_types_that_are_written_count(text: str, dtype: str, warnings: tuple[str, ...]) -> None:
+    """Torch's own digits, in the type that it computes in; in float64 where nothing is written, with a remark."""
+    import torch
+
+    answer = Function(text).vjp()
+    assert (answer.dtype, answer.warnings) == (dtype, warnings)
+    is_default = warnings == (DEFAULT_DTYPE,)
+    space = run_by_torch(text, dtype=torch.float64 if is_default else torch.float32)
+    found, expected = answer.vjp["x"], space["x"].grad.numpy()
+    if warnings == (MIXED,):
+        np.testing.assert_allclose(found, expected, rtol=1e-7)  # of which the last digits are lost in a float32 .grad
+    else:
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_an_option_counts_more_than_what_is_written() -> None:
+    """And a remark is about what was not."""
+    f = Function(SMALL.format("1e-3, dtype=torch.float32"))
+    assert f.vjp(dtype="float64").dtype == "float64"
+    assert Function(SMALL.format("1e-3")).vjp(dtype="float64").warnings == ()
+    assert Function(SMALL.format("1e-3")).vjp(dtype="float32").warnings == ()
+    assert Function("x**2").vjp({"x": 3}).warnings == ()
+
+
+WHOLE = [
+    "x = torch.tensor(3, requires_grad=True)",
+    "x = torch.tensor([[1, 2], [3, 4]], requires_grad=True)",
+    "x = torch.tensor([1, 2]).requires_grad_()",
+    "x = torch.tensor([1, 2])\nx.requires_grad_()",
+    "x = torch.tensor([1, 2])\nx.requires_grad = True",
+    "x = torch.arange(3, requires_grad=True)",
+    "x = torch.full((2,), 3, requires_grad=True)",
+    "x = torch.tensor([1.5, 2.]).long().requires_grad_()",
+    "x = torch.ones(2, dtype=torch.int64, requires_grad=True)",
+    "x = torch.nn.Parameter(torch.tensor([1, 2]))",
+]
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_whole_numbers_have_no_gradient(text: str) -> None:
+    """As torch says itself."""
+    with pytest.raises(RuntimeError, match=r"can require gradients|floating point"):
+        run_by_torch(text)
+    with pytest.raises(GradcliError, match="Only Tensors of floating point dtype can require gradients"):
+        Function(text + "\ny = (x*x).sum()\ny.backward()")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("x = torch.tensor(1.).half().requires_grad_()", "16 bits"),
+        ("x = torch.tensor(1., dtype=torch.float16, requires_grad=True)", "16 bits"),
+        ("x = torch.tensor(1., dtype=torch.bfloat16, requires_grad=True)", "16 bits"),
+        ("x = torch.tensor(1., requires_grad=True); z = x^2", "exclusive or"),
+    ],
+)
+def test_what_python_reads_otherwise_is_refused(line: str, words: str) -> None:
+    """Where it stands; in an expression alone, `x^2` is a power."""
+    with pytest.raises(GradcliError, match=words):
+        Function(line + "\ny = x**2\ny.backward()")
+    assert Function("x^2").grad({"x": 3}).grad["x"] == 6
+
+
+# -- several passes
+
+ANEW = """
+x = torch.tensor([1., 2.], requires_grad=True)
+w = torch.tensor([3., 4.], requires_grad=True)
+y = w*x**2
+held = []
+y.backward(torch.tensor([1., 0.]), retain_graph=True)
+held.append((x.grad.clone(), w.grad.clone()))
+x.grad.zero_(); w.grad.zero_()
+y.backward(torch.tensor([0., 1.]), retain_graph=True)
+held.append((x.grad.clone(), w.grad.clone()))
+y.backward(torch.tensor([1., 1.]), retain_graph=True)
+held.append((x.grad.clone(), w.grad.clone()))
+x.grad = None
+w.grad = None
+y.backward(torch.tensor([2., 3.]), retain_graph=True)
+held.append((x.grad.clone(), w.grad.clone()))
+"""
+
+
+def test_passes_before_zeroing_are_answered_too() -> None:
+    """A row each, with what `.grad` holds after it, as torch prints it."""
+    held = run_by_torch(ANEW)["held"]
+    text = "\n".join(line for line in ANEW.splitlines() if "held" not in line)
+    for accumulate in (False, True):
+        found = Function(text).vjps(accumulate=accumulate)
+        assert len(found.answers) == 4
+        for answer, (x, w) in zip(found.answers, held, strict=True):
+            assert answer.accumulated is not None
+            np.testing.assert_array_equal(answer.accumulated["x"], x.numpy())
+            np.testing.assert_array_equal(answer.accumulated["w"], w.numpy())
+        assert [answer.v.tolist() for answer in found.answers] == [[1, 0], [0, 1], [1, 1], [2, 3]]
+    answer = Function(text).vjp()
+    np.testing.assert_array_equal(answer.vjp["x"], held[-1][0].numpy())
+    assert any("several passes" in warning for warning in answer.warnings)
+
+
+def test_a_gradient_that_is_no_pass_adds_nothing() -> None:
+    """`torch.autograd.grad` leaves .grad alone: each has its row, and no sum of them is the answer."""
+    text = (
+        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n"
+        "g = torch.autograd.grad(y, x, torch.tensor([1., 0.]), retain_graph=True)\n"
+        "y.backward(torch.tensor([1., 1.]), retain_graph=True)\n"
+        "h = torch.autograd.grad(y, x, torch.tensor([0., 1.]))"
+    )
+    space = run_by_torch(text)
+    found = Function(text).vjps()
+    assert [answer.vjp["x"].tolist() for answer in found.answers] == [[2, 0], [2, 4], [0, 4]]
+    held = [answer.accumulated["x"].tolist() for answer in found.answers if answer.accumulated is not None]
+    assert held == [[0, 0], [2, 4], [2, 4]]
+    np.testing.assert_array_equal(found.answers[0].vjp["x"], space["g"][0])
+    np.testing.assert_array_equal(found.answers[2].vjp["x"], space["h"][0])
+    np.testing.assert_array_equal(Function(text).vjp().vjp["x"], space["h"][0])

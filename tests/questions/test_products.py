@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.questions.preparing import prepare
+from gradcli.questions.preparing import DEFAULT_DTYPE, prepare
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
 from gradcli.questions.remarks import of_v
 from gradcli.results import Array
@@ -163,7 +163,7 @@ def test_the_passes_of_a_snippet_accumulate_one_by_one() -> None:
     found = Function(text).vjps(accumulate=True)
     assert [_lists(answer.vjp) for answer in found.answers] == [{"x": [2, 0]}, {"x": [0, 4]}]
     assert [_lists(answer.accumulated) for answer in found.answers] == [{"x": [2, 0]}, {"x": [2, 4]}]
-    assert found.warnings == ()
+    assert found.warnings == (DEFAULT_DTYPE,)
     assert Function(text).vjp().v.tolist() == [1, 1]
 
 

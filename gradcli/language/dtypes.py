@@ -1,0 +1,193 @@
+"""The floating-point types of a snippet's tensors, and which of them its numbers are computed in.
+
+    torch.tensor(1., dtype=torch.float64)    torch.DoubleTensor([1.])    x.double()    torch.set_default_dtype(...)
+
+Torch takes float32 where nothing is written.  Tensors of both types meet in float64, with the numbers that float32 has
+of the others.  Whole numbers cannot require a gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import sympy
+
+from gradcli.errors import LanguageError, Span
+from gradcli.language import ops
+from gradcli.language.lines import Operand
+from gradcli.language.ops import Default, Kind
+from gradcli.language.passes import Passes
+from gradcli.language.program import Atom
+from gradcli.language.tokens import Token
+
+MIXED = (
+    "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
+    "float64, with the numbers of float32 tensors as they are"
+)
+"""The remark on a snippet with both types."""
+
+_TYPES = {
+    **dict.fromkeys(("float32", "float", "FloatTensor"), "float32"),
+    **dict.fromkeys(("float64", "double", "DoubleTensor"), "float64"),
+    **dict.fromkeys(("half", "float16", "bfloat16", "HalfTensor", "BFloat16Tensor"), "float16"),
+    **dict.fromkeys(("int", "long", "short", "int8", "int16", "int32", "int64", "uint8"), "int"),
+    **dict.fromkeys(("IntTensor", "LongTensor", "bool", "BoolTensor"), "int"),
+}
+"""What words say of a type."""
+
+_CASTS = frozenset("float double half bfloat16 int long short bool to type".split())
+"""Methods that give a tensor of another type."""
+
+_WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack cat".split())
+"""Operations that give whole numbers of whole numbers."""
+
+
+class Dtypes(Passes):
+    """Notes the types that are written."""
+
+    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
+        super().__init__(text, source, given)
+        self.types: dict[str, str] = {}
+        self.default = ""
+        self.cast = ""
+        self.said: set[str] = set()
+        self.casts: set[str] = set()
+        self.is_rounded = False
+
+    def begin(self) -> None:
+        """A new statement, of which no type is known; those of the one before are part of the function."""
+        self.casts |= self.said
+        self.cast, self.said, self.is_rounded = "", set(), False
+
+    def note_type(self, word: str, span: Span) -> None:
+        """Note the type that a word says.
+
+        Raises:
+            LanguageError: It is not read.
+        """
+        found = _TYPES.get(word)
+        if found == "float16":
+            hint = "float32 and float64 are"
+            raise self.error(LanguageError, f"'{word}' has 16 bits, and is not read", span, hint=hint)
+        if found is not None:
+            self.is_rounded |= found == "float64" and self.cast == "float32"
+            self.cast = found
+            self.said.add(found)
+
+    def default_type(self) -> None:
+        """`torch.set_default_dtype(torch.float64)`."""
+        while self.token.text not in (";", "\n") and not self.at_end:
+            token = self.advance()
+            self.note_type(token.text, token.span)
+        self.default = self.cast
+
+    # -- where types are written
+
+    def held(self, keyword: Token, value: str) -> None:
+        """`dtype=torch.float64` among the arguments of a constructor."""
+        super().held(keyword, value)
+        if keyword.text == "dtype":
+            self.note_type(value, keyword.span)
+
+    def named(self, token: Token) -> Operand:
+        """As in the language; NumPy's numbers are of float64."""
+        operand = super().named(token)
+        if token.text in ("np", "numpy") and not self.cast:
+            self.cast = "float64"
+        return operand
+
+    def call(self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False) -> Operand:
+        """As in the language, and `np.float32(0.1)`."""
+        if name.text not in ("float32", "float64", "float16") or given:
+            return super().call(name, span, given, after_dot=after_dot)
+        operand = super().tensor(name, span)
+        self.note_type(name.text, name.span)
+        return operand
+
+    def tensor(self, name: Token, span: Span) -> Operand:
+        """As in the language; a constructor has a type of its own, unless a keyword says another."""
+        start, before = self.position, self.cast
+        self.cast = ""
+        operand = super().tensor(name, span)
+        is_said = any(token.text == "dtype" for token in self.tokens[start : self.position])
+        if not is_said and name.text.endswith("Tensor"):
+            self.note_type(name.text if name.text != "Tensor" else self.default or "float32", name.span)
+        elif not is_said and self.is_whole(operand[0]):
+            self.cast = self.cast or "int"
+        elif self.text[span.start : name.span.start].replace(" ", "") in ("np.", "numpy."):
+            self.cast = self.cast or "float64"
+        elif not (is_said or self.cast or self.default):
+            self.said.add("")
+        self.cast = self.cast or before
+        return operand
+
+    def made(self, op: ops.Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
+        """As in the language; `arange(3)` is whole."""
+        operand = super().made(op, operands, statics, span)
+        if op.kind is Kind.SOURCE and not self.cast and self.is_whole(operand[0]):
+            self.cast = "int"
+        return operand
+
+    def method(self, operand: Operand) -> Operand:
+        """As in the language; a conversion gives another type."""
+        name, start = self.tokens[self.position + 1], self.position
+        if name.text in ("half", "bfloat16"):
+            self.note_type(name.text, name.span)
+        found = super().method(operand)
+        if name.text in _CASTS:
+            for token in self.tokens[start : self.position]:
+                if _TYPES.get(token.text) == "float64" and not (self.cast or self.default):
+                    self.cast = "float32"
+                self.note_type(token.text, token.span)
+        return found
+
+    # -- what follows
+
+    def is_whole(self, atom: Atom) -> bool:
+        """Whether Python has whole numbers here."""
+        lines, leaves = self.builder.made_of(atom, stop=lambda call: call.op.name == "trunc")
+        for line in lines:
+            op, statics = line.call.op, line.call.statics
+            if op.kind is Kind.SOURCE:
+                is_typed = "int" in self.said
+                if not is_typed and (op.name not in ("arange", "full") or any(isinstance(n, float) for n in statics)):
+                    return False
+            elif op.kind is not Kind.MOVEMENT and op.name not in _WHOLE:
+                return False
+        known = [isinstance(leaf, sympy.Integer) or self.types.get(str(leaf)) == "int" for leaf in leaves]
+        return all(known)
+
+    def define(self, name: str, value: Atom) -> None:
+        """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""
+        is_float = self.cast == "int" and not self.is_whole(value)
+        self.types[name] = self.default if is_float or not self.cast else self.cast
+        self.said.clear()
+        if self.is_rounded:
+            self.values[name] = _rounded(self.values[name])
+
+    def require_floating(self, name: str, span: Span) -> None:
+        """Refuse a gradient by whole numbers, as torch does."""
+        if self.types.get(name) == "int":
+            message = (
+                f"'{name}' has whole numbers: torch raises 'Only Tensors of floating point dtype can require gradients'"
+            )
+            raise self.error(LanguageError, message, span, hint="write 1. in place of 1, or dtype=torch.float64")
+
+    def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
+        """What the numbers of some variables are computed in; None where nothing is written."""
+        self.begin()
+        found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
+        found |= self.casts - {"int"} if found else set()
+        if "float64" in found and len(found) > 1:
+            self.warnings.append(MIXED)
+            for name in names:
+                if self.types.get(name) in ("", "float32"):
+                    self.values[name] = _rounded(self.values[name])
+        return "float64" if "float64" in found else "float32" if "float32" in found else None
+
+
+def _rounded(array: np.ndarray) -> np.ndarray:
+    """The numbers that float32 has of these."""
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32).astype(np.float64)
