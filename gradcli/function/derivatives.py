@@ -151,14 +151,12 @@ class Derivatives(Text):
         """As `vjps`; without `each`, one product for all passes of a snippet."""
         from gradcli.questions.loss import require_alone
         from gradcli.questions.products import Extras, cotangents, products
-        from gradcli.questions.remarks import LAST_ALONE
 
         require_alone(vs or None, loss)
         own, extra = self._split(at, loss)
         question = self._question(own, wrt, dtype, shares=not show)
         starts_anew = self._snippet.starts_anew and not vs and loss is None
-        if starts_anew and not each:
-            question = question.with_remark(LAST_ALONE)
+        question = question if each else self._of_last(question, vs or loss or None)
         accumulate |= starts_anew and each
         passes = self._snippet.passes if accumulate and not vs and loss is None else ()
         extras = Extras(accumulate, tuple(dict.fromkeys(show)), loss, extra, check, passes)

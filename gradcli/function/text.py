@@ -56,6 +56,14 @@ class Text:
         """Whether a snippet has several backward passes that no one product stands for."""
         return self._snippet.starts_anew
 
+    def _of_last(self, question: Question, given: object) -> Question:
+        """A question about the last pass, with a remark if that is one of several and nothing else was given."""
+        if given is not None or not self.has_passes:
+            return question
+        from gradcli.questions.remarks import LAST_ALONE
+
+        return question.with_remark(LAST_ALONE)
+
     def _question(
         self,
         at: Inputs | None,

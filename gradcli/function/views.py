@@ -100,7 +100,7 @@ class Views(Text):
         from gradcli.questions.explaining import explain
 
         own, extra = self._split(at, loss)
-        question = self._question(own, wrt, dtype)
+        question = self._of_last(self._question(own, wrt, dtype), v if loss is None else loss)
         return explain(question, v, self._snippet.v, loss=loss, extra=extra, check=check)
 
     def graph(
@@ -135,7 +135,7 @@ class Views(Text):
         from gradcli.questions.graphing import graph
 
         question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=False)
-        return graph(question, v, self._snippet.v, show)
+        return graph(self._of_last(question, v), v, self._snippet.v, show)
 
     def code(
         self,
@@ -175,5 +175,5 @@ class Views(Text):
         """
         from gradcli.questions.writing import writing
 
-        question = self._question(at, wrt, dtype)
+        question = self._of_last(self._question(at, wrt, dtype), v)
         return writing(question, v, self._snippet.v, to, at or {})

@@ -216,13 +216,13 @@ class Constants(Lines):
         known = {s: self.shapes[name] for name, s in self.variables.items() if name in self.shapes}
         sizes: dict[Atom, npt.NDArray[np.float64]] = {}
         for line in (line for line in lines if line.call.op.kind is Kind.COUNT):
-            shape = self._shape_of(line.call.operands[0], known)
+            shape = self.shape_in(line.call.operands[0], known)
             if shape is None:
                 return (), None
             sizes[line.symbol] = np.asarray(float(count_of(shape, line.call.statics[0])))
         return tuple(line for line in lines if line.symbol not in sizes), sizes
 
-    def _shape_of(self, operand: Atom, known: Mapping[Atom, Shape]) -> Shape | None:
+    def shape_in(self, operand: Atom, known: Mapping[Atom, Shape]) -> Shape | None:
         """The shape of a tensor whose size is asked for, from those of the variables."""
         lines, leaves = self.builder.made_of(operand)
         variables = tuple(s for s in self.variables.values() if s in leaves)

@@ -6,6 +6,7 @@ keep the graph leaves nothing for the next to go back through: whether torch the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -23,6 +24,9 @@ from gradcli.language.transforms import Transforms
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """The remark on several passes, behind their number; it is only so where they are read as one."""
 
+
+OUTPUTS = "the passes are of different outputs, which are put in a list here; each v picks one of them"
+"""The remark on passes that are read as those of one output."""
 
 Asked = Literal["", "eval", "jacobian", "hessian", "jvp", "hvp"]
 """What a snippet asks for, by the command that answers it; nothing for a gradient."""
@@ -180,7 +184,7 @@ class Passes(Transforms):
             lines, _ = self.builder.made_of(*later)
             if one.accumulates or one.values.isdisjoint(line.symbol for line in lines):
                 found.append(one)
-        found = self._joined(found)
+        found = self._stacked(self._joined(found))
         for one in found:
             if one.trouble:
                 hint = (
@@ -216,6 +220,25 @@ class Passes(Transforms):
             else:
                 found.append(one)
         return found
+
+    def _stacked(self, passes: list[Pass]) -> list[Pass]:
+        """Passes of different outputs of one shape, each from gradients set to zero, as those of a list of them."""
+        outputs = list(dict.fromkeys(one.output for one in passes))
+        starts = [one for before, one in itertools.pairwise(passes) if one.output != before.output]
+        known = {symbol: self.shapes[name] for name, symbol in self.variables.items() if name in self.shapes}
+        shapes = {self.shape_in(output, known) for output in outputs} if starts else {None}
+        if None in shapes or len(shapes) > 1 or not all(one.zeroed and one.accumulates for one in starts):
+            return passes
+        span = passes[0].span.to(passes[-1].span)
+        whole = self.emit("stack", outputs, span, (0,))[0]
+        zeros = [self.emit("zeros_like", [output], span)[0] for output in outputs]
+        self.warnings.append(OUTPUTS)
+
+        def chosen(one: Pass) -> Atom:
+            parts = [self.vector_of(one) if o == one.output else z for o, z in zip(outputs, zeros, strict=True)]
+            return self.emit("stack", parts, span, (0,))[0]
+
+        return [replace(one, output=whole, v=chosen(one)) for one in passes]
 
     def in_grad(self, passes: list[Pass]) -> list[Pass]:
         """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.

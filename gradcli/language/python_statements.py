@@ -198,6 +198,10 @@ class PythonStatements(Dtypes):
         """A definition of a variable or a function, or an assignment of the function."""
         names = [token for token in self.tokens[self.position : start - 1] if token.kind == "name"]
         is_tuple = start - self.position > 2
+        path, end = self.path_at(start)
+        if path in TAKES and self.tokens[end].text in ("\n", ";", ""):
+            self.imports[first.text], self.position = path, end
+            return None
         if not is_tuple and self.function_at(start):
             self.position = start
             self.functions[first.text] = replace(self.function(), shown=first.text)

@@ -232,8 +232,8 @@ class Transforms(Derivatives):
                 LanguageError, f"{name} takes a vector for each argument, and {len(vectors)} are given", span
             )
         if name in ("jvp", "hvp", "vhp"):
+            one = replace(one, u=tuple(zip(one.inputs, vectors, strict=False)))
             vectors = vectors or [self.emit("ones_like", [x], span)[0] for x in xs]
-            one = replace(one, u=tuple(zip(one.inputs, vectors, strict=True)))
         match name:
             case "jacobian" | "hessian":
                 found = [self.line_of_kind(one.asks, y, x, span) for x in xs]

@@ -21,7 +21,7 @@ from gradcli.questions.question import Cotangent, Question
 from gradcli.results import Array
 
 LAST_ALONE = (
-    "the snippet has several passes that do not add up; this is what the last of them leave, and vjps answers each"
+    "the snippet has several passes that do not add up; this is of the last, and vjp (in Python vjps) answers each"
 )
 """What to know of one answer where there are several."""
 

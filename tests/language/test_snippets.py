@@ -8,6 +8,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.dtypes import MIXED
+from gradcli.language.passes import OUTPUTS
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import DEFAULT_DTYPE
 from tests.language.pasted import run_by_torch
@@ -407,3 +408,33 @@ def test_a_gradient_that_is_no_pass_adds_nothing() -> None:
     np.testing.assert_array_equal(found.answers[0].vjp["x"], space["g"][0])
     np.testing.assert_array_equal(found.answers[2].vjp["x"], space["h"][0])
     np.testing.assert_array_equal(Function(text).vjp().vjp["x"], space["h"][0])
+
+
+def test_the_last_pass_is_said_to_be_one_of_several() -> None:
+    """By every command that is about one."""
+    text = "\n".join(line for line in ANEW.splitlines() if "held" not in line)
+    f = Function(text)
+    for answer in (f.vjp(), f.explain(check=False), f.graph(), f.code()):
+        assert any("several passes" in warning for warning in answer.warnings)
+    assert not any("several passes" in warning for warning in f.vjp(v="ones").warnings)
+    assert not any("several passes" in warning for warning in f.vjps().warnings)
+
+
+def test_passes_of_different_outputs_are_those_of_a_list_of_them() -> None:
+    """Where each begins from gradients set to zero: torch prints a gradient at each."""
+    text = (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nheld = []\ny = (x**2).sum()\ny.backward()\n"
+        "held.append(x.grad.clone())\nx.grad.zero_()\ny = (x**3).sum()\ny.backward()\nheld.append(x.grad.clone())\n"
+        "x.grad = None\nz = x.prod()\nz.backward(torch.tensor(2.))\nheld.append(x.grad.clone())"
+    )
+    held = run_by_torch(text)["held"]
+    f = Function("\n".join(line for line in text.splitlines() if "held" not in line))
+    found = f.vjps()
+    for answer, x in zip(found.answers, held, strict=True):
+        np.testing.assert_array_equal(answer.vjp["x"], x.numpy())
+        assert answer.accumulated is not None
+        np.testing.assert_array_equal(answer.accumulated["x"], x.numpy())
+    assert OUTPUTS in found.warnings
+    np.testing.assert_array_equal(f.vjp().vjp["x"], held[-1].numpy())
+    with pytest.raises(GradcliError, match="a second output"):  # of different shapes
+        Function("x = torch.ones(2, requires_grad=True)\ny = x**2\ny.backward(x)\nx.grad.zero_()\nx.sum().backward()")
