@@ -15,6 +15,8 @@ MAX_DEPTH = 100
 class Cursor:
     """The tokens of a text and the one that is next."""
 
+    max_depth = MAX_DEPTH
+
     def __init__(self, text: str, source: str) -> None:
         self.text, self.source = text, source
         self.tokens = tokenize(text, source)
@@ -74,10 +76,10 @@ class Cursor:
 
     def nested(self, token: Token) -> Nesting:
         """One more level of nesting for the length of a block."""
-        if self.depth >= MAX_DEPTH:
+        if self.depth >= self.max_depth:
             raise self.error(
                 TooLargeError,
-                f"nested more than {MAX_DEPTH} levels deep",
+                f"nested more than {self.max_depth} levels deep",
                 token.span,
                 hint="name parts of it: y = ...; z = f(y)",
             )

@@ -65,6 +65,8 @@ class _Body:
 class Functions(Parser):
     """Reads definitions, imports and calls of functions of the text."""
 
+    max_depth = 60  # as each level takes up to fourteen of Python's frames here
+
     def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
         super().__init__(text, source, given)
         self.functions: dict[str, Function] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -438,3 +440,18 @@ def test_passes_of_different_outputs_are_those_of_a_list_of_them() -> None:
     np.testing.assert_array_equal(f.vjp().vjp["x"], held[-1].numpy())
     with pytest.raises(GradcliError, match="a second output"):  # of different shapes
         Function("x = torch.ones(2, requires_grad=True)\ny = x**2\ny.backward(x)\nx.grad.zero_()\nx.sum().backward()")
+
+
+@pytest.mark.parametrize(
+    "inner",
+    ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "torch.func.grad({})", "g(lambda t: {})(x)"],
+)
+def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
+    """By the limit, and never by that of Python's own stack."""
+    before, after = inner.split("{}")
+    text = "import torch\ng = torch.func.grad\nf = lambda x: x**2\nx = torch.tensor(2.)\ny = {}x{}\n"
+    for levels in (59, 60, 61, 99, 300, 3000):
+        with contextlib.suppress(GradcliError):
+            read(text.format(before * levels, after * levels))
+    with pytest.raises(GradcliError):
+        read(text.format(before * 3000, after * 3000))
