@@ -93,7 +93,8 @@ class Dtypes(Passes):
     def named(self, token: Token) -> Operand:
         """As in the language; NumPy's numbers are of float64."""
         operand = super().named(token)
-        if token.text in ("np", "numpy") and not self.cast:
+        is_call = self.tokens[self.position - 1].text == ")"  # np.pi is a number of Python's
+        if token.text in ("np", "numpy") and is_call and not self.cast:
             self.cast = "float64"
         return operand
 

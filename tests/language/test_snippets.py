@@ -271,6 +271,8 @@ TYPES: list[tuple[str, str, tuple[str, ...]]] = [
     (SMALL.format("1e-3, dtype=torch.double"), "float64", ()),
     (SMALL.format("np.float32(1e-3)"), "float32", ()),
     (SMALL.format("np.array(1e-3)"), "float64", ()),
+    (SMALL.format("np.sqrt(2.)"), "float64", ()),
+    (SMALL.format("np.pi"), "float64", (DEFAULT_DTYPE,)),
     (SMALL.format("np.array(1e-3, dtype=np.float32)"), "float32", ()),
     (SMALL.format("1e-3"), "float64", (DEFAULT_DTYPE,)),
     ("torch.set_default_dtype(torch.float64)\n" + SMALL.format("1e-3"), "float64", ()),
