@@ -118,7 +118,7 @@ class Dtypes(Passes):
             self.cast = self.cast or "int"
         elif self.text[span.start : name.span.start].replace(" ", "") in ("np.", "numpy."):
             self.cast = self.cast or "float64"
-        elif not (is_said or self.cast or self.default):
+        elif not (is_said or self.cast or self.default or self._types_in(operand[0])):
             self.said.add("")
         self.cast = self.cast or before
         return operand
@@ -162,10 +162,17 @@ class Dtypes(Passes):
     def define(self, name: str, value: Atom) -> None:
         """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""
         is_float = self.cast == "int" and not self.is_whole(value)
-        self.types[name] = self.default if is_float or not self.cast else self.cast
+        found = self._types_in(value)
+        inherited = next((kind for kind in ("float64", "float32", "") if kind in found), self.default)
+        self.types[name] = inherited if is_float or not self.cast else self.cast
         self.said.clear()
         if self.is_rounded:
             self.values[name] = _rounded(self.values[name])
+
+    def _types_in(self, atom: Atom) -> set[str]:
+        """The types of the variables that a value is made of."""
+        _, leaves = self.builder.made_of(atom)
+        return {self.types[str(leaf)] for leaf in leaves if str(leaf) in self.types}
 
     def require_floating(self, name: str, span: Span) -> None:
         """Refuse a gradient by whole numbers, as torch does."""

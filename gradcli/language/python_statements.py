@@ -77,7 +77,7 @@ class PythonStatements(Dtypes):
         if is_bare and self.path_at(start)[0] == "torch.autograd.backward":
             self.backward_function(first)
             return None
-        if len(names) > 1 and names[-1] == "grad" and not is_bare and self.path_at(start)[0] not in TAKES:
+        if names[1:2] == ["grad"] and not is_bare and self.path_at(start)[0] not in TAKES:
             self.renamed(start)
             return None
         if (
@@ -164,10 +164,14 @@ class PythonStatements(Dtypes):
     def renamed(self, start: int) -> None:
         """`g = x.grad`, a name for what gradcli prints; nothing can be computed with it."""
         names = [token.text for token in self.tokens[self.position : start - 1] if token.kind == "name"]
-        self.position = start + 2 * len(self.dotted(start)) - 1
-        while self.token.text == "." and self.tokens[self.position + 1].text in (*CONVERSIONS, "detach"):
-            self.position += 2
-            self.skip(self.advance())
+        self.position = start
+        while not self.at_end and self.dotted(self.position)[1:2] == ["grad"]:
+            self.position += 3
+            while self.token.text == "." and self.tokens[self.position + 1].text in (*CONVERSIONS, "detach"):
+                self.position += 2
+                self.skip(self.advance())
+            if not self.accept(","):
+                break
         if self.token.text not in ("\n", ";", ""):
             span = self.tokens[start].span.to(self.tokens[self.position - 1].span)
             raise self.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)

@@ -149,6 +149,12 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "a = torch.ones(2, requires_grad=True)\ny = 2*a\ny = y.detach().requires_grad_()\n(y**2).sum().backward()",
         {"y": [4, 4]},
     ),
+    # names for gradients say nothing
+    (
+        "a = torch.tensor([1., 2.], requires_grad=True)\nb = torch.tensor([3., 4.], requires_grad=True)\n"
+        "(a*b).sum().backward()\ng, h = a.grad, b.grad.clone()\nprint(g, h)",
+        {"a": [3, 4], "b": [1, 2]},
+    ),
     # a constant tensor is not differentiated by; constants of Python stay in the function
     ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
     ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),
@@ -264,6 +270,8 @@ def test_the_message_names_the_line() -> None:
 
 SMALL = "x = torch.tensor({0}, requires_grad=True)\ny = (1 - torch.cos(x))/x**2\ny.backward()"
 
+DETACHED = "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"
+
 TYPES: list[tuple[str, str, tuple[str, ...]]] = [
     (SMALL.format("1e-3, dtype=torch.float32"), "float32", ()),
     (SMALL.format("1e-3, dtype=torch.float64"), "float64", ()),
@@ -272,6 +280,7 @@ TYPES: list[tuple[str, str, tuple[str, ...]]] = [
     (SMALL.format("np.float32(1e-3)"), "float32", ()),
     (SMALL.format("np.array(1e-3)"), "float64", ()),
     (SMALL.format("np.sqrt(2.)"), "float64", ()),
+    ("a = np.array(1e-3)\n" + SMALL.format("a"), "float64", (DETACHED,)),
     (SMALL.format("np.pi"), "float64", (DEFAULT_DTYPE,)),
     (SMALL.format("np.array(1e-3, dtype=np.float32)"), "float32", ()),
     (SMALL.format("1e-3"), "float64", (DEFAULT_DTYPE,)),
