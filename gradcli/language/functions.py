@@ -69,6 +69,7 @@ class Functions(Parser):
 
     def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
         super().__init__(text, source, given)
+        self.tokens += [self.tokens[-1]] * 3  # what is looked at beyond the end is the end
         self.functions: dict[str, Function] = {}
         self.imports: dict[str, str] = dict(_KNOWN)
         self.running: list[int] = []
@@ -236,6 +237,8 @@ class Functions(Parser):
         if body.start in self.running:
             raise self.error(LanguageError, "a function that calls itself is not read", where)
         self.require_few(body.end - body.start, word)
+        if len(given) != len(body.parameters):
+            raise self.error(LanguageError, f"the function takes {', '.join(body.parameters) or 'nothing'}", where)
         held, position = self.names, self.position
         self.names = held | dict(zip(body.parameters, (atom for atom, _ in given), strict=True))
         hidden = {name: self.functions.pop(name) for name in body.parameters if name in self.functions}

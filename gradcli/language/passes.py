@@ -133,7 +133,7 @@ class Passes(Transforms):
 
     def backward_function(self, first: Token) -> None:
         """`torch.autograd.backward(y, v)`."""
-        while self.token.text != "(":
+        while self.token.text != "(" and not self.at_end:
             self.advance()
         opening = self.advance()
         found = self.in_call(

@@ -454,6 +454,26 @@ def test_passes_of_different_outputs_are_those_of_a_list_of_them() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nx =",
+        "import torch\nf = torch.",
+        "from torch.func import grad\ng = grad(torch.",
+        "x = torch.ones(2).requires_grad_",
+        "x = torch.ones(2, requires_grad=True)\ntorch.autograd.backward",
+        "def f(x): return x\nr = torch.autograd.functional.vjp(f, (torch.ones(2), torch.ones(2)), torch.ones(2))",
+        "from torch.func import vjp\ny, back = vjp(lambda x: x, torch.ones(2), torch.ones(2))",
+        "def f(x",
+        "x = torch.ones(2, requires_grad=True)\ng = x.grad,",
+    ],
+)
+def test_what_ends_too_early_is_refused(text: str) -> None:
+    """Wherever it does, and at once."""
+    with pytest.raises(GradcliError):
+        Function(text).vjp()
+
+
+@pytest.mark.parametrize(
     "inner",
     ["torch.sin({})", "f({})", "({})", "-{}", "[{}]", "torch.stack([{}])", "torch.func.grad({})", "g(lambda t: {})(x)"],
 )
