@@ -16,7 +16,8 @@ from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare, explained
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import Rows, Selection, selections
-from gradcli.check.singular import Missing, at_jumps, settle
+from gradcli.check.sides import Missing
+from gradcli.check.singular import at_jumps, settle
 from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Sight, Target

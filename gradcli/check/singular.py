@@ -7,22 +7,30 @@ does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a lim
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
 from flint import arb
 
 from gradcli.check.compare import compare
 from gradcli.check.entry import Entry, Tolerance, to_float
+from gradcli.check.sides import (
+    Missing,
+    by_rays,
+    by_sides,
+    independent,
+    kink,
+    planned,
+    shown,
+    shown_number,
+    sides_in_words,
+    smooth,
+)
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
+from gradcli.reference.duals import Direction, Plan, Reference
 from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
 from gradcli.reference.rules import Outcome, Trouble
-
-SIDE_BITS = 256
-"""Precision of the derivatives on either side of the point itself."""
 
 MOST_WORK = 6_000
 """Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
@@ -30,20 +38,7 @@ MOST_WORK = 6_000
 MOST_SIDES = 30_000
 """Ball operations of the looks from the left and from the right, one input after the other."""
 
-MOST_ROUNDING = 8
-"""Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
-
 CLOSELY = "; whether that is so of the whole function was over the budget"
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A target, why its truth is missing, and the flat rows of y that it is about."""
-
-    target: Target
-    trouble: Trouble
-    rows: frozenset[int]
-
 
 _Way = tuple[Sight, ...]
 """What is seen on a way to the point, nearer and nearer."""
@@ -58,7 +53,9 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
         tolerance: For derivatives that turn out to exist.
         dtype: Of torch.
     """
-    entries, waiting = _by_sides(reference, missing, tolerance, dtype)
+    entries, waiting = by_sides(reference, missing, tolerance, dtype)
+    found, waiting = by_rays(reference, waiting, tolerance, dtype)
+    entries += found
     for bits in BITS:
         if not waiting:
             return entries
@@ -94,7 +91,7 @@ def at_jumps(reference: Reference, entries: Sequence[Entry], tolerance: Toleranc
 
 def _beside(reference: Reference, entry: Entry, tolerance: Tolerance, dtype: str) -> Entry:
     target = Target(None, -1, entry.row, -1, entry.torch)
-    prepared = _planned(reference, [Missing(target, Trouble("jump", "", decided=True), frozenset((entry.row,)))])
+    prepared = planned(reference, [Missing(target, Trouble("jump", "", decided=True), frozenset((entry.row,)))])
     if prepared is None or prepared[0].work > MOST_WORK:
         return entry
     neighborhood = Neighborhood(prepared[0], BITS[0])
@@ -103,88 +100,22 @@ def _beside(reference: Reference, entry: Entry, tolerance: Tolerance, dtype: str
         with precision(BITS[0]):
             found = None if ball is None else compare(target, ball, tolerance, dtype, is_last=True)
         if found is not None and found.verdict == "agree":
-            note = f"a discontinuity: torch gives {_number(entry.torch)}, the value on one side, by the sign of a 0"
+            note = (
+                f"a discontinuity: torch gives {shown_number(entry.torch)}, the value on one side, by the sign of a 0"
+            )
             return replace(entry, verdict="kink", note=note, proven=False)
     return entry
-
-
-def _by_sides(
-    reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str
-) -> tuple[list[Entry], list[Missing]]:
-    """What the derivatives on either side prove, a kink where they differ and none where they do not; and the rest."""
-    waiting = [one for one in missing if one.target.variable is None or one.trouble.kind == "domain"]
-    bent = [one for one in missing if one.target.variable is not None and one.trouble.kind != "domain"]
-    prepared = _planned(reference, bent) if bent else None
-    if prepared is None:
-        return [], list(missing)
-    plan, renumbered = prepared
-    left, right = (Sight(plan.run(SIDE_BITS, side=side)) for side in (-1, 1))
-    entries = []
-    with precision(SIDE_BITS):
-        for one, own in zip(bent, renumbered, strict=True):
-            entry = _meeting(own, own.target.truth(left), own.target.truth(right), tolerance, dtype)
-            if entry is None:
-                waiting.append(one)
-            else:
-                entries.append(entry)
-    return entries, waiting
-
-
-def _meeting(one: Missing, left: Outcome, right: Outcome, tolerance: Tolerance, dtype: str) -> Entry | None:
-    """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
-    if isinstance(left, Trouble) or isinstance(right, Trouble):
-        return None
-    below = -left
-    if not below.overlaps(right):
-        return _kink(one.target, one.trouble, below, right, proven=True)
-    return _smooth(one.target, one.trouble, right, tolerance, dtype) if below == right else None
-
-
-def _smooth(target: Target, trouble: Trouble, ball: Ball, tolerance: Tolerance, dtype: str) -> Entry | None:
-    """The verdict where the derivative exists after all, though not that of an operation inside."""
-    entry = compare(target, ball, tolerance, dtype, is_last=True)
-    if entry is None or entry.verdict != "disagree":
-        return entry
-    reason = f"{trouble.reason}, but the whole is smooth here"
-    if math.isfinite(target.torch) and abs(ball - arb(target.torch)) < MOST_ROUNDING * float(np.finfo(dtype).eps):
-        return replace(entry, verdict="inaccurate", note=reason)
-    return replace(entry, note=f"{reason}; torch put together what it picked")
-
-
-def _kink(target: Target, trouble: Trouble, left: Ball, right: Ball, *, proven: bool) -> Entry:
-    below, above = to_float(left), to_float(right)
-    reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
-    if trouble.kind == "slope":
-        reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
-    note = f"{reason}; {_picked(target.torch, below, above)}"
-    return target.entry("kink", note=note, one_sided=(below, above), proven=proven)
 
 
 def _affordable(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan | None, list[Missing], list[Missing]]:
     """A plan for as many targets as the budget admits, those that it serves, renumbered, and the others."""
     count = len(missing)
     while count:
-        prepared = _planned(reference, missing[:count])
+        prepared = planned(reference, missing[:count])
         if prepared is not None and prepared[0].work <= MOST_WORK:
             return *prepared, list(missing[count:])
         count //= 4
     return None, [], list(missing)
-
-
-def _planned(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan, list[Missing]] | None:
-    """A plan of these targets alone, and they by the numbers of its directions; None if it is over the budget."""
-    chosen = {d: n for n, d in enumerate(dict.fromkeys(m.target.place for m in missing if m.target.variable))}
-    rows = sorted(frozenset[int]().union(*(one.rows for one in missing)))
-    try:
-        plan = reference.plan(list(chosen), np.array(rows, dtype=np.int64))
-    except OverBudgetError:
-        return None
-    return plan, [_renumbered(one, chosen) for one in missing]
-
-
-def _renumbered(missing: Missing, chosen: Mapping[Direction, int]) -> Missing:
-    target = missing.target
-    return replace(missing, target=replace(target, direction=chosen[target.place])) if target.variable else missing
 
 
 class _Surroundings:
@@ -201,7 +132,7 @@ class _Surroundings:
         """From the left and the right, several inputs at a time where no element of y depends on two of them."""
         found: dict[Direction, tuple[_Way, _Way]] = {}
         work = 0
-        for group in _independent(self.plan, self.here):
+        for group in independent(self.plan, self.here):
             work += 2 * len(EXPONENTS) * self.plan.work
             if work > MOST_SIDES and found:
                 break
@@ -284,8 +215,8 @@ class _Surroundings:
         if left.ball is not None and right.ball is not None:
             if left.meets(right):
                 return self._smooth(target, trouble, left.ball)
-            return _kink(target, trouble, left.ball, right.ball, proven=False)
-        return target.entry("undefined", note=f"{trouble.reason}: {_sides_in_words(left, right)}", proven=False)
+            return kink(target, trouble, left.ball, right.ball, proven=False)
+        return target.entry("undefined", note=f"{trouble.reason}: {sides_in_words(left, right)}", proven=False)
 
     def _is_smooth(self, target: Target) -> bool:
         """Whether the slope has one limit on all ways, and the value is the one at the point."""
@@ -305,59 +236,25 @@ class _Surroundings:
         for row, here in target.values(self.here).items():
             limits = [self._value(side, row) for side in sides]
             if any(self._leaves(row, side) for side in sides) and all(one.ball is not None for one in limits):
-                left, right = (_shown(one.ball) for one in limits)
-                return f"from {left} on the left over {_shown(here)} to {right} on the right"
+                left, right = (shown(one.ball) for one in limits)
+                return f"from {left} on the left over {shown(here)} to {right} on the right"
         return ""
 
     def _smooth(self, target: Target, trouble: Trouble, ball: Ball) -> Entry | None:
         with precision(self.neighborhood.bits):
-            entry = _smooth(target, trouble, ball, self.tolerance, self.dtype)
+            entry = smooth(target, trouble, ball, self.tolerance, self.dtype)
         return entry and replace(entry, proven=False)
 
     def _jump(self, target: Target, trouble: Trouble, sides: tuple[_Way, _Way], jumps: str) -> Entry:
         """A discontinuity, with the slopes beside it."""
         left, right = (self._slope(side, target).ball for side in sides)
         beside = None if left is None or right is None else (to_float(left), to_float(right))
-        note = f"a discontinuity: {trouble.reason}, {jumps}; torch picked {_number(target.torch)}"
+        note = f"a discontinuity: {trouble.reason}, {jumps}; torch picked {shown_number(target.torch)}"
         return target.entry("kink", note=note, one_sided=beside, proven=False)
 
 
 def _seen(path: Path) -> _Way:
     return tuple(map(Sight, path))
-
-
-def _independent(plan: Plan, here: Sight) -> Iterator[list[Direction]]:
-    """Groups of directions that no row of y has two of."""
-    groups: list[tuple[list[Direction], set[int]]] = []
-    for n, direction in enumerate(plan.directions):
-        rows = set(here.columns.get(n, {}))
-        for members, taken in groups:
-            if not taken & rows:
-                members.append(direction)
-                taken.update(rows)
-                break
-        else:
-            groups.append(([direction], set(rows)))
-    yield from (members for members, _ in groups)
-
-
-def _picked(torch: float, left: float, right: float) -> str:
-    """What torch makes of a kink."""
-    kind = "subgradient" if left <= right else "supergradient"
-    if min(left, right) <= torch <= max(left, right):
-        return f"torch picked {_number(torch)}, a {kind}"
-    return f"torch picked {_number(torch)}, which is no {kind}"
-
-
-def _sides_in_words(left: Limit, right: Limit) -> str:
-    if left.kind == right.kind == "infinite":
-        return "it grows without bound"
-    words = {"infinite": "grows without bound", "absent": "does not exist", "none": "has no limit"}
-    found = [
-        f"{words.get(one.kind) or f'tends to {_shown(one.ball)}'} on the {name}"
-        for name, one in (("left", left), ("right", right))
-    ]
-    return f"it {' and '.join(found)}"
 
 
 def _around(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
@@ -380,11 +277,3 @@ def _unseen(target: Target, trouble: Trouble) -> Entry:
 def _unknown(target: Target, trouble: Trouble) -> Entry:
     note = f"{trouble.reason}, or so close to it that {BITS[-1]} bits cannot tell"
     return target.entry("unchecked", note=note, proven=False)
-
-
-def _shown(ball: Outcome | None) -> str:
-    return "nothing" if ball is None or isinstance(ball, Trouble) else _number(to_float(ball))
-
-
-def _number(number: float) -> str:
-    return repr(number + 0.0).removesuffix(".0")

@@ -7,6 +7,7 @@ lowering, groups, footprint      Programs as the rules need them; which element 
 duals, running, backward         tangents and adjoints at the elements that are asked for
 tangent, writing, unrolling      dy = J(x)·u as one more Program, for second derivatives
 adjoint                          vᵀJ as lines of the language, for derivatives that a snippet goes on with
+series, rays                     what the function is on a ray into the point, in powers of the distance
 probing                          the neighbourhood of a point
 structure, critical, estimates   which entries are 0 by the wiring; where a kink or a pole may be, in float64
 """

@@ -135,9 +135,12 @@ def _where_branches_meet(
 
 
 def jump_of(tangents: Iterable[Tangent]) -> Trouble | None:
-    """A jump of an operand of an extreme: also one that is not taken at the point may be taken behind it."""
-    found = next((t for t in tangents if isinstance(t, Trouble) and t.kind == "jump"), None)
-    return found and Trouble("jump", found.reason, False)
+    """A jump of an operand of an extreme, or an edge of its domain, where all slopes are infinite or on one side.
+
+    Also what is not taken at the point may be taken behind it, or have no value there, and then the extreme has none.
+    """
+    found = [t for t in tangents if isinstance(t, Trouble) and t.kind in ("jump", "slope")]
+    return Trouble(found[0].kind, found[0].reason, False) if found else None
 
 
 class Extreme:

@@ -157,7 +157,7 @@ def edges(call: Call) -> tuple[Program, ...]:
     op = call.op
     if op.name == "pow" and call.operands[1].is_Integer and call.operands[1] >= 0:
         return ()
-    if not op.critical and len(set(call.operands)) < len(call.operands):  # maximum(x, x) is x
+    if not (op.critical or op.edges) and len(set(call.operands)) < len(call.operands):  # maximum(x, x) is x
         return ()
     return _edges(op.name)
 
@@ -165,7 +165,7 @@ def edges(call: Call) -> tuple[Program, ...]:
 @lru_cache(maxsize=256)
 def _edges(name: str) -> tuple[Program, ...]:
     op = ops.TABLE[name]
-    return tuple(parse_meaning(text, op.operands, {}).primitive for text in op.critical or op.kinks)
+    return tuple(parse_meaning(text, op.operands, {}).primitive for text in op.critical or (*op.kinks, *op.edges))
 
 
 def _tied(call: Call, operand: Estimate, shape: Shape) -> Mask:

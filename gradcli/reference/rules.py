@@ -27,7 +27,8 @@ class Trouble:
     """Why a value or a derivative does not exist, in place of its ball.
 
     Attributes:
-        kind: No value (`domain`), no finite slope (`slope`), a jump of the slope (`kink`) or of the value (`jump`).
+        kind: No value (`domain`), no finite slope or one on one side only (`slope`), a jump of the slope (`kink`) or of
+            the value (`jump`).
         reason: In words, with the sub-expression.
         decided: Whether it is proved, or only that the balls are too wide to exclude it.
         after: Of a condition that changes here, what it is just behind the point, where that is known.
@@ -49,13 +50,15 @@ WAVERING = 16
 class Rule:
     """One elementwise operation; a parameter and its partial are None where a constant was put in.
 
-    The slopes are what the partials evaluate; it is flat if all are 0 wherever they exist, as those of a step.
+    The slopes are what the partials evaluate; it is flat if all are 0 wherever they exist, as those of a step.  The
+    edges are those of the domain that each operand crosses.
     """
 
     parameters: tuple[sympy.Symbol | None, ...]
     value: Compiled
     partials: tuple[Compiled | None, ...]
     kinks: tuple[Compiled, ...]
+    edges: tuple[tuple[Compiled, ...], ...]
     domain: str
     is_step: bool
     is_flat: bool
@@ -86,9 +89,10 @@ class Rule:
         partial = self.partials[k]
         assert partial is not None, "a constant has no tangent"  # noqa: S101
         ball = partial(environment)
-        if exists(ball):
-            return ball
-        return Trouble("slope", f"{shown} has no finite slope here", self._is_certain(partial, operands))
+        if not exists(ball):
+            return Trouble("slope", f"{shown} has no finite slope here", self._is_certain(partial, operands))
+        distance = next((d for d in (edge(environment) for edge in self.edges[k]) if d.contains(0)), None)
+        return ball if distance is None else at_edge(shown, distance)
 
     def _environment(self, operands: list[Outcome]) -> dict[sympy.Symbol, Ball]:
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
@@ -114,13 +118,18 @@ class Rule:
         return all(function(self._environment(corner)).is_nan() for corner in corners)
 
 
+def at_edge(shown: str, distance: Ball) -> Trouble:
+    """That a slope is one on one side, as what is at this distance from the edge of a domain moves across it."""
+    return Trouble("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
+
+
 def _is_infinite(operand: Outcome) -> bool:
     return operand is not None and not isinstance(operand, Trouble) and bool(abs(operand) == arb.pos_inf())
 
 
 def rule_of(call: Call) -> Rule:
     """The rule of an elementwise operation on its operands, a constant exponent put in."""
-    rule = _rule(call.op.name, _exponent(call), call.statics)
+    rule = _rule(call.op.name, exponent_of(call), call.statics)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
     return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
 
@@ -146,11 +155,11 @@ def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
     """
     rule = rule_of(call)
     environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
-    sizes = [abs(piece(environment)) for piece in _spread(call.op.name, _exponent(call), call.statics, k)]
+    sizes = [abs(piece(environment)) for piece in _spread(call.op.name, exponent_of(call), call.statics, k)]
     return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
 
 
-def _exponent(call: Call) -> Expr | None:
+def exponent_of(call: Call) -> Expr | None:
     """The constant exponent of a power; a decimal as the exact fraction that it is."""
     if (
         call.op.name != "pow"
@@ -184,11 +193,14 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
     parameters, expression = _scalar(name, exponent, statics)
     named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
     partials = tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
+    is_whole = exponent is not None and exponent.is_integer
+    edges = [] if is_whole else [compose(edge, named) for edge in op.edges]
     return Rule(
         parameters=parameters,
         value=compile_ball(expression),
         partials=tuple(None if partial is None else compile_ball(partial) for partial in partials),
         kinks=tuple(compile_ball(compose(kink, named)) for kink in op.kinks),
+        edges=tuple(tuple(compile_ball(e) for e in edges if p is not None and e.diff(p) != 0) for p in parameters),
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
         is_flat=all(partial == 0 for partial in partials),

@@ -37,7 +37,7 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.rounding import Rounding
-from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
+from gradcli.reference.rules import Outcome, Trouble, at_edge, rule_of, spread
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Found, Plan, Shift, Side
@@ -209,7 +209,16 @@ class Run:
                 else:
                     product = times(entering[source], slope)
                 totals[target] = plus(totals[target], self._underflown(product))
+        if line.call.op.name == "pow" and len(self.plan.flows[line.symbol]) > 1:
+            self._to_edges(line, tangents, totals)
         return totals
+
+    def _to_edges(self, line: Line, tangents: Mapping[Atom, list[Tangent]], totals: list[Tangent]) -> None:
+        """A power of 0 whose base and exponent both move is at an edge of its domain, whatever the exponent is here."""
+        for n, ((base, _), entering) in enumerate(self._operands_and_tangents(line, tangents)):
+            if None not in entering and not isinstance(base, Trouble) and base.contains(0):
+                edge = at_edge(self.reference.program.excerpt(line), base)
+                totals[n] = totals[n] if isinstance(totals[n], Trouble) else edge
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""

@@ -29,13 +29,14 @@ ARITHMETIC = (
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
         critical=("a",),  # but for a constant whole exponent from 0 on
+        edges=("where(b == round(b), 1, a)",),
     ),
 )
 
 EXPONENTIAL = (
     one("exp", "the exponential", numpy="exp"),
     one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0", critical=("x",)),
-    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", critical=("x",)),
+    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",)),
     defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
     defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
     defined(
@@ -52,8 +53,8 @@ TRIGONOMETRIC = (
     one("sin", "the sine", numpy="sin"),
     one("cos", "the cosine", numpy="cos"),
     one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",)),
-    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", critical=("1 - abs(x)",)),
-    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", critical=("1 - abs(x)",)),
+    one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", edges=("1 - x**2",)),
+    one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", edges=("1 - x**2",)),
     one("atan", "the inverse tangent", "arctan", numpy="arctan"),
     Op(
         "atan2",
@@ -86,7 +87,7 @@ HYPERBOLIC = (
         "arccosh",
         numpy="arccosh",
         domain="x >= 1",
-        critical=("x - 1",),
+        edges=("x - 1",),
         example="acosh(x) at x=2",
     ),
     one(

@@ -63,10 +63,11 @@ class Op:
         is_condition: Whether the result is true or false.
         variadic: Whether more operands than named are folded from the left, two at a time.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
+        edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
         critical: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
-            continuously: what tells in floats that one is near. By default the kinks.
+            continuously: what tells in floats that one is near. By default kinks and edges.
         elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
             out, or a definition in the language, for a call without constant arguments.
         spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
@@ -93,6 +94,7 @@ class Op:
     is_condition: bool = False
     variadic: bool = False
     domain: str = ""
+    edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
     is_step: bool = False
     critical: tuple[str, ...] = ()

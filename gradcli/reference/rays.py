@@ -1,0 +1,284 @@
+"""A Program on a ray into the point: every element that the output is made of as a series in the distance.
+
+Where the first terms are known the derivative on this side is proved, or that there is none: the function grows
+without bound, or has no value on this side.  Determinants, inverses and logarithms of what goes to 0 have no series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import sympy
+from flint import arb
+from sympy import Expr
+
+from gradcli.language.movement import fill_of
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Line
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import Direction, Plan
+from gradcli.reference.rules import Trouble, exponent_of, rule_of
+from gradcli.reference.running import Run
+from gradcli.reference.series import (
+    ANALYTIC,
+    Absent,
+    Series,
+    Undecided,
+    coefficients_of,
+    composed,
+    constant,
+    fraction,
+    plus,
+    power,
+    ray,
+    scaled,
+    times,
+)
+
+Element = Series | Absent | Undecided
+"""What an element is on the ray: no value there, or not known."""
+
+_COMPARISONS: Mapping[str, Collection[int]] = {
+    "gt": (1,),
+    "ge": (0, 1),
+    "lt": (-1,),
+    "le": (-1, 0),
+    "eq": (0,),
+    "ne": (-1, 1),
+}
+"""The signs of a - b with which they hold."""
+
+_EXTREMES: Mapping[str, int] = {"maximum": 1, "minimum": -1, "amax": 1, "amin": -1}
+
+
+def on_ray(plan: Plan, moving: Collection[Direction], side: int, bits: int) -> Mapping[int, Element]:
+    """The elements of y that a plan judges, while some elements of the inputs move to one side."""
+    with precision(bits):
+        return _Ray(plan, moving, side).found()
+
+
+class _Ray:
+    """One pass over a plan at the current precision."""
+
+    def __init__(self, plan: Plan, moving: Collection[Direction], side: int) -> None:
+        self.plan, self.reference = plan, plan.reference
+        self.run = Run(plan, None, {}, 0)
+        self.run.evaluate()
+        self.known: dict[Atom, dict[int, Element]] = {}
+        for variable in self.reference.program.variables:
+            places = {j for symbol, j in moving if symbol == variable}
+            values = self.run.values.get(variable, {})
+            self.known[variable] = {j: ray(values[j], side) for j in places if j in values}
+
+    def found(self) -> Mapping[int, Element]:
+        program = self.reference.program
+        for line in program.lines:
+            if line.symbol in self.plan.needed:
+                self.known[line.symbol] = self._line(line)
+        output = program.output
+        return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
+
+    def _element(self, operand: Atom, element: int) -> Element:
+        """An operand at one of its elements; what is not known to move is its value."""
+        moving = self.known.get(operand, {}).get(element)
+        if moving is not None:
+            return moving
+        value = self.run.values[operand][element]
+        return Undecided() if isinstance(value, Trouble) else constant(value)
+
+    def _line(self, line: Line) -> dict[int, Element]:
+        """The elements of a line that move, or that have no value at the point."""
+        elements = self.plan.needed[line.symbol]
+        members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
+        for k, operand in enumerate(line.call.operands):
+            position, source = self.reference.footprint.down(line, k, elements)
+            if not isinstance(operand, sympy.Symbol):
+                of_operand = [constant(ball) for ball in self.run.at(line, k, source)]
+            else:
+                of_operand = [self._element(operand, s) for s in source.tolist()]
+            for e, member in zip(elements[position].tolist(), of_operand, strict=True):
+                members[e].append(member)
+        found: dict[int, Element] = {}
+        for e, inside in members.items():
+            value = self.run.values[line.symbol][e]
+            if isinstance(value, Trouble) or not all(map(_stays, inside)):
+                found[e] = self._anchored(self._result(line, inside), value)
+        return found
+
+    def _anchored(self, element: Element, value: Ball | Trouble) -> Element:
+        """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
+        if not isinstance(element, Series) or not element.is_continuous or isinstance(value, Trouble):
+            return element
+        if element.rest is not None and element.rest <= 0:
+            return element
+        return Series((*constant(value).terms, *(t for t in element.terms if t[0] > 0)), element.rest)
+
+    def _result(self, line: Line, inside: list[Element]) -> Element:
+        name, kind = line.call.op.name, line.call.op.kind
+        try:
+            if name == "where":
+                return _chosen(inside)
+            operands = [_series(a) for a in inside]
+            if kind is Kind.ELEMENTWISE:
+                return self._elementwise(line, operands)
+            if name in _EXTREMES:
+                return reduce(lambda a, b: _extreme(a, b, _EXTREMES[name]), operands)
+            if name == "prod":
+                return reduce(times, operands, constant(arb(1)))
+            if kind is Kind.MOVEMENT and not operands:
+                return constant(arb(fill_of(line.call)))
+            if kind in (Kind.REDUCTION, Kind.SCAN, Kind.MOVEMENT, Kind.LIST):
+                return reduce(plus, operands, constant(arb(0)))
+        except (Absent, Undecided) as reason:
+            return reason
+        return Undecided()
+
+    def _elementwise(self, line: Line, operands: list[Series]) -> Series:
+        name, (a, *rest) = line.call.op.name, operands
+        match name:
+            case "neg":
+                return scaled(a, arb(-1))
+            case "add":
+                return plus(a, *rest)
+            case "sub":
+                return plus(a, scaled(rest[0], arb(-1)))
+            case "mul":
+                return times(a, *rest)
+            case "div":
+                return times(a, power(rest[0], Fraction(-1)))
+            case "sqrt":
+                return power(a, Fraction(1, 2))
+            case "pow":
+                exponent = exponent_of(line.call)
+                return _power(a, rest[0], _rational(exponent) or fraction(rest[0].constant))
+            case "asin" | "acos" | "acosh" if not a.is_still and a.constant in (1, -1 if name != "acosh" else 1):
+                return _at_end(name, a)
+            case "abs":
+                return scaled(a, arb(a.sign()))
+            case "maximum" | "minimum":
+                return _extreme(a, rest[0], _EXTREMES[name])
+            case "detach":
+                raise Undecided
+        if name in _COMPARISONS:
+            holds = plus(a, scaled(rest[0], arb(-1))).sign() in _COMPARISONS[name]
+            return Series(constant(arb(int(holds))).terms, is_continuous=False)
+        return _step(line, a) if line.call.op.is_step and len(operands) == 1 else _smooth(line, operands)
+
+
+def _stays(element: Element) -> bool:
+    """Whether it certainly is what it is at the point."""
+    return isinstance(element, Series) and element.is_still and element.is_continuous
+
+
+def _series(element: Element) -> Series:
+    if isinstance(element, Series):
+        return element
+    raise element
+
+
+def _chosen(inside: list[Element]) -> Series:
+    """The branch that is taken on the ray."""
+    condition, first, second = inside
+    holds = _series(condition)
+    if not holds.is_still or not holds.constant.is_exact():
+        raise Undecided
+    taken = _series(first if holds.constant == 1 else second)
+    return Series(taken.terms, taken.rest, taken.is_continuous and holds.is_continuous)
+
+
+def _extreme(a: Series, b: Series, sign: int) -> Series:
+    """What is larger (or smaller) near the point; where they may be the same, up to the terms that are."""
+    difference = plus(a, scaled(b, arb(-1)))
+    is_continuous = a.is_continuous and b.is_continuous
+    if not difference.terms:
+        rest = difference.rest
+        return Series(tuple(t for t in a.terms if rest is None or t[0] < rest), rest, is_continuous)
+    taken = a if difference.sign() == sign else b
+    return Series(taken.terms, taken.rest, is_continuous)
+
+
+def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
+    """A power, which need not be constant: a**(b + u) is a**b up to O(t**(e/2)) relatively, if u goes as t**e.
+
+    Args:
+        a: The base.
+        b: The exponent.
+        exponent: Its constant, where that is a rational number.
+    """
+    if b.is_still and exponent is not None:
+        return power(a, exponent)
+    if a.least == 0 and a.sign() > 0:
+        return _analytic("exp", times(b, _analytic("log", a)))
+    moving = b.moving()
+    if moving.terms and a.sign() < 0:
+        raise Absent  # the exponent is no whole number on the ray
+    if exponent is None or moving.least is None or a.sign() <= 0:
+        raise Undecided
+    result = power(a, exponent)
+    if exponent <= 0 or result.least is None:
+        raise Undecided
+    rest = result.least + moving.least / 2
+    rest = rest if result.rest is None else min(rest, result.rest)
+    return Series(tuple(t for t in result.terms if t[0] < rest), rest, a.is_continuous and b.is_continuous)
+
+
+def _rational(number: Expr | None) -> Fraction | None:
+    return Fraction(int(number.p), int(number.q)) if number is not None and number.is_Rational else None
+
+
+def _analytic(name: str, a: Series) -> Series:
+    moving, at = a.moving(), a.constant
+    if name == "log" and (at < 0 or (at == 0 and moving.sign() <= 0)):
+        raise Absent
+    coefficients = coefficients_of(name, at)
+    if not all(c.is_finite() for c in coefficients):
+        raise Undecided
+    return composed(coefficients, moving)
+
+
+def _at_end(name: str, a: Series) -> Series:
+    """At an end of the domain by a square root: acos(x) is 2*asin(sqrt((1 - x)/2)), and so on."""
+    end = int(a.constant.unique_fmpz())
+    inside = scaled(plus(constant(arb(1)), scaled(a, arb(-end))), arb(0.5))  # (1 - |x|)/2
+    if name == "acosh":
+        root = power(scaled(inside, arb(-1)), Fraction(1, 2))
+        return scaled(_analytic("asinh", root), arb(2))
+    angle = scaled(_analytic("asin", power(inside, Fraction(1, 2))), arb(2 * end))
+    straight = arb.pi() / 2 if name == "asin" else arb(0) if end > 0 else arb.pi()
+    return plus(
+        constant(end * straight if name == "asin" else straight), scaled(angle, arb(-1 if name == "asin" else 1))
+    )
+
+
+def _step(line: Line, a: Series) -> Series:
+    """A step is the value beside the point: a quarter away from a jump there is no other."""
+    rule = rule_of(line.call)
+    (parameter,) = rule.parameters
+    moving, at = a.moving(), a.constant
+    kinks = [kink({parameter: at}) for kink in rule.kinks]
+    jumps = any(distance == 0 for distance in kinks) and not a.is_still
+    if not jumps and any(distance.contains(0) for distance in kinks) and not a.is_still:
+        raise Undecided
+    beside = at + arb(moving.sign()) / 4 if jumps else at
+    value = rule.value({parameter: beside})
+    return Series(constant(value).terms, is_continuous=a.is_continuous and not jumps)
+
+
+def _smooth(line: Line, operands: list[Series]) -> Series:
+    """By the power series; of one that is not at hand, to the first order."""
+    if line.call.op.name in ANALYTIC:
+        return _analytic(line.call.op.name, operands[0])
+    moving = [a.moving() for a in operands]
+    rule, balls = rule_of(line.call), [a.constant for a in operands]
+    value = rule.evaluate(list(balls), "")
+    slopes = [rule.slope(k, list(balls), "") for k in range(len(balls))]
+    if isinstance(value, Trouble) or any(isinstance(s, Trouble) for s in slopes):
+        raise Undecided
+    total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))
+    for slope, part in zip(slopes, moving, strict=True):
+        if part.least is not None:
+            total = plus(total, plus(scaled(part, slope), Series((), 2 * part.least)))
+    return total

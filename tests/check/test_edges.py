@@ -1,0 +1,161 @@
+"""The end of a domain: a derivative there is one on one side, however the function is spelled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.results import Check, Finding
+
+SPELLINGS = 400
+"""Pairs of spellings that are drawn."""
+
+
+def _check(text: str, x: Any) -> Check:
+    function = Function(text)
+    at = x if isinstance(x, dict) else dict.fromkeys(function.variables, x)
+    check = function.vjp(at, "ones").check
+    assert check is not None
+    return check
+
+
+ENDS = [
+    ("x**1.5", 0, "does not exist on the left and tends to 0 on the right"),
+    ("x*sqrt(x)", 0, "does not exist on the left and tends to 0 on the right"),
+    ("x**(x+1)", 0, "does not exist on the left and tends to 1 on the right"),
+    ("x**(x+2)", 0, "does not exist on the left and tends to 0 on the right"),
+    ("(1-x**2)**1.5", 1, "tends to 0 on the left and does not exist on the right"),
+    ("sqrt(1-x**2)**3", 1, "tends to 0 on the left and does not exist on the right"),
+    ("maximum(x**1.5-1,x)", 0, "does not exist on the left and tends to 1 on the right"),
+    ("amin([x**1.5, 5])", 0, "does not exist on the left and tends to 0 on the right"),
+    ("amax([sqrt(x) - 5, x])", 0, "does not exist on the left and tends to 1 on the right"),
+    ("clamp(sqrt(x)-5,0,1)", 0, "does not exist on the left and tends to 0 on the right"),
+    ("relu(acos(x) - 5)", 1, "tends to 0 on the left and does not exist on the right"),
+    ("where(x**1.5 > -1, x, 0)", 0, "does not exist on the left and tends to 1 on the right"),
+    ("acos(x)**2", 1, "tends to -2 on the left and does not exist on the right"),
+    ("(pi - acos(x))**2", -1, "does not exist on the left and tends to 2 on the right"),
+    ("(asin(x) - pi/2)**2", 1, "on the left and does not exist on the right"),
+    ("acosh(x)**2", 1, "does not exist on the left and tends to 2 on the right"),
+    ("cos(sqrt(x))", 0, "does not exist on the left and tends to -0.5 on the right"),
+    ("(-x**2)**1.5", 0, "does not exist on the left and does not exist on the right"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "words"), ENDS, ids=[f"{t} at {x}" for t, x, _ in ENDS])
+def test_a_derivative_at_the_end_of_a_domain_is_one_on_one_side(text: str, x: float, words: str) -> None:
+    """It is undefined, with the slope on the side that exists."""
+    check = _check(text, x)
+    assert check.verdict == "undefined"
+    assert words in check.findings[0].note
+
+
+DEFINED = [
+    ("(x**2)**1.5", 0, "agree"),
+    ("where(x>=0, x**1.5, 0)", 0, "agree"),
+    ("where(x<0, 0, x*sqrt(x))", 0, "nan-trap"),
+    ("abs(x)**1.5", 0, "agree"),
+    ("norm(x)**2", [0, 0], "agree"),
+    ("norm(x)**3", [0, 0], "agree"),
+    ("sqrt(x**4)", 0, "nan-trap"),
+    ("0**x", 2, "agree"),
+    ("detach(x)**1.5 + x", 0, "agree"),
+    ("floor(x)**1.5 + x", 0.5, "agree"),
+    ("x**2.0", 0, "agree"),
+    ("maximum((x**2)**1.5 - 1, x)", 0, "agree"),
+    ("where(x == 0, 1, sin(x)/x)", 0, "nan-trap"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "verdict"), DEFINED, ids=[f"{t} at {x}" for t, x, _ in DEFINED])
+def test_what_is_defined_on_both_sides_is_proved_to_be_smooth(text: str, x: Any, verdict: str) -> None:
+    """Though an operation inside is at the end of its domain: series on both sides have the same slope."""
+    check = _check(text, x)
+    assert (check.verdict, check.proven) == (verdict, True), check.findings
+
+
+def test_a_partial_derivative_along_an_edge_exists() -> None:
+    """Of x**1.5 + y by y at x = 0, and of x**y by y, which is 0 nearby; an integer exponent that stays has no edge."""
+    assert {f.variable for f in _check("x**1.5 + y", {"x": 0, "y": 1}).findings} == {"x"}
+    assert _check("x**y", {"x": 0, "y": 2}).verdict == "agree"
+    assert {f.variable for f in _check("x**y", {"x": 0, "y": 2.5}).findings} == {"x"}
+
+
+@pytest.mark.parametrize("u", [1, -1])
+def test_a_directional_derivative_into_a_domain_or_out_of_it_has_one_side(u: float) -> None:
+    """Both are at its end."""
+    check = Function("x**1.5").jvp({"x": 0}, {"x": u}).check
+    assert check is not None
+    assert check.verdict == "undefined"
+
+
+def test_an_even_root_of_an_even_power_is_an_absolute_value() -> None:
+    """Proved: its slopes are -1 and 1."""
+    check = _check("(x**4)**0.25", 0)
+    assert (check.verdict, check.proven, check.findings[0].one_sided) == ("kink", True, (-1, 1))
+
+
+SAME = [
+    ["abs({0})", "sqrt(({0})**2)", "maximum({0}, -({0}))", "where({0} > 0, {0}, -({0}))", "(({0})**4)**0.25"],
+    ["relu({0})", "maximum({0}, 0)", "where({0} > 0, {0}, 0)", "({0} + abs({0}))/2", "clamp({0}, min=0)"],
+    ["({0})**1.5", "({0})*sqrt({0})", "sqrt({0})**3", "sqrt({0})*sqrt({0})*sqrt({0})"],
+    ["sqrt({0})", "({0})**0.5", "({0})**(1/2)", "({0})**(3/2 - 1)"],
+    ["({0})**2.5", "({0})**2*sqrt({0})", "({0})*({0})**1.5"],
+    ["({0})**2", "({0})*({0})", "square({0})", "abs({0})**2"],
+    ["clamp({0}, -1, 1)", "minimum(maximum({0}, -1), 1)", "maximum(minimum({0}, 1), -1)"],
+    ["1/(({0})**2 + 1)", "(({0})**2 + 1)**-1", "(1 + ({0})*({0}))**-1.0"],
+    ["tanh({0})", "sinh({0})/cosh({0})", "1 - 2/(exp(2*({0})) + 1)"],
+    ["acos({0})", "pi/2 - asin({0})"],
+    ["log(({0})*({0}))", "2*log(abs({0}))"],
+    ["sigmoid({0})", "1/(1 + exp(-({0})))"],
+    ["1 - ({0})", "-({0}) + 1", "1 - 2*({0}) + ({0})"],
+    ["maximum({0}, ({0})**2)", "where(({0})**2 > {0}, ({0})**2, {0})", "({0} + ({0})**2 + abs({0} - ({0})**2))/2"],
+]
+"""Each row is one function."""
+
+EXISTS = ("agree", "inaccurate", "nan-trap", "disagree")
+
+
+def _spellings(generator: np.random.Generator, depth: int) -> tuple[str, str]:
+    """Two spellings of one random function of x."""
+    if depth == 0:
+        return "x", "x"
+    inside = _spellings(generator, depth - 1)
+    row = SAME[generator.integers(len(SAME))]
+    one, other = (row[n].format(text) for n, text in zip(generator.integers(len(row), size=2), inside, strict=True))
+    return one, other
+
+
+def _truth(text: str, x: float) -> tuple[str, tuple[float, ...]] | None:
+    """What is said of the derivative of a spelling: whether it exists, and its numbers; None if it is not known."""
+    answer = Function(text).grad({"x": x})
+    assert answer.check is not None
+    found = [f for f in answer.check.findings if f.variable is not None]
+    if not found:
+        return "exists", (float(answer.grad["x"]),)
+    finding: Finding = found[0]
+    if finding.verdict in ("unchecked", "removable"):
+        return None
+    if finding.verdict in EXISTS:
+        return "exists", () if finding.reference is None else (finding.reference,)
+    return finding.verdict, finding.one_sided or ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spellings_of_one_function_have_one_verdict(seed: int) -> None:
+    """Inside of the domain, at kinks, and at its ends."""
+    generator = np.random.default_rng(seed)
+    unknown = 0
+    for _ in range(SPELLINGS // 4):
+        one, other = _spellings(generator, int(generator.integers(1, 4)))
+        x = float(generator.choice([0, 0, 1, 1, -1, 0.5, 2, -0.25]))
+        first, second = _truth(one, x), _truth(other, x)
+        if first is None or second is None:
+            unknown += first is not second
+            continue
+        assert first[0] == second[0], (one, other, x, first, second)
+        assert all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(first[1], second[1], strict=False))
+    assert unknown <= SPELLINGS // 40
