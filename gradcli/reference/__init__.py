@@ -3,6 +3,7 @@
 balls, compiling, rounding       functions of balls; SymPy as such functions; what float formats add to them
 deadline                         how long all this may take
 rules, choices, aggregates       the local rules: elementwise, of branches, of whole lists
+numbering                        which values are certainly the same number
 lowering, groups, footprint      Programs as the rules need them; which element comes from which
 duals, running, backward         tangents and adjoints at the elements that are asked for
 tangent, writing, unrolling      dy = J(x)·u as one more Program, for second derivatives

@@ -9,7 +9,7 @@ no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from flint import arb
@@ -146,14 +146,15 @@ def jump_of(tangents: Iterable[Tangent]) -> Trouble | None:
 class Extreme:
     """Which of some values may be the largest (or smallest), and which certainly are."""
 
-    def __init__(self, values: Sequence[Ball], *, largest: bool) -> None:
+    def __init__(self, values: Sequence[Ball], *, largest: bool, forms: Sequence[Hashable] | None = None) -> None:
         self.largest = largest
         own = [value if largest else -value for value in values]
         best = own[0]
         for value in own[1:]:
             best = best.max(value)
         self.possible = [n for n, value in enumerate(own) if not value < best]
-        self.certain = {n for n in self.possible if all(own[n] >= own[k] for k in self.possible if k != n)}
+        same = range(len(own)) if forms is None else forms  # what has the same form is certainly the same number
+        self.certain = {n for n in self.possible if all(own[n] >= own[k] or same[n] == same[k] for k in self.possible)}
 
     def tangent(self, of: Sequence[Tangent], reason: str, *, is_one_sided: bool = False) -> Tangent:
         """The tangent of the extreme from those of its possible places, in their order; a kink where they differ.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
 from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome
+
+if TYPE_CHECKING:
+    from gradcli.reference.numbering import Numbering
 
 BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
@@ -94,6 +97,7 @@ class Plan:
     needed: dict[Atom, Flat] = field(default_factory=dict)
     judges_value: bool = True
     work: int = 0
+    numbering: Numbering | None = None
 
     def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0) -> Found:
         """The values and the nonzero columns of the Jacobian at this precision, exact but for it.

@@ -5,8 +5,8 @@ An operation of this kind has one partial derivative for each pair of a result a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from gradcli.language.program import Line
@@ -14,6 +14,7 @@ from gradcli.reference import aggregates
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import Extreme, Tangent, jump_of
 from gradcli.reference.footprint import Flat
+from gradcli.reference.numbering import Form
 from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble
 
@@ -46,6 +47,8 @@ class Groups:
             key = tuple(inside)
             if key not in known:
                 known[key] = _Group(self.name, self.shown, self.order, inside, [values[s] for s in inside])
+                if run.rounding is None:
+                    known[key].form = partial(run.numbering.form, line.call.operands[0])
             self.groups[e] = known[key]
 
     def value(self, out: int) -> Outcome:
@@ -96,6 +99,7 @@ class _Group:
         self.place = {e: n for n, e in enumerate(elements)}
         self.values: list[Ball] = list(values)
         self.trouble = next((v for v in values if isinstance(v, Trouble)), None)
+        self.form: Callable[[int], Form] | None = None
 
     @cached_property
     def total(self) -> Ball:
@@ -151,7 +155,10 @@ class _Group:
     @cached_property
     def extreme(self) -> Extreme:
         """Which elements may be the extreme."""
-        return Extreme(self.values, largest=self.name == "amax")
+        extreme = Extreme(self.values, largest=self.name == "amax")
+        if self.form is None or len(extreme.certain) == len(extreme.possible):
+            return extreme
+        return Extreme(self.values, largest=extreme.largest, forms=[self.form(e) for e in self.place])
 
 
 _NOUN = {"amax": "largest", "amin": "smallest"}

@@ -36,6 +36,7 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
+from gradcli.reference.numbering import Numbering
 from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome, Trouble, at_edge, rule_of, spread
 
@@ -57,6 +58,16 @@ class Run:
         self.plan, self.reference, self.rounding = plan, plan.reference, rounding
         self.shift, self.side = shift, side
         self.values: dict[Atom, dict[int, Outcome]] = {}
+        self._numbering: Numbering | None = None
+
+    @property
+    def numbering(self) -> Numbering:
+        """Which values are certainly the same; at the point itself, the same for all precisions."""
+        if self.shift:
+            self._numbering = self._numbering or Numbering(self)
+            return self._numbering
+        self.plan.numbering = self.plan.numbering or Numbering(self)
+        return self.plan.numbering
 
     def found(self) -> Found:
         """The values of y and its nonzero derivatives, or why there are none."""
@@ -85,7 +96,15 @@ class Run:
         for line in self.reference.program.lines:
             if line.symbol in self.plan.needed:
                 require_time()
-                self.values[line.symbol] = self._line_values(line, self.plan.needed[line.symbol])
+                found = self._line_values(line, self.plan.needed[line.symbol])
+                self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
+
+    def _exact(self, line: Line, element: int, outcome: Outcome) -> Outcome:
+        """The value; where the ball may be 0, the rational number that it is by its structure, if it is one."""
+        if self.rounding is not None or isinstance(outcome, Trouble) or outcome.is_exact() or not outcome.contains(0):
+            return outcome
+        exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
+        return outcome if exact is None else arb(exact.numerator) / exact.denominator
 
     def _judged(self, output: Atom) -> dict[int, Outcome]:
         if not self.plan.judges_value:
@@ -243,7 +262,21 @@ class Run:
             entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
         columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
         for n, values in enumerate(columns):
-            yield values, [tangent.get(n) for tangent in entering]
+            met = values if line.call.op.name == "pow" else self._met(line, int(elements[n]), values)
+            yield met, [tangent.get(n) for tangent in entering]
+
+    def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+        """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
+        first, last = values[-2:]
+        if self.rounding is not None or isinstance(first, Trouble) or isinstance(last, Trouble):
+            return values
+        if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
+            return values
+        forms = []
+        for k in (-2, -1):
+            (source,) = self.reference.footprint.down(line, len(values) + k, np.array([element]))[1].tolist()
+            forms.append(self.numbering.form(line.call.operands[k], source))
+        return (*values[:-2], first.mid(), first.mid()) if forms[0] == forms[1] else values
 
     def _changes(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """What becomes of a comparison on one side of the point."""

@@ -1,0 +1,179 @@
+"""Value numbering: which elements certainly have the same value, as balls never show it of exp(1) - exp(1).
+
+Every element is a linear form with rational coefficients over numbered values that are not looked into: a number is
+given to (operation, forms of the operands, statics), so that the same operation on the same values has the same one.
+Inputs go in by value.  A form without numbers is a rational constant, and known exactly.
+Source: J. Cocke, J. T. Schwartz, "Programming Languages and Their Compilers", 1970, for value numbering.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import sympy
+
+from gradcli.language import sources
+from gradcli.language.movement import fill_of
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Line
+from gradcli.language.shapes import count_of
+from gradcli.reference.rules import Trouble
+from gradcli.reference.series import fraction
+
+if TYPE_CHECKING:
+    from gradcli.reference.running import Run
+
+Form = tuple[tuple[int, Fraction], ...]
+"""Numbers with their coefficients; the number 0 stands for 1."""
+
+MOST_TERMS = 64
+"""Terms of a form; a longer sum is one value that is not looked into."""
+
+MOST_BITS = 8_192
+"""Of a coefficient."""
+
+_RELATIONS: Mapping[str, Callable[[Fraction], bool]] = {
+    "gt": lambda difference: difference > 0,
+    "ge": lambda difference: difference >= 0,
+    "lt": lambda difference: difference < 0,
+    "le": lambda difference: difference <= 0,
+    "eq": lambda difference: difference == 0,
+    "ne": lambda difference: difference != 0,
+}
+
+_COMMUTATIVE = frozenset(["mul", "maximum", "minimum", "prod", "amax", "amin"])
+
+
+def constant_of(form: Form) -> Fraction | None:
+    """The rational number that a form is."""
+    if not form:
+        return Fraction(0)
+    return form[0][1] if len(form) == 1 and form[0][0] == 0 else None
+
+
+class Numbering:
+    """The forms of all elements that the values of a run are made of, line by line as they are asked for."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.reference = run, run.reference
+        self._forms: dict[Atom, dict[int, Form]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._lines = iter(self.reference.program.lines)
+        for variable in self.reference.program.variables:
+            of_variable = self.run.values.get(variable, {})
+            self._forms[variable] = {e: self._of_input(variable, e, v) for e, v in of_variable.items()}
+
+    def form(self, operand: Atom, element: int) -> Form:
+        """What an element is; one whose value is missing has a form too, that says nothing."""
+        if not isinstance(operand, sympy.Symbol):
+            return self._of_atom(operand)
+        while operand not in self._forms:
+            line = next(self._lines)
+            if line.symbol in self.run.plan.needed:
+                self._forms[line.symbol] = self._of_line(line)
+        return self._forms[operand][element]
+
+    def constant(self, symbol: Atom, element: int) -> Fraction | None:
+        """The exact rational value of an element, if it is known to have one."""
+        return constant_of(self.form(symbol, element))
+
+    def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
+        exact = None if isinstance(value, Trouble) else fraction(value)
+        return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
+
+    def _of_atom(self, atom: Atom) -> Form:
+        if atom.is_Rational:
+            return self._rational(Fraction(int(atom.p), int(atom.q)))
+        if atom.is_Float:
+            return self._of_float(float(atom))
+        return self._opaque(("number", atom))
+
+    def _of_float(self, number: float) -> Form:
+        if math.isfinite(number):
+            return self._rational(Fraction(*number.as_integer_ratio()))
+        return self._opaque(("number", str(number)))
+
+    def _rational(self, number: Fraction) -> Form:
+        return self._sum([(0, number)])
+
+    def _opaque(self, key: Hashable) -> Form:
+        return ((self._numbers.setdefault(key, len(self._numbers) + 1), Fraction(1)),)
+
+    def _sum(self, terms: Iterable[tuple[int, Fraction]]) -> Form:
+        total: dict[int, Fraction] = {}
+        for number, coefficient in terms:
+            total[number] = total.get(number, Fraction(0)) + coefficient
+        form = tuple(sorted((n, c) for n, c in total.items() if c != 0))
+        is_long = any(c.numerator.bit_length() + c.denominator.bit_length() > MOST_BITS for _, c in form)
+        return self._opaque(("sum", form)) if len(form) > MOST_TERMS or is_long else form
+
+    def _scaled(self, form: Form, factor: Fraction) -> Form:
+        return self._sum((n, c * factor) for n, c in form)
+
+    def _of_line(self, line: Line) -> dict[int, Form]:
+        """The forms of the elements of a line that are needed, from the lines before."""
+        elements, call = self.run.plan.needed[line.symbol], line.call
+        match call.op.kind:
+            case Kind.COUNT:
+                size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
+                return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
+            case Kind.SOURCE:
+                data = sources.array_of(call).ravel()
+                return {e: self._of_float(float(data[e])) for e in elements.tolist()}
+        members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
+        for k, operand in enumerate(call.operands):
+            position, source = self.reference.footprint.down(line, k, elements)
+            for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
+                members[e].append(self.form(operand, s))
+        return {e: self._of_members(line, e, forms) for e, forms in members.items()}
+
+    def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:
+        name, kind = line.call.op.name, line.call.op.kind
+        if kind is Kind.ELEMENTWISE:
+            return self._elementwise(line, forms)
+        if name in ("amax", "amin") and len(set(forms)) == 1:
+            return forms[0]
+        if name in ("prod", "amax", "amin"):
+            return self._opaque((name, tuple(sorted(forms))))
+        if kind is Kind.MATRIX:
+            order = (self.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
+            place = element % (order * order) if name == "inv" else 0
+            return self._opaque((name, tuple(forms), place))
+        if kind is Kind.MOVEMENT and not forms:
+            return self._of_float(fill_of(line.call))
+        return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
+
+    def _elementwise(self, line: Line, forms: list[Form]) -> Form:
+        name, first, last = line.call.op.name, forms[0], forms[-1]
+        constants = [constant_of(form) for form in forms]
+        match name:
+            case "neg":
+                return self._scaled(first, Fraction(-1))
+            case "add":
+                return self._sum([*first, *last])
+            case "sub":
+                return self._sum([*first, *self._scaled(last, Fraction(-1))])
+            case "mul" if constants[0] is not None or constants[1] is not None:
+                form, factor = (last, constants[0]) if constants[0] is not None else (first, constants[1])
+                return self._scaled(form, factor or Fraction(0))
+            case "div" if constants[1]:
+                return self._scaled(first, 1 / constants[1])
+            case "detach":
+                return first
+            case "zeros_like" | "ones_like":
+                return self._rational(Fraction(int(name == "ones_like")))
+            case "where" if constants[0] is not None:
+                return forms[1] if constants[0] == 1 else forms[2]
+            case "maximum" | "minimum" if first == last:
+                return first
+            case "pow" if constants[1] == 2:
+                return self._opaque(("mul", (first, first), ()))
+        if name in _RELATIONS:
+            difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
+            if difference is not None:
+                return self._rational(Fraction(int(_RELATIONS[name](difference))))
+        operands = tuple(sorted(forms) if name in _COMMUTATIVE else forms)
+        return self._opaque((name, operands, line.call.statics))
