@@ -116,11 +116,18 @@ class _Judge:
             elif torch.judges_value and selection.chosen == "all" and len(found.values) < torch.value.size:
                 notes.append(f"of y, {len(found.values):,} of {torch.value.size:,} elements were checked")
             is_whole = selection.chosen == "all" and not notes
+            notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
             part = Part(survey.entries, decided, selection.chosen, tuple(notes), is_whole=is_whole, zeros=zeros)
             return part, evidence
         note = "even one entry was over the budget of the reference"
         return Part(survey.entries, (), "none", (note,), is_whole=False), None
+
+    def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
+        """That a derivative by an infinite number is a limit."""
+        known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
+        names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite((_symbol(e), e.column)))
+        return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 
     def _targets(self, survey: Survey, selection: Selection, found: Found) -> list[Target]:
         torch, value = survey.torch, survey.torch.value.ravel()
@@ -188,6 +195,10 @@ class _Judge:
         unequal = explained(self.point, rows, wrong, self.torch.dtype)
         entries += at_jumps(self.reference, unequal, self.tolerance, self.torch.dtype)
         return entries + settle(self.reference, missing, self.tolerance, self.torch.dtype)
+
+
+def _symbol(entry: Entry) -> sympy.Symbol:
+    return sympy.Symbol(entry.variable, real=True)
 
 
 def _renumbered(targets: list[Target], directions: list[Direction]) -> tuple[list[Target], list[Direction]]:

@@ -49,7 +49,7 @@ def by_sides(
     """What the derivatives on either side prove, a kink where they differ and none where they do not; and the rest."""
     waiting = [one for one in missing if one.target.variable is None or one.trouble.kind == "domain"]
     bent = [one for one in missing if one.target.variable is not None and one.trouble.kind != "domain"]
-    prepared = planned(reference, bent)
+    prepared = planned(reference, bent) if bent else None
     if prepared is None:
         return [], list(missing)
     plan, renumbered = prepared

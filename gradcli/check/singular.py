@@ -53,7 +53,10 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
         tolerance: For derivatives that turn out to exist.
         dtype: Of torch.
     """
-    entries, waiting = by_sides(reference, missing, tolerance, dtype)
+    beyond = [one for one in missing if one.target.variable is not None and reference.is_infinite(one.target.place)]
+    entries = [one.target.entry("undefined", note=one.trouble.reason, proven=one.trouble.decided) for one in beyond]
+    found, waiting = by_sides(reference, [one for one in missing if one not in beyond], tolerance, dtype)
+    entries += found
     found, waiting = by_rays(reference, waiting, tolerance, dtype)
     entries += found
     for bits in BITS:

@@ -144,6 +144,11 @@ class Reference:
         except TooManyError:
             raise OverBudgetError from None
 
+    def is_infinite(self, direction: Direction) -> bool:
+        """Whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
+        symbol, element = direction
+        return bool(np.isinf(self.inputs[symbol][element]))
+
     def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
         """All elements that some elements are made of, and these.
 

@@ -18,7 +18,7 @@ from sympy import Expr
 from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.duals import Direction, Plan
 from gradcli.reference.rules import Trouble, exponent_of, rule_of
 from gradcli.reference.running import Run
@@ -87,7 +87,7 @@ class _Ray:
         if moving is not None:
             return moving
         value = self.run.values[operand][element]
-        return Undecided() if isinstance(value, Trouble) else constant(value)
+        return Undecided() if isinstance(value, Trouble) or not exists(value) else constant(value)
 
     def _line(self, line: Line) -> dict[int, Element]:
         """The elements of a line that move, or that have no value at the point."""

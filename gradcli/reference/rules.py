@@ -72,6 +72,8 @@ class Rule:
         ball = self.value(self._environment(operands))
         if exists(ball) and not self._wavers(ball, operands):
             return ball
+        if _is_infinite(ball) and any(map(_is_infinite, operands)):
+            return ball  # as -inf + 1 is, in the extended reals
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
         return Trouble("domain", reason, self._is_certain(self.value, operands))
 

@@ -113,9 +113,13 @@ class Run:
         return {row: self._finite(outcome) for row, outcome in values.items()}
 
     def _finite(self, outcome: Outcome) -> Outcome:
-        """The outcome, unless it is a constant that is no number: one such as -inf may be inside, y may not be one."""
+        """The outcome, unless it is no number: one such as -inf may go in or be inside, y may not be one."""
         if isinstance(outcome, Trouble) or exists(outcome.mid()):
             return outcome
+        for symbol, data in self.reference.inputs.items():
+            infinite = data[np.isinf(data)]
+            if infinite.size:
+                return Trouble("domain", f"{symbol} is {float(infinite[0])} here", True)
         return Trouble("domain", f"y is {float(outcome.mid())} here", True)
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
@@ -124,7 +128,7 @@ class Run:
         for j in elements:
             number, moved = float(data[j]), self.shift.get((variable, j))
             exact = arb(number) if moved is None else arb(number) + moved
-            found[j] = exact if math.isfinite(number) else Trouble("domain", f"{variable} is {number} here", True)
+            found[j] = Trouble("domain", f"{variable} is nan here", True) if math.isnan(number) else exact
         return found
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
