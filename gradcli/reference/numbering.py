@@ -146,6 +146,11 @@ class Numbering:
             return self._of_float(fill_of(line.call))
         return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
 
+    def _is_of_pi(self, form: Form, parts: int) -> bool:
+        """Whether it is a whole number of times pi/parts."""
+        ((pi, _),) = self._opaque(("number", sympy.pi))
+        return all(n == pi and (c * parts).denominator == 1 for n, c in form)
+
     def _elementwise(self, line: Line, forms: list[Form]) -> Form:
         name, first, last = line.call.op.name, forms[0], forms[-1]
         constants = [constant_of(form) for form in forms]
@@ -161,6 +166,10 @@ class Numbering:
                 return self._scaled(form, factor or Fraction(0))
             case "div" if constants[1]:
                 return self._scaled(first, 1 / constants[1])
+            case "sin" | "tan" if self._is_of_pi(first, 1):
+                return self._rational(Fraction(0))
+            case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):
+                return self._rational(Fraction(0))
             case "detach":
                 return first
             case "zeros_like" | "ones_like":

@@ -1,9 +1,9 @@
 """The neighbourhood of a point: the function nearer and nearer to it, and what its values and slopes tend to.
 
 Where a function has no value or no derivative, or no rule finds one, balls at three points on the way to it show what
-it tends to: h, h² and h⁴ away.  The numbers at these points are proved, that they tend to a limit is inferred: a power
-of the distance shrinks or grows from one to the next by far more than the thresholds here, and a logarithm grows
-by ever larger steps.
+it tends to: about h, h² and h⁴ away, in ratios that no oscillation follows.  The numbers at these points are proved,
+that they tend to a limit is inferred: a power of the distance shrinks or grows from one to the next by far more than
+the thresholds here, a logarithm grows by ever larger steps, and a power of it shrinks by the same factor each time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, Found, Plan, Shift
 from gradcli.reference.rules import Outcome, Trouble
 
-EXPONENTS = (80, 160, 320)
-"""The points are 2**-80, 2**-160 and 2**-320 away, relative to the scale of the input."""
+EXPONENTS = ((80, 160, 320), (70, 140, 280))
+"""The points are about 2**-80, 2**-160 and 2**-320 away, relative to the scale of the input; on the axes others too."""
+
+FACTORS = (tuple(math.sqrt(n) for n in (2, 5, 11)), tuple(math.sqrt(n) for n in (3, 7, 13)))
+"""And these times as far: sin(pi/x) is 0 at all powers of 2."""
 
 LARGEST_SIZE = 1.0
 """Of that scale: the steps of floor(x) are as narrow at 1e300 as anywhere."""
@@ -47,20 +50,35 @@ SEED = 0
 CONVERGED, SHRUNK, GROWN = 2.0**-40, 2.0**-20, 64.0
 """Steps that are relatively smaller have a limit, values that shrink by more tend to 0, larger ones may grow on."""
 
+SLOWER = 0.8
+"""Steps in one direction, each smaller than this much of the one before, go to a limit that they may not show."""
+
+SHRINKING = 0.05
+"""Steps that are all smaller than this much of the ones before do not come from an oscillation either."""
+
+POWERS = (0.1, 8.0)
+"""Of the logarithm of the distance, that are told from other ways to go slowly."""
+
+ALIKE = 0.3
+"""How much the power of a logarithm may differ, relatively, from one step to the next."""
+
 Way = Mapping[Direction, float]
 """How far each input moves, in units of the distance."""
 
 Seen = TypeVar("Seen")
 
-Path = tuple[Found, ...]
-"""What is found at the points of a way, nearer and nearer."""
+Path = tuple[tuple[Found, ...], ...]
+"""What is found at the points of a way, nearer and nearer, in one sequence or several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a sequence tends to: a finite ball, infinity, nothing; `absent` has no values, `unknown` needs more bits."""
+    """What a sequence tends to: a finite ball, infinity, nothing.
 
-    kind: Literal["finite", "infinite", "none", "absent", "unknown"]
+    Without values it is `absent`, `slow` if it goes to what it does not show, and `unknown` if more bits may tell.
+    """
+
+    kind: Literal["finite", "infinite", "none", "absent", "slow", "unknown"]
     ball: Ball | None = None
 
     def meets(self, other: Limit) -> bool:
@@ -88,34 +106,41 @@ class Neighborhood:
         else:
             drawn = [generator.choice([-1.0, 1.0], len(inputs)) for _ in range(WAYS)]
             signs = [s for one in drawn for s in (one, -one)]
-        for sign in signs:
-            yield self.path({(s, int(j)): w for (s, j), w in zip(inputs, (sign * weights).tolist(), strict=True)})
+        for n, sign in enumerate(signs):
+            way = {(s, int(j)): w for (s, j), w in zip(inputs, (sign * weights).tolist(), strict=True)}
+            yield (self._sequence(way, n % len(EXPONENTS)),)
 
     def along(self, directions: Sequence[Direction]) -> tuple[Path, Path]:
         """From the left and from the right in these inputs, while all others stay."""
-        return self.path(dict.fromkeys(directions, -1.0)), self.path(dict.fromkeys(directions, 1.0))
+        left, right = (dict.fromkeys(directions, sign) for sign in (-1.0, 1.0))
+        numbers = range(len(EXPONENTS))
+        return tuple(self._sequence(left, n) for n in numbers), tuple(self._sequence(right, n) for n in numbers)
 
-    def path(self, way: Way) -> Path:
+    def _sequence(self, way: Way, n: int) -> tuple[Found, ...]:
         """What is found at each point of a way."""
-        return tuple(self.plan.run(self.bits, shift=self._shift(way, exponent)) for exponent in EXPONENTS)
+        return tuple(self.plan.run(self.bits, shift=self._shift(way, distance)) for distance in self._distances(n))
 
-    def distances(self, direction: Direction) -> list[Ball]:
-        """How far the points from the left and from the right are away."""
+    def distances(self, direction: Direction) -> list[list[Ball]]:
+        """How far the points of each sequence from the left and from the right are away."""
         with precision(self.bits):
-            return [arb(2) ** -exponent * arb(self._size(*direction)) for exponent in EXPONENTS]
+            size = arb(self._size(*direction))
+            return [[distance * size for distance in self._distances(n)] for n in range(len(EXPONENTS))]
 
-    def _shift(self, way: Way, exponent: int) -> Shift:
+    def _distances(self, n: int) -> list[Ball]:
         with precision(self.bits):
-            distance = arb(2) ** -exponent
+            return [arb(2) ** -e * arb(factor) for e, factor in zip(EXPONENTS[n], FACTORS[n], strict=True)]
+
+    def _shift(self, way: Way, distance: Ball) -> Shift:
+        with precision(self.bits):
             return {(s, j): distance * arb(w * self._size(s, j)) for (s, j), w in way.items()}
 
     def _size(self, symbol: sympy.Symbol, element: int) -> float:
         return min(abs(float(self.plan.reference.inputs[symbol][element])) or self.scale, self.largest)
 
-    def limit(self, way: Sequence[Seen], pick: Callable[[Seen], Outcome]) -> Limit:
-        """What a number tends to on a way, from what is seen at each of its points."""
+    def limit(self, way: Sequence[Sequence[Seen]], pick: Callable[[Seen], Outcome]) -> Limit:
+        """What a number tends to on a way, from what is seen at the points of its sequences."""
         with precision(self.bits):
-            return limit([pick(seen) for seen in way], self.bits)
+            return common([[pick(seen) for seen in sequence] for sequence in way], self.bits)
 
 
 def _largest(plan: Plan) -> float:
@@ -132,6 +157,41 @@ def _scale(plan: Plan) -> float:
     constants = [abs(number(a)) for line in program.lines for a in line.call.operands if not a.is_Symbol]
     sizes = np.concatenate([*inputs, constants, [1.0]])
     return float(sizes[np.isfinite(sizes) & (sizes > 0)].min())
+
+
+def common(sequences: Sequence[Sequence[Outcome]], bits: int) -> Limit:
+    """What several sequences on one way tend to, if that is the same.
+
+    >>> with precision(128):
+    ...     common([[arb(n) ** -0.5 for n in exponents] for exponents in EXPONENTS], 128).ball
+    0
+    """
+    first, *others = limits = [limit(sequence, bits) for sequence in sequences]
+    kinds = {one.kind for one in limits}
+    if kinds == {"slow"}:
+        ratios = [float((nearest - near) / (near - far)) for far, near, nearest in sequences]
+        is_regular = max(ratios) - min(ratios) < ALIKE * min(ratios) or max(ratios) < SHRINKING
+        return Limit("finite", arb(0)) if _vanishes_slowly(sequences) else Limit("unknown" if is_regular else "none")
+    if "unknown" in kinds:
+        return Limit("unknown")
+    is_one = len(kinds) == 1 and (first.ball is None or all(one.meets(first) for one in others))
+    return first if is_one else Limit("none")
+
+
+def _vanishes_slowly(sequences: Sequence[Sequence[Outcome]]) -> bool:
+    """Whether numbers go to 0 as a power of the logarithm of the distance, which doubles from each to the next."""
+    powers = []
+    for far, near, nearest in sequences:
+        if not (0 < nearest / near < 1 and 0 < near / far < 1):
+            return False
+        before, power = (float((a / b).log() / arb(2).log()) for a, b in ((far, near), (near, nearest)))
+        if not POWERS[0] <= power <= POWERS[1] or abs(power - before) > ALIKE * power:
+            return False
+        powers.append(power)
+    (_, one, _), (_, other, _) = sequences[0], sequences[-1]
+    expected = arb(EXPONENTS[len(sequences) - 1][1]) / EXPONENTS[0][1]
+    ratio = float((one / other).log()) - powers[0] * float(expected.log())
+    return max(powers) - min(powers) < ALIKE * powers[0] and abs(ratio) < ALIKE
 
 
 def limit(sequence: Sequence[Outcome], bits: int) -> Limit:
@@ -162,6 +222,8 @@ def limit(sequence: Sequence[Outcome], bits: int) -> Limit:
         return Limit("finite", arb(0))
     if size > abs(near) > abs(far) and step >= step_before and size > GROWN:
         return Limit("infinite", None)
+    if step <= SLOWER * step_before and (nearest > near) == (near > far):
+        return Limit("slow")
     return Limit("none")
 
 

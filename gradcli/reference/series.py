@@ -12,6 +12,7 @@ volume 2, section 4.7 for powers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -233,6 +234,21 @@ def _asinh(x: arb_series) -> arb_series:
     return (x.derivative() / (1 + x * x).sqrt()).integral() + arb(x[0]).asinh()
 
 
+def _bessel(order: int) -> Callable[[arb_series], arb_series]:
+    """By the derivative of I(n), which is half of I(n-1) + I(n+1) (DLMF 10.29.1)."""
+
+    def of(x: arb_series) -> arb_series:
+        at = arb(x[0])
+        terms = [
+            sum(math.comb(k, j) * at.bessel_i(abs(order - k + 2 * j)) for j in range(k + 1))
+            / (2**k * math.factorial(k))
+            for k in range(MOST_TERMS)
+        ]
+        return arb_series(terms, prec=MOST_TERMS)
+
+    return of
+
+
 ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
     "exp": arb_series.exp,
     "log": arb_series.log,
@@ -248,6 +264,8 @@ ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
     "tanh": lambda x: _sinh(x) / _cosh(x),
     "erf": arb_series.erf,
     "erfc": arb_series.erfc,
+    "i0": _bessel(0),
+    "i1": _bessel(1),
 }
 """Operations with many coefficients; of others there are two, the value and the slope."""
 
