@@ -283,6 +283,25 @@ def test_a_wrong_formula_fails_every_random_point(monkeypatch: pytest.MonkeyPatc
     assert not answer.passed
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_the_cross_entropy_of_one_sample(reduction: str) -> None:
+    """Vectors of logits and probabilities, as torch has it: a number, whose slope is softmax(x) - t."""
+    answer = gradcli.Function(f"F.cross_entropy(2*x, t, reduction='{reduction}')").grad(
+        {"x": [1, 2, 3], "t": [0.25, 0.25, 0.5]}, wrt="x"
+    )
+    softmax = np.exp([2, 4, 6]) / np.exp([2, 4, 6]).sum()
+    assert answer.value.shape == ()
+    np.testing.assert_allclose(answer.grad["x"], 2 * (softmax - [0.25, 0.25, 0.5]), rtol=1e-12)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+def test_an_empty_list_is_an_empty_tensor() -> None:
+    """Its sum is 0, and its derivative has its shape."""
+    answer = gradcli.Function("sum(x**2) + y").grad({"x": "[]", "y": 1})
+    assert (float(answer.value), answer.grad["x"].shape) == (1, (0,))
+
+
 def test_torch_refusing_a_random_point_names_the_point() -> None:
     """Probabilities above 1."""
     with pytest.raises(InputError) as error:

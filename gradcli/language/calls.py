@@ -10,6 +10,7 @@ import sympy
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import hints, joined, ops
 from gradcli.language.arguments import EXTREMES
+from gradcli.language.indexing import NEW
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program import CONSTANTS, Atom
@@ -159,7 +160,21 @@ class Calls(Tensors):
                 result = self.emit(name, [result, atom], span)[0]
             return result, span
         self.is_pair = op.name in EXTREMES and statics[0] is not None
+        if op.name == "cross_entropy" and all(self._is_vector(a) for a in atoms):
+            return self._of_one_sample(atoms, statics, span)
         return self.emit(op.name, atoms, span, statics)
+
+    def _is_vector(self, atom: Atom) -> bool:
+        """Whether an operand has one dimension; the text is to be read again where that is not known yet."""
+        shape = self.shape_in(atom, {s: self.shapes[name] for name, s in self.variables.items() if name in self.shapes})
+        self.needs_shapes |= shape is None
+        return shape is not None and len(shape) == 1
+
+    def _of_one_sample(self, atoms: list[Atom], statics: tuple[Default, ...], span: Span) -> Operand:
+        """`cross_entropy` of vectors, whose dimension is that of the classes: as a batch of one."""
+        batch = [self.emit("index", [atom], span, ((NEW, "..."),))[0] for atom in atoms]
+        loss = self.emit("cross_entropy", batch, span, statics)
+        return self.emit("index", [loss[0]], span, ((0,),)) if statics == ("none",) else loss
 
     # -- what has no row
 

@@ -339,6 +339,8 @@ class Parser(Statements):
                     if self.token.text == ",":
                         return self.tuple_of(operand, token)
                     return operand, token.span.to(self.expect(")", token).span)
+            case "operator", "[" if self.accept("]"):
+                return self.emit("zeros", [], token.span.to(self.tokens[self.position - 1].span), ((0,),))
             case "operator", "[":
                 with self.nested(token):
                     is_nested, items = self.token.text == "[", self.items(token, "]")

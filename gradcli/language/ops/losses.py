@@ -69,8 +69,7 @@ ROWS = (
         torch="nn.functional.cross_entropy",
         kind=Kind.DEFINED,
         statics={"reduction": "mean"},
-        caveat="targets are probabilities of input's shape; for class numbers write them as rows of eye(n), "
-        "and a single vector as x[None]",
+        caveat="targets are probabilities of input's shape; for class numbers write them as rows of eye(n)",
         example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
     ),
 )
