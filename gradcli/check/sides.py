@@ -89,8 +89,8 @@ def by_rays(
         entry = None
         if own.target.place in rays:
             with precision(SIDE_BITS):
-                limits = [_slope_on(ray, own, here) for ray in rays[own.target.place]]
-                entry = _decided(own, *limits, tolerance, dtype)
+                below, above = rays[own.target.place]
+                entry = _decided(own, (_slope_on(below, own, here), _slope_on(above, own, here)), tolerance, dtype)
         if entry is None:
             waiting.append(one)
         else:
@@ -120,8 +120,9 @@ def _slope_on(ray: Mapping[int, Element], one: Missing, here: Sight) -> Limit:
     return Limit("infinite") if slope is None else Limit("finite", slope)
 
 
-def _decided(one: Missing, left: Limit, right: Limit, tolerance: Tolerance, dtype: str) -> Entry | None:
+def _decided(one: Missing, slopes: tuple[Limit, Limit], tolerance: Tolerance, dtype: str) -> Entry | None:
     """The verdict by the slopes on both rays, each away from the point."""
+    left, right = slopes
     if "unknown" in (left.kind, right.kind):
         return None
     if left.ball is not None and right.ball is not None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy
 
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
@@ -172,7 +174,8 @@ class Calls(Tensors):
 
     def _of_one_sample(self, atoms: list[Atom], statics: tuple[Default, ...], span: Span) -> Operand:
         """`cross_entropy` of vectors, whose dimension is that of the classes: as a batch of one."""
-        batch = [self.emit("index", [atom], span, ((NEW, "..."),))[0] for atom in atoms]
+        key: Any = (NEW, "...")
+        batch = [self.emit("index", [atom], span, (key,))[0] for atom in atoms]
         loss = self.emit("cross_entropy", batch, span, statics)
         return self.emit("index", [loss[0]], span, ((0,),)) if statics == ("none",) else loss
 

@@ -169,16 +169,17 @@ def common(sequences: Sequence[Sequence[Outcome]], bits: int) -> Limit:
     first, *others = limits = [limit(sequence, bits) for sequence in sequences]
     kinds = {one.kind for one in limits}
     if kinds == {"slow"}:
-        ratios = [float((nearest - near) / (near - far)) for far, near, nearest in sequences]
+        balls = [[ball for ball in sequence if not isinstance(ball, Trouble)] for sequence in sequences]
+        ratios = [float((nearest - near) / (near - far)) for far, near, nearest in balls]
         is_regular = max(ratios) - min(ratios) < ALIKE * min(ratios) or max(ratios) < SHRINKING
-        return Limit("finite", arb(0)) if _vanishes_slowly(sequences) else Limit("unknown" if is_regular else "none")
+        return Limit("finite", arb(0)) if _vanishes_slowly(balls) else Limit("unknown" if is_regular else "none")
     if "unknown" in kinds:
         return Limit("unknown")
     is_one = len(kinds) == 1 and (first.ball is None or all(one.meets(first) for one in others))
     return first if is_one else Limit("none")
 
 
-def _vanishes_slowly(sequences: Sequence[Sequence[Outcome]]) -> bool:
+def _vanishes_slowly(sequences: Sequence[Sequence[Ball]]) -> bool:
     """Whether numbers go to 0 as a power of the logarithm of the distance, which doubles from each to the next."""
     powers = []
     for far, near, nearest in sequences:

@@ -96,7 +96,7 @@ class _Ray:
         for k, operand in enumerate(line.call.operands):
             position, source = self.reference.footprint.down(line, k, elements)
             if not isinstance(operand, sympy.Symbol):
-                of_operand = [constant(ball) for ball in self.run.at(line, k, source)]
+                of_operand: list[Element] = [constant(ball) for ball in self.run.at(line, k, source)]
             else:
                 of_operand = [self._element(operand, s) for s in source.tolist()]
             for e, member in zip(elements[position].tolist(), of_operand, strict=True):
