@@ -20,7 +20,7 @@ from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
 from gradcli.reference.probing import Limit
-from gradcli.reference.rays import Element, on_ray
+from gradcli.reference.rays import Element, Rays
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.reference.series import Absent, Series, Undecided, plus, scaled
 
@@ -30,8 +30,8 @@ SIDE_BITS = 256
 MOST_ROUNDING = 8
 """Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
 
-MOST_ELEMENTS = 6_000
-"""Elements of all lines on all rays, which take about a tenth of a millisecond each."""
+MOST_MEMBERS = 10_000
+"""Members of the operations on all rays, which take about a tenth of a millisecond each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +76,18 @@ def by_rays(
         return [], list(missing)
     plan, renumbered = prepared
     here = Sight(plan.run(SIDE_BITS))
-    size, work = sum(map(len, plan.needed.values())), 0
-    rays: dict[Direction, tuple[Mapping[int, Element], Mapping[int, Element]]] = {}
+    rays = Rays(plan, SIDE_BITS)
+    seen: dict[Direction, tuple[Mapping[int, Element], Mapping[int, Element]]] = {}
     for group in independent(plan, here):
-        work += 2 * size
-        if work > MOST_ELEMENTS:
+        if rays.work > MOST_MEMBERS:
             break
-        left, right = (on_ray(plan, group, side, SIDE_BITS) for side in (-1, 1))
-        rays |= dict.fromkeys(group, (left, right))
+        seen |= dict.fromkeys(group, (rays.on(group, -1), rays.on(group, 1)))
     entries = []
     for one, own in zip(bent, renumbered, strict=True):
         entry = None
-        if own.target.place in rays:
+        if own.target.place in seen:
             with precision(SIDE_BITS):
-                below, above = rays[own.target.place]
+                below, above = seen[own.target.place]
                 entry = _decided(own, (_slope_on(below, own, here), _slope_on(above, own, here)), tolerance, dtype)
         if entry is None:
             waiting.append(one)

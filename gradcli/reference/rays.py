@@ -15,11 +15,11 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.duals import Direction, Plan
+from gradcli.reference.duals import Direction, Plan, is_linear
+from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Trouble, exponent_of, rule_of
 from gradcli.reference.running import Run
 from gradcli.reference.series import (
@@ -38,6 +38,9 @@ from gradcli.reference.series import (
     times,
 )
 
+SKIPPED = 64
+"""Members of a sum that do not move, which take as long as one that does."""
+
 Element = Series | Absent | Undecided
 """What an element is on the ray: no value there, or not known."""
 
@@ -54,32 +57,34 @@ _COMPARISONS: Mapping[str, Collection[int]] = {
 _EXTREMES: Mapping[str, int] = {"maximum": 1, "minimum": -1, "amax": 1, "amin": -1}
 
 
-def on_ray(plan: Plan, moving: Collection[Direction], side: int, bits: int) -> Mapping[int, Element]:
-    """The elements of y that a plan judges, while some elements of the inputs move to one side."""
-    with precision(bits):
-        return _Ray(plan, moving, side).found()
+class Rays:
+    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them."""
 
-
-class _Ray:
-    """One pass over a plan at the current precision."""
-
-    def __init__(self, plan: Plan, moving: Collection[Direction], side: int) -> None:
-        self.plan, self.reference = plan, plan.reference
+    def __init__(self, plan: Plan, bits: int) -> None:
+        self.plan, self.reference, self.bits = plan, plan.reference, bits
         self.run = Run(plan, None, {}, 0)
-        self.run.evaluate()
         self.known: dict[Atom, dict[int, Element]] = {}
-        for variable in self.reference.program.variables:
-            places = {j for symbol, j in moving if symbol == variable}
-            values = self.run.values.get(variable, {})
-            self.known[variable] = {j: ray(values[j], side) for j in places if j in values}
+        self.work = 0
+        with precision(bits):
+            self.run.evaluate()
 
-    def found(self) -> Mapping[int, Element]:
+    def on(self, moving: Collection[Direction], side: int) -> Mapping[int, Element]:
+        """The elements of y that the plan judges, while some elements of the inputs move to one side."""
         program = self.reference.program
-        for line in program.lines:
-            if line.symbol in self.plan.needed:
-                self.known[line.symbol] = self._line(line)
-        output = program.output
-        return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
+        numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
+        with precision(self.bits):
+            self.known = {}
+            for symbol, j in moving:
+                value = self.run.values.get(symbol, {}).get(j)
+                if value is not None and not isinstance(value, Trouble):
+                    self.known.setdefault(symbol, {})[j] = ray(value, side)
+            for line in program.lines:
+                if line.symbol in self.plan.pairs and line.symbol in self.plan.needed:
+                    directions, elements = self.plan.pairs[line.symbol]
+                    reached = np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[line.symbol])
+                    self.known[line.symbol] = self._line(line, reached)
+            output = program.output
+            return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
 
     def _element(self, operand: Atom, element: int) -> Element:
         """An operand at one of its elements; what is not known to move is its value."""
@@ -89,31 +94,42 @@ class _Ray:
         value = self.run.values[operand][element]
         return Undecided() if isinstance(value, Trouble) or not exists(value) else constant(value)
 
-    def _line(self, line: Line) -> dict[int, Element]:
+    def _line(self, line: Line, elements: Flat) -> dict[int, Element]:
         """The elements of a line that move, or that have no value at the point."""
-        elements = self.plan.needed[line.symbol]
-        members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
-        for k, operand in enumerate(line.call.operands):
-            position, source = self.reference.footprint.down(line, k, elements)
-            if not isinstance(operand, sympy.Symbol):
-                of_operand: list[Element] = [constant(ball) for ball in self.run.at(line, k, source)]
-            else:
-                of_operand = [self._element(operand, s) for s in source.tolist()]
-            for e, member in zip(elements[position].tolist(), of_operand, strict=True):
-                members[e].append(member)
         found: dict[int, Element] = {}
-        for e, inside in members.items():
+        for e, inside in self._members(line, elements).items():
             value = self.run.values[line.symbol][e]
             if isinstance(value, Trouble) or not all(map(_stays, inside)):
                 found[e] = self._anchored(self._result(line, inside), value)
         return found
 
+    def _members(self, line: Line, elements: Flat) -> dict[int, list[Element]]:
+        """What the elements of a line are made of; of a sum only what moves, where the rest is in its value."""
+        members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
+        values = self.run.values[line.symbol]
+        is_sum = _is_sum(line) and not any(isinstance(values[e], Trouble) for e in members)
+        for k, operand in enumerate(line.call.operands):
+            position, source = self.reference.footprint.down(line, k, elements)
+            pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
+            moving = self.known.get(operand, {})
+            if is_sum and all(_is_continuous(moving[s]) for _, s in pairs if s in moving):
+                pairs = [(e, s) for e, s in pairs if s in moving]
+            self.work += len(pairs) + len(source) // SKIPPED
+            is_number = not isinstance(operand, sympy.Symbol)
+            number = constant(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
+            for e, s in pairs:
+                members[e].append(number or self._element(operand, s))
+        return members
+
     def _anchored(self, element: Element, value: Ball | Trouble) -> Element:
         """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
-        if not isinstance(element, Series) or not element.is_continuous or isinstance(value, Trouble):
+        if not isinstance(element, Series) or isinstance(value, Trouble):
             return element
-        if element.rest is not None and element.rest <= 0:
+        is_continuous = element.is_continuous or (element.is_bounded and element.constant == value)
+        if not is_continuous:
             return element
+        if not exists(value) or not element.is_bounded:
+            return Undecided()
         return Series((*constant(value).terms, *(t for t in element.terms if t[0] > 0)), element.rest)
 
     def _result(self, line: Line, inside: list[Element]) -> Element:
@@ -128,9 +144,7 @@ class _Ray:
                 return reduce(lambda a, b: _extreme(a, b, _EXTREMES[name]), operands)
             if name == "prod":
                 return reduce(times, operands, constant(arb(1)))
-            if kind is Kind.MOVEMENT and not operands:
-                return constant(arb(fill_of(line.call)))
-            if kind in (Kind.REDUCTION, Kind.SCAN, Kind.MOVEMENT, Kind.LIST):
+            if _is_sum(line):
                 return reduce(plus, operands, constant(arb(0)))
         except (Absent, Undecided) as reason:
             return reason
@@ -168,9 +182,18 @@ class _Ray:
         return _step(line, a) if line.call.op.is_step and len(operands) == 1 else _smooth(line, operands)
 
 
+def _is_sum(line: Line) -> bool:
+    return is_linear(line.call) and line.call.op.kind is not Kind.ELEMENTWISE
+
+
+def _is_continuous(element: Element) -> bool:
+    """Whether it certainly tends to its value at the point, if it has a series."""
+    return not isinstance(element, Series) or element.is_continuous
+
+
 def _stays(element: Element) -> bool:
     """Whether it certainly is what it is at the point."""
-    return isinstance(element, Series) and element.is_still and element.is_continuous
+    return isinstance(element, Series) and element.is_continuous and element.is_still
 
 
 def _series(element: Element) -> Series:

@@ -60,6 +60,11 @@ class Series:
         return self.terms[0][0] if self.terms else self.rest
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it certainly has a limit, its constant."""
+        return (self.least is None or self.least >= 0) and (self.rest is None or self.rest > 0)
+
+    @property
     def constant(self) -> Ball:
         """The coefficient of t**0."""
         return next((c for e, c in self.terms if e == 0), arb(0))
@@ -85,7 +90,7 @@ class Series:
         Raises:
             Undecided: It may have none.
         """
-        if self.least is not None and (self.least < 0 or (self.rest is not None and self.rest <= 0)):
+        if not self.is_bounded:
             raise Undecided
         return replace(self, terms=tuple(term for term in self.terms if term[0] > 0))
 
