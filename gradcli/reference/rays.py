@@ -38,7 +38,7 @@ from gradcli.reference.series import (
     times,
 )
 
-SKIPPED = 64
+SKIPPED = 256
 """Members of a sum that do not move, which take as long as one that does."""
 
 Element = Series | Absent | Undecided
