@@ -2,7 +2,7 @@
 
 point, survey, sample            what there is to check, what is known of it before, and which entries are checked
 judge                            a verdict for every entry: raises the precision until each is decided, by
-target, compare                  one number, its truth, and whether they agree
+target, compare, rounding        one number, its truth, whether they agree, and whether rounding explains it
 sides, singular                  what there is where a value or a derivative is missing: on its sides, and around
 entry, summary                   what was decided, and one check of it all
 formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side

@@ -38,16 +38,11 @@ MOST_OPERATIONS = 2_400
 MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0."""
 
-OUT_OF_RANGE = frozenset(["underflow", "overflow"])
-"""What rounding does to numbers on the way back, which the balls of a run forward do not cover."""
-
 
 def diagnosed(
     point: Point, judgement: Judgement, scene: Scene, v: Array | None
 ) -> tuple[Judgement, tuple[Diagnosis, ...]]:
     """The judgement with the operation at fault in the notes of its findings, and the diagnoses, worst first.
-
-    A number that disagrees because torch's backward pass left the range of the dtype has lost its digits.
 
     Args:
         point: The Program and its inputs.
@@ -60,22 +55,14 @@ def diagnosed(
     most = MAX_FINDINGS if scene.values <= FEW_VALUES else 1
     for entry in _looked_into(judgement.entries, most):
         diagnosis = poisoned(scene, entry, v) if entry.verdict == "nan-trap" else lost(scene, entry, v)
-        if entry.verdict == "disagree":
-            if diagnosis.kind not in OUT_OF_RANGE:
-                continue
-            entry_now = replace(entry, verdict="inaccurate", note=diagnosis.note)
-        else:
-            entry_now = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
         diagnoses.append(diagnosis)
-        found[entry.place] = entry_now
+        found[entry.place] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
     return (_reworded(point, judgement, found) if found else judgement), tuple(diagnoses)
 
 
 def _looked_into(entries: Sequence[Entry], most: int) -> list[Entry]:
-    """What is listed and may have an explanation, and the entries of vᵀJ that come from such an entry of J."""
-    listed = [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap", "disagree")][:most]
-    columns = {(e.variable, e.column) for e in listed if e.verdict == "disagree" and e.row >= 0}
-    return listed + [e for e in entries if e.verdict == "disagree" and e.row < 0 and (e.variable, e.column) in columns]
+    """What is listed and may have an explanation."""
+    return [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap")][:most]
 
 
 def _reworded(point: Point, judgement: Judgement, found: Mapping[Place, Entry]) -> Judgement:

@@ -35,7 +35,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
     (('x', 'u of x', 'step along u'), ['mul', 'add', 'pow'])
     """
-    typed, start = point.typed, Span(0, 0)
+    typed, start = point.source or point.typed, Span(0, 0)
     step = sympy.Symbol(STEP, real=True)
     moving = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in typed.variables if str(s) in u}
     builder = Builder(typed.text, typed.source)

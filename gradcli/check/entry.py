@@ -14,10 +14,14 @@ from gradcli.results import Finding, Of, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a number may be from the truth: |number - truth| <= atol + rtol*|truth|."""
+    """How far a number may be from the truth: |number - truth| <= atol + rtol*|truth|.
+
+    It is strict if the user gave it; else a 0 may also be off by the rounding of the terms that cancel to it.
+    """
 
     rtol: float
     atol: float = 0.0
+    is_strict: bool = False
 
 
 TOLERANCE: Mapping[str, Tolerance] = {"float64": Tolerance(2.0**-30), "float32": Tolerance(2.0**-16)}

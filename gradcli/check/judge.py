@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare, explained
+from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.point import Point, Torch
+from gradcli.check.rounding import explained
 from gradcli.check.sample import Rows, Selection, selections
 from gradcli.check.sides import Missing
 from gradcli.check.singular import at_jumps, settle
@@ -191,8 +192,7 @@ class _Judge:
             bits *= 2
             if targets:
                 found = self.reference.plan(directions, evidence.rows).run(bits)
-        rows = None if evidence.rows is None else evidence.rows.tolist()
-        unequal = explained(self.point, rows, wrong, self.torch.dtype)
+        unequal = explained(self.point, evidence.rows, wrong, self.torch.dtype, self.tolerance)
         entries += at_jumps(self.reference, unequal, self.tolerance, self.torch.dtype)
         return entries + settle(self.reference, missing, self.tolerance, self.torch.dtype)
 

@@ -24,6 +24,8 @@ class Point:
     As typed means its elementwise operations; what moves elements is in primitives in both.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
+    `source` is the Program in all operations of torch; `tangent_of` says of which point, and along which direction u by
+    variable, the Program is the tangent that stands for torch's second backward pass.
     """
 
     typed: Program
@@ -31,16 +33,18 @@ class Point:
     program: Program
     shapes: Mapping[Atom, Shape]
     inputs: Mapping[str, npt.NDArray[np.float64]]
+    source: Program | None = None
+    tangent_of: tuple[Point, Mapping[str, Array]] | None = None
 
     @classmethod
     def of(cls, typed: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
         """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
         variables = {symbol: shapes[symbol] for symbol in typed.variables}
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive = typed.primitive
+        primitive, source = typed.primitive, typed
         typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
         typed_shapes = infer(typed, variables, bounded=False)
-        return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact)
+        return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact, source)
 
     @property
     def rows(self) -> int:

@@ -70,7 +70,8 @@ class Slopes:
     def at(self, point: Point, u: Mapping[str, Array]) -> Point:
         """Them at x and u."""
         inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
-        return Point(self.typed.program, self.typed.shapes, self.dy.program, self.dy.shapes, inputs)
+        dy, typed = self.dy, self.typed
+        return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradcli.check.entry import Entry
@@ -56,6 +56,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
     for part in others:
         notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
         notes |= dict.fromkeys(part.notes)
+    notes |= dict.fromkeys(_remarks(decided))
     check = Check(
         verdict,
         main.entries,
@@ -70,6 +71,13 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
         zeros=main.zeros,
     )
     return check, tuple(decided)
+
+
+def _remarks(decided: Sequence[Entry]) -> Iterator[str]:
+    """Of which terms the entries that are 0 in truth, and not in torch, are the rounding."""
+    noted = [e.note for e in decided if e.verdict == "agree" and e.note and e.reference == 0 and e.torch != 0]
+    if noted:
+        yield noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"
 
 
 def joined(checks: Sequence[Check]) -> Check:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
@@ -65,12 +65,27 @@ def expansion(
     >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
     {'sigmoid(x)'}
     """
+    return _expansion(program, keep, definition, shares=shares)
 
+
+def computed(program: Program, *, faulty: bool = True) -> Program:
+    """The same function in the operations that torch's passes go through, with their own backward formulas.
+
+    Args:
+        program: The function.
+        faulty: Whether also where torch's way is known to give another derivative.
+    """
+    return _expansion(program, _has_formula, partial(_computed, faulty=faulty), shares=True).program
+
+
+def _expansion(
+    program: Program, keep: Callable[[Call], bool], define: Callable[..., Program], *, shares: bool
+) -> Expansion:
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
         if keep(call):
             return builder.emit(call.op.name, operands, line.span, call.statics)
-        meaning = definition(call.op.name, call.statics, len(operands))
+        meaning = define(call.op.name, call.statics, len(operands))
         inside: dict[Atom, Atom] = dict(zip(meaning.variables, operands, strict=True))
         for part in meaning.lines:
             parts = tuple(inside.get(a, a) for a in part.call.operands)
@@ -129,6 +144,18 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
     operands = _operands(count) if op.name == "einsum" else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
+
+
+def _has_formula(call: Call) -> bool:
+    return call.op.is_primitive or call.op.kind is ops.Kind.ELEMENTWISE or bool(call.op.slopes)
+
+
+@lru_cache(maxsize=512)
+def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: bool) -> Program:
+    """As `definition`, in torch's own words."""
+    op = ops.TABLE[name]
+    text = op.computed if faulty or not op.fault else ""
+    return computed(_written(name, statics, count, text), faulty=faulty)
 
 
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:

@@ -146,6 +146,7 @@ class _Reader(PythonStatements):
         program = replace(whole, variables=self.variables_of(leaves), lines=tuple(lines), output=last.output)
         return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
 
+    def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
         v = self.accumulated(self.in_grad(asked))
         dtype = self.type_of(tuple(self.values))

@@ -92,7 +92,10 @@ class Demands:
         from gradcli.check.entry import TOLERANCE, Tolerance
 
         usual = TOLERANCE[dtype]
-        return Tolerance(usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
+        if self.rtol is None and self.atol is None:
+            return usual
+        rtol, atol = (usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
+        return Tolerance(rtol, atol, is_strict=True)
 
 
 @dataclass(frozen=True)

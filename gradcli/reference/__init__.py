@@ -6,6 +6,7 @@ rules, choices, aggregates       the local rules: elementwise, of branches, of w
 numbering                        which values are certainly the same number
 lowering, groups, footprint      Programs as the rules need them; which element comes from which
 duals, running, backward         tangents and adjoints at the elements that are asked for
+tape, passes                     torch's own passes with their rounding, number by number, also twice
 tangent, writing, unrolling      dy = J(x)·u as one more Program, for second derivatives
 adjoint                          vᵀJ as lines of the language, for derivatives that a snippet goes on with
 series, rays                     what the function is on a ray into the point, in powers of the distance

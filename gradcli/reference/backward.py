@@ -17,7 +17,7 @@ from flint import arb
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
 from gradcli.reference.balls import Ball
-from gradcli.reference.choices import Extreme
+from gradcli.reference.choices import CHOICES, slope_of_choice
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
@@ -102,7 +102,7 @@ class Backward:
     def sensitivity(self, line: Line, k: int, out: int) -> Ball | None:
         """How many times as large the slope of an elementwise operation makes the rounding of its operands."""
         elements = np.array([out], dtype=np.int64)
-        if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.name in ("where", "maximum", "minimum"):
+        if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.name in CHOICES:
             return None
         operands = [self._run.operand(line, n, elements)[0] for n in range(len(line.call.operands))]
         slope = self._run.slopes(line, k, elements)[0]
@@ -128,9 +128,9 @@ class Backward:
             slopes = [of(groups, o, s) for o, s in pairs]
         elif kind is not Kind.ELEMENTWISE:
             slopes = [arb(1)] * len(pairs)
-        elif name in ("where", "maximum", "minimum"):
+        elif name in CHOICES:
             columns = zip(*(self._run.operand(line, n, out) for n in range(len(line.call.operands))), strict=True)
-            slopes = [_chosen(name, k, operands) for operands in columns]
+            slopes = [slope_of_choice(name, k, operands) for operands in columns]
         elif rule_of(line.call).is_flat:
             return
         else:
@@ -147,26 +147,6 @@ def _add(flows: dict[int, Flow], element: int, flow: Flow) -> None:
     flows[element] = flow if element not in flows else flows[element].joined(flow)
 
 
-def _chosen(name: str, k: int, operands: tuple[Outcome, ...]) -> Outcome:
-    """1 for the operand that is taken, 0 for the other and for a condition."""
-    if name == "where":
-        condition = operands[0]
-        if k == 0 or isinstance(condition, Trouble):
-            return arb(0) if k == 0 else condition
-        if condition in (0, 1):
-            return arb(int(condition == (1 if k == 1 else 0)))
-        return Trouble("jump", "it cannot be told which branch is taken", False)
-    trouble = next((operand for operand in operands if isinstance(operand, Trouble)), None)
-    return trouble or _place(Extreme(list(operands), largest=name == "maximum"), k)
-
-
 def _of_extreme(groups: Groups, out: int, element: int) -> Outcome:
     group = groups.groups[out]
-    return group.trouble or _place(group.extreme, group.place[element])
-
-
-def _place(extreme: Extreme, n: int) -> Outcome:
-    """Whether value n is the extreme; of a tie there is no slope."""
-    if n not in extreme.possible:
-        return arb(0)
-    return arb(1) if len(extreme.possible) == 1 else Trouble("kink", "they tie", False)
+    return group.trouble or group.extreme.slope(group.place[element])

@@ -19,6 +19,9 @@ from gradcli.reference.rules import Outcome, Trouble
 
 Tangent = Outcome | None
 
+CHOICES = frozenset(["where", "maximum", "minimum"])
+"""Elementwise operations that take one of their operands."""
+
 
 def plus(a: Tangent, b: Tangent) -> Tangent:
     """The sum of two tangents; a kink, which a slope of 0 undoes, hides nothing that it does not undo."""
@@ -143,6 +146,19 @@ def jump_of(tangents: Iterable[Tangent]) -> Trouble | None:
     return Trouble(found[0].kind, found[0].reason, False) if found else None
 
 
+def slope_of_choice(name: str, k: int, operands: Sequence[Outcome]) -> Outcome:
+    """1 for the operand that is taken, 0 for the other and for a condition."""
+    if name == "where":
+        condition = operands[0]
+        if k == 0 or isinstance(condition, Trouble):
+            return arb(0) if k == 0 else condition
+        if condition in (0, 1):
+            return arb(int(condition == (1 if k == 1 else 0)))
+        return Trouble("jump", "it cannot be told which branch is taken", False)
+    trouble = next((operand for operand in operands if isinstance(operand, Trouble)), None)
+    return trouble or Extreme(list(operands), largest=name == "maximum").slope(k)
+
+
 class Extreme:
     """Which of some values may be the largest (or smallest), and which certainly are."""
 
@@ -155,6 +171,12 @@ class Extreme:
         self.possible = [n for n, value in enumerate(own) if not value < best]
         same = range(len(own)) if forms is None else forms  # what has the same form is certainly the same number
         self.certain = {n for n in self.possible if all(own[n] >= own[k] or same[n] == same[k] for k in self.possible)}
+
+    def slope(self, n: int) -> Outcome:
+        """Whether value n is the extreme; of a tie there is no slope."""
+        if n not in self.possible:
+            return arb(0)
+        return arb(1) if len(self.possible) == 1 else Trouble("kink", "they tie", False)
 
     def tangent(self, of: Sequence[Tangent], reason: str, *, is_one_sided: bool = False) -> Tangent:
         """The tangent of the extreme from those of its possible places, in their order; a kink where they differ.

@@ -41,7 +41,7 @@ class Footprint:
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
                 return np.arange(len(out)), _project(out, shape, operand)
-            case Kind.REDUCTION:
+            case Kind.REDUCTION | Kind.DEFINED:
                 return self._spread(out, _kept(operand, line), operand)
             case Kind.SCAN:
                 size, step = _axis_of(line, operand)

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
+from gradcli.language.ops import TABLE
+from gradcli.language.program import Call
 from gradcli.reference.balls import Ball
+from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
+
+ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
+"""Functions that torch computes from a scaled or reflected argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,11 @@ class Rounding:
 
     bits: int
     smallest: int
+
+    @property
+    def largest(self) -> Ball:
+        """What no number of the format reaches."""
+        return arb(2) ** (3 - self.smallest - self.bits)
 
     def constant(self, exact: Ball, nearest: float) -> Ball:
         """A constant and what the format makes of it."""
@@ -32,3 +43,26 @@ class Rounding:
         """A result with the error of holding it with fewer bits than usual, or not at all."""
         smallest = arb(2) ** self.smallest
         return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
+
+    def computed(self, value: Outcome, call: Call, operands: list[Outcome], shown: str = "") -> Outcome:
+        """The value of an operation, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
+        if isinstance(value, Trouble) or call.op.name not in ROUNDS_ARGUMENT:
+            return value
+        if call.op.name == "polygamma":
+            value += arb(0, self._series(call.statics[0], value, operands[0]))
+        slopes = [rule_of(call).slope(k, operands, shown) for k in range(len(operands))]
+        sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Trouble)]
+        return self.slope(value, sum(sizes, start=arb(0)))
+
+    def _series(self, n: int, value: Ball, x: Outcome) -> Ball:
+        """The error of torch's polygamma(n, x): its series starts with x**(-n - 1), which may underflow."""
+        if n == 1 or isinstance(x, Trouble):
+            return abs(value).upper() * TABLE["digamma"].error
+        return abs(x).upper() * arb(n + 1).gamma() * arb(2) ** self.smallest
+
+    def sloped(self, slope: Outcome, call: Call, k: int, operands: list[Outcome]) -> Outcome:
+        """The slope of an elementwise operation with the error of computing it."""
+        if isinstance(slope, Trouble):
+            return slope
+        slope += arb(0, abs(slope).upper() * call.op.error)
+        return self.underflown(self.slope(slope, spread(call, k, operands, slope)))

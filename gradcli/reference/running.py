@@ -38,17 +38,10 @@ from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.numbering import Numbering
 from gradcli.reference.rounding import Rounding
-from gradcli.reference.rules import Outcome, Trouble, at_edge, rule_of, spread
+from gradcli.reference.rules import Outcome, Trouble, at_edge, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Found, Plan, Shift, Side
-
-
-ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
-"""Functions that torch computes from a scaled or reflected argument."""
-
-TRIGAMMA_ERROR = 2.0**-30
-"""Relative error of torch's polygamma(1, x), which is the slope of digamma: its series ends after six terms."""
 
 
 class Run:
@@ -161,15 +154,8 @@ class Run:
         return {e: totals.get(e, fill) for e in out}
 
     def _evaluated(self, line: Line, value: Outcome, operands: list[Outcome], shown: str) -> Outcome:
-        """The value, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
         require_time()
-        if self.rounding is None or isinstance(value, Trouble) or line.call.op.name not in ROUNDS_ARGUMENT:
-            return value
-        if line.call.op.name == "polygamma" and line.call.statics == (1,):
-            value += arb(0, abs(value).upper() * TRIGAMMA_ERROR)
-        slopes = [rule_of(line.call).slope(k, operands, shown) for k in range(len(operands))]
-        sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Trouble)]
-        return self.rounding.slope(value, sum(sizes, start=arb(0)))
+        return value if self.rounding is None else self.rounding.computed(value, line.call, operands, shown)
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Operand k of an elementwise operation at each of its elements."""
@@ -328,11 +314,7 @@ class Run:
 
     def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
         slope = rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
-        if self.rounding is None or isinstance(slope, Trouble):
-            return slope
-        if line.call.op.name == "digamma":
-            slope += arb(0, abs(slope).upper() * TRIGAMMA_ERROR)
-        return self.rounding.underflown(self.rounding.slope(slope, spread(line.call, k, operands, slope)))
+        return slope if self.rounding is None else self.rounding.sloped(slope, line.call, k, operands)
 
     def _slope_error(self, slope: Outcome, operations: int) -> Outcome:
         """The slope of an aggregate with the rounding of this many operations."""

@@ -30,7 +30,7 @@ CONTRACTIONS = (
         "cosine_similarity",
         ("x1", "x2", "dim"),
         "the cosine of the angle between vectors along dim, 1 by default",
-        "sum(x1*x2, dim=dim)/(sqrt(sum(x1**2*ones_like(x2), dim=dim))*sqrt(sum(x2**2*ones_like(x1), dim=dim)))",
+        "sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))",
         in_floats="""a = x1*ones_like(x2); b = x2*ones_like(x1)
             p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q = b/maximum(norm(b, dim=dim, keepdim=True), 1e-8)
             sum(p*q, dim=dim)""",
@@ -38,6 +38,10 @@ CONTRACTIONS = (
         kind=Kind.DEFINED,
         statics={"dim": 1},
         domain="neither is 0",
+        computed="l1 = norm(x1*ones_like(x2), dim=dim, keepdim=True); "
+        "l2 = norm(x2*ones_like(x1), dim=dim, keepdim=True); "
+        "sum(x1/(l1 + detach(maximum(l1, 1e-8) - l1))*(x2/(l2 + detach(maximum(l2, 1e-8) - l2))), dim=dim)",
+        fault="torch takes lengths to be no less than 1e-8",
         example="cosine_similarity(a, b, dim=0) at a=1,2 b=3,4",
     ),
     Op(

@@ -19,7 +19,17 @@ ARITHMETIC = (
     Op("add", ("a", "b"), "a + b", torch="add", numpy="add"),
     Op("sub", ("a", "b"), "a - b", aliases=("subtract",), torch="sub", numpy="subtract"),
     Op("mul", ("a", "b"), "a * b", aliases=("multiply",), torch="mul", numpy="multiply"),
-    Op("div", ("a", "b"), "a / b", aliases=("divide",), torch="div", numpy="divide", domain="b != 0", critical=("b",)),
+    Op(
+        "div",
+        ("a", "b"),
+        "a / b",
+        aliases=("divide",),
+        torch="div",
+        numpy="divide",
+        domain="b != 0",
+        critical=("b",),
+        slopes=("1/b", "-(a/b/b)"),
+    ),
     Op(
         "pow",
         ("a", "b"),
@@ -34,11 +44,19 @@ ARITHMETIC = (
 )
 
 EXPONENTIAL = (
-    one("exp", "the exponential", numpy="exp"),
+    one("exp", "the exponential", numpy="exp", slopes=("result",)),
     one("log", "the natural logarithm", "ln", numpy="log", domain="x > 0", critical=("x",)),
-    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",)),
+    one("sqrt", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",), slopes=("1/(2*result)",)),
     defined("exp2", "x", "2**x", "2 to the power x", torch="exp2", numpy="exp2"),
-    defined("expm1", "x", "exp(x) - 1", "exp(x) - 1 without cancellation", torch="expm1", numpy="expm1"),
+    defined(
+        "expm1",
+        "x",
+        "exp(x) - 1",
+        "exp(x) - 1 without cancellation",
+        torch="expm1",
+        numpy="expm1",
+        slopes=("result + 1",),
+    ),
     defined(
         "log1p", "x", "log(1 + x)", "log(1 + x) without cancellation", torch="log1p", numpy="log1p", domain="x > -1"
     ),
@@ -52,7 +70,7 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     one("sin", "the sine", numpy="sin"),
     one("cos", "the cosine", numpy="cos"),
-    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",)),
+    one("tan", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",), slopes=("1 + result**2",)),
     one("asin", "the inverse sine", "arcsin", numpy="arcsin", domain="-1 <= x <= 1", edges=("1 - x**2",)),
     one("acos", "the inverse cosine", "arccos", numpy="arccos", domain="-1 <= x <= 1", edges=("1 - x**2",)),
     one("atan", "the inverse tangent", "arctan", numpy="arctan"),
@@ -67,8 +85,15 @@ TRIGONOMETRIC = (
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
         critical=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
+        slopes=("x*(1/(y*y + x*x))", "-y*(1/(y*y + x*x))"),
     ),
-    one("sinc", "sin(pi*x)/(pi*x), and 1 at 0", numpy="sinc", elsewhere={"sympy": "sinc(x/pi)"}),
+    one(
+        "sinc",
+        "sin(pi*x)/(pi*x), and 1 at 0",
+        numpy="sinc",
+        elsewhere={"sympy": "sinc(x/pi)"},
+        slopes=("where(x == 0, 0, (x*pi*cos(x*pi) - sin(x*pi))/(x*x*pi))",),
+    ),
     defined("sec", "x", "1/cos(x)", "the secant", domain="cos(x) != 0"),
     defined("csc", "x", "1/sin(x)", "the cosecant", domain="sin(x) != 0"),
     defined("cot", "x", "1/tan(x)", "the cotangent", domain="sin(x) != 0"),
@@ -79,7 +104,7 @@ TRIGONOMETRIC = (
 HYPERBOLIC = (
     one("sinh", "the hyperbolic sine", numpy="sinh"),
     one("cosh", "the hyperbolic cosine", numpy="cosh"),
-    one("tanh", "the hyperbolic tangent", numpy="tanh"),
+    one("tanh", "the hyperbolic tangent", numpy="tanh", slopes=("1 - result**2",)),
     one("asinh", "the inverse hyperbolic sine", "arcsinh", numpy="arcsinh"),
     one(
         "acosh",
@@ -88,6 +113,7 @@ HYPERBOLIC = (
         numpy="arccosh",
         domain="x >= 1",
         edges=("x - 1",),
+        slopes=("1/sqrt(x*x - 1)",),
         example="acosh(x) at x=2",
     ),
     one(
@@ -112,7 +138,16 @@ SPECIAL = (
         domain="x is not 0, -1, -2, ...",
         critical=_POLES,
     ),
-    one("digamma", "the derivative of lgamma", "psi", domain="x is not 0, -1, -2, ...", critical=_POLES),
+    one(
+        "digamma",
+        "the derivative of lgamma",
+        "psi",
+        domain="x is not 0, -1, -2, ...",
+        critical=_POLES,
+        slopes=("polygamma(1, x)",),
+        error=2.0**-30,
+        fault="torch's polygamma(1, x) ends its series after six terms",
+    ),
     Op(
         "polygamma",
         ("n", "x"),
@@ -133,6 +168,7 @@ SPECIAL = (
         "the length of (a, b)",
         torch="hypot",
         numpy="hypot",
+        slopes=("a/result", "b/result"),
         caveat="a kink where both are 0; torch's derivative is nan there",
     ),
     defined(
@@ -142,6 +178,7 @@ SPECIAL = (
         "log(exp(a) + exp(b)) without overflow",
         torch="logaddexp",
         numpy="logaddexp",
+        slopes=("1/(1 + exp(b - a))", "1/(1 + exp(a - b))"),
     ),
     defined(
         "xlogy",
@@ -152,11 +189,27 @@ SPECIAL = (
         torch="special.xlogy",
         domain="b > 0",
     ),
-    defined("logit", "x", "log(x/(1 - x))", "the inverse of sigmoid", torch="logit", domain="0 < x < 1"),
+    defined(
+        "logit",
+        "x",
+        "log(x/(1 - x))",
+        "the inverse of sigmoid",
+        torch="logit",
+        domain="0 < x < 1",
+        slopes=("1/(x*(1 - x))",),
+    ),
 )
 
 ACTIVATIONS = (
-    defined("sigmoid", "x", "1/(1 + exp(-x))", "the logistic function", "expit", torch="sigmoid"),
+    defined(
+        "sigmoid",
+        "x",
+        "1/(1 + exp(-x))",
+        "the logistic function",
+        "expit",
+        torch="sigmoid",
+        slopes=("(1 - result)*result",),
+    ),
     defined("relu", "x", "maximum(x, 0)", "max(x, 0)", torch="relu"),
     defined("relu6", "x", "minimum(maximum(x, 0), 6)", "relu cut off at 6", torch="nn.functional.relu6"),
     defined(
@@ -166,6 +219,8 @@ ACTIVATIONS = (
         "the smooth relu",
         in_floats="maximum(x, 0) + log1p(exp(-abs(x)))",
         torch="nn.functional.softplus",
+        slopes=("where(x > 20, 1, exp(x)/(exp(x) + 1))",),
+        fault="torch takes x itself above 20",
         caveat="torch takes x itself above 20, where its second derivative is 0, which is reported",
     ),
     defined(
@@ -175,8 +230,17 @@ ACTIVATIONS = (
         "log(sigmoid(x))",
         in_floats="minimum(x, 0) - log1p(exp(-abs(x)))",
         torch="nn.functional.logsigmoid",
+        slopes=("1 - sigmoid(x)",),
     ),
-    defined("silu", "x", "x/(1 + exp(-x))", "x*sigmoid(x)", "swish", torch="nn.functional.silu"),
+    defined(
+        "silu",
+        "x",
+        "x/(1 + exp(-x))",
+        "x*sigmoid(x)",
+        "swish",
+        torch="nn.functional.silu",
+        slopes=("sigmoid(x)*(1 + x*(1 - sigmoid(x)))",),
+    ),
     defined(
         "gelu",
         "x, approximate",
@@ -234,6 +298,8 @@ ACTIVATIONS = (
         "minimum(maximum(x + 3, 0), 6)/6",
         "sigmoid in three straight pieces",
         torch="nn.functional.hardsigmoid",
+        error=2.0**-25,
+        fault="torch's constant 1/6 is a float32",
         caveat="torch's derivative holds 1/6 to seven digits only, which is reported",
     ),
     defined(
@@ -250,8 +316,16 @@ ACTIVATIONS = (
         "x*tanh(softplus(x))",
         in_floats="x*tanh(softplus(x))",
         torch="nn.functional.mish",
+        slopes=("tanh(softplus(x)) + x*(1 - tanh(softplus(x))**2)*sigmoid(x)",),
     ),
-    defined("tanhshrink", "x", "x - tanh(x)", "x - tanh(x)", torch="nn.functional.tanhshrink"),
+    defined(
+        "tanhshrink",
+        "x",
+        "x - tanh(x)",
+        "x - tanh(x)",
+        torch="nn.functional.tanhshrink",
+        slopes=("1 - (1 - tanh(x)**2)",),
+    ),
     defined("softsign", "x", "x/(1 + abs(x))", "x/(1 + |x|)", torch="nn.functional.softsign"),
 )
 

@@ -52,6 +52,9 @@ ROWS = (
         "x=0.2,0.7 t=0,1",
         in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
         domain="0 < input < 1",
+        computed="(input - detach(input))*detach((input - target)/maximum((1 - input)*input, 9.999999960041972e-13))"
+        " - (target*log(detach(input)) + (1 - target)*log(1 - detach(input)))",
+        fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
         caveat="torch takes the logarithms no lower than -100",
     ),
     _loss(

@@ -107,6 +107,7 @@ REDUCTIONS = (
         statics={"dim": None, "correction": 1, "keepdim": False},
         domain="more elements than the correction",
         elsewhere={"numpy": {"correction": 0}},
+        slopes=("2*(x - center)/(size - correction)",),
         caveat="as in torch, correction=1 by default; np.var and jnp.var divide by the count, which is correction=0",
         example="var(x) at x=1,2,4",
     ),
@@ -120,6 +121,7 @@ REDUCTIONS = (
         statics={"dim": None, "correction": 1, "keepdim": False},
         domain="more elements than the correction, not all equal",
         elsewhere={"numpy": {"correction": 0}},
+        slopes=("(x - center)/(result*(size - correction))",),
         example="std(x) at x=1,2,4",
     ),
     Op(
@@ -163,6 +165,7 @@ NORMALIZED = (
         torch="logsumexp",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        slopes=("exp(x - result)",),
         example="logsumexp(x, dim=0) at x=1,2,3",
     ),
     Op(
@@ -174,6 +177,8 @@ NORMALIZED = (
         torch="softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
+        computed="exp(x - detach(amax(x, dim=dim, keepdim=True)))"
+        "/sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True)",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="softmax(x, dim=0) at x=1,2,3",
@@ -187,6 +192,8 @@ NORMALIZED = (
         torch="log_softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
+        computed="x - detach(amax(x, dim=dim, keepdim=True))"
+        " - log(sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True))",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="log_softmax(x, dim=0) at x=1,2,3",

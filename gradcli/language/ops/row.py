@@ -72,6 +72,12 @@ class Op:
             out, or a definition in the language, for a call without constant arguments.
         spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
             refuse it, or give no gradient, as var and std.
+        slopes: The derivative by each operand as torch's backward pass computes it, from the operands and the `result`,
+            of a reduction also from the `size` and the `center`, the mean, of what it takes in; empty where the
+            derivative of the meaning loses the same digits.
+        computed: The definition as torch computes it, where the meaning would overflow or lose other digits.
+        error: Relative error of torch's derivative, where it is more than that of a few roundings.
+        fault: Why that is so, or what else torch's derivative is known to do.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
@@ -100,6 +106,10 @@ class Op:
     critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     spans_all: bool = False
+    slopes: tuple[str, ...] = ()
+    computed: str = ""
+    error: float = 0.0
+    fault: str = ""
     caveat: str = ""
     example: str = ""
 

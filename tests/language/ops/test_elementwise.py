@@ -185,4 +185,5 @@ def test_hardsigmoid_is_caught_with_seven_digits() -> None:
     np.testing.assert_allclose(answer.value, [0, 3.5 / 6, 1], rtol=1e-15)
     np.testing.assert_allclose(answer.vjp["x"], [0, 1 / 6, 0], rtol=1e-7)
     assert answer.check is not None
-    assert [(f.verdict, f.reference) for f in answer.check.findings] == [("disagree", 1 / 6)]
+    assert [(f.verdict, f.reference) for f in answer.check.findings] == [("inaccurate", 1 / 6)]
+    assert "7 of 16 digits survive: torch's constant 1/6 is a float32" in answer.check.findings[0].note

@@ -1,0 +1,230 @@
+"""Why torch's number is not the truth: what rounding does in its own passes, and what its kernels are known to do.
+
+Torch goes back by rows, and by columns where they are fewer: a number is explained if either way covers it.  The passes
+are of the Program as torch computes it, with its own backward formulas (`gradcli.reference.tape`), and for a second
+derivative back through the backward pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from flint import arb
+
+from gradcli.check.compare import FORMATS
+from gradcli.check.entry import Entry, Tolerance
+from gradcli.check.point import Point
+from gradcli.check.sample import Rows
+from gradcli.check.target import Sight, Target
+from gradcli.language.expansion import computed
+from gradcli.language.shapes import infer
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.reference.passes import Passes
+from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
+from gradcli.results import Array
+
+SLACK = 8
+"""How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
+
+RESIDUE = 2
+"""Units in the last place that each operation on the way may leave of terms that cancel."""
+
+ZERO_BITS = 1_152
+"""Bits at which what cannot be told from 0 is smaller than any float, beside terms of ordinary size."""
+
+DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
+"""Decimal digits of each dtype."""
+
+Wrong = tuple[Target, Entry]
+"""A number of torch that is not the truth to within the tolerance."""
+
+
+def explained(point: Point, rows: Rows | None, wrong: Sequence[Wrong], dtype: str, tolerance: Tolerance) -> list[Entry]:
+    """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
+
+    What is left of terms that cancel to 0 agrees, if it is no more than their rounding.
+
+    Args:
+        point: The Program and its inputs.
+        rows: Of y, that may matter; None for all.
+        wrong: The targets whose number is not the truth, with their entries.
+        dtype: Of torch.
+        tolerance: How far a number may be from the truth; if strict, what is left of terms that cancel is wrong too.
+    """
+    if not wrong:
+        return []
+    targets = [target for target, _ in wrong]
+    forward, back = _Columns(point, rows, targets, dtype), _Back(point, targets, dtype)
+    faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
+    sound = _Back(point, targets, dtype, faulty=False) if faults else None
+    residues = ["" if tolerance.is_strict else back.residue(target, entry) for target, entry in wrong]
+    zeros = _zeros(point, rows, {n: target for n, target in enumerate(targets) if residues[n]})
+    found = []
+    for n, (target, entry) in enumerate(wrong):
+        if n in zeros:
+            found.append(replace(entry, verdict="agree", error=None, note=residues[n]))
+            continue
+        excuse = forward.excuse(target) or back.excuse(target)
+        if excuse and sound is not None and not sound.excuse(target) and not isinstance(sound.outcome(target), Trouble):
+            excuse = f"{_surviving(entry, dtype)}: {' and '.join(faults)}"
+        elif excuse == COVERED:
+            excuse = f"{_surviving(entry, dtype)} the rounding of {dtype}"
+        found.append(replace(entry, verdict="inaccurate" if excuse else "disagree", note=excuse or UNEXPLAINED))
+    return found
+
+
+COVERED, UNEXPLAINED = "rounding explains it", "rounding does not explain it"
+
+
+def _zeros(point: Point, rows: Rows | None, targets: Mapping[int, Target]) -> set[int]:
+    """The numbers of the targets whose truth is 0, as far as a float can tell."""
+    if not targets:
+        return set()
+    directions = list(dict.fromkeys(target.place for target in targets.values()))
+    try:
+        plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
+    except OverBudgetError:
+        return set()
+    sight, found = Sight(plan.run(ZERO_BITS)), set()
+    with precision(ZERO_BITS):
+        for n, target in targets.items():
+            truth = replace(target, direction=directions.index(target.place)).truth(sight)
+            if not isinstance(truth, Trouble) and truth.contains(0):
+                found.add(n)
+    return found
+
+
+def _excuse(rounded: Outcome, number: float, dtype: str) -> str:
+    """How rounding explains a number that is wrong, empty if it does not."""
+    if rounded == OVERFLOW:
+        return f"a number on the way may be beyond the range of {dtype}"
+    if isinstance(rounded, Trouble):
+        effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
+        return f"rounding in {dtype} may {effect}: {rounded.reason}"
+    return COVERED if abs(rounded.mid() - arb(number)) <= SLACK * rounded.rad() else ""
+
+
+class _Columns:
+    """The derivatives along the elements of x, forward, over balls of the dtype; and y."""
+
+    def __init__(self, point: Point, rows: Rows | None, targets: Sequence[Target], dtype: str) -> None:
+        self.dtype, self.rounding = dtype, FORMATS[dtype]
+        self.directions = list(dict.fromkeys(t.place for t in targets if t.variable is not None))
+        self.sight: Sight | None = None
+        reference = Reference(point.typed, point.typed_shapes, point.inputs)
+        try:
+            plan = reference.plan(self.directions, rows)
+            self.sight = Sight(plan.run(self.rounding.bits, self.rounding))
+        except OverBudgetError:
+            pass
+
+    def excuse(self, target: Target) -> str:
+        """How rounding explains a number, empty if it does not."""
+        if self.sight is None or (target.variable is None and target.row not in self.sight.values):
+            return ""
+        direction = self.directions.index(target.place) if target.variable is not None else -1
+        with precision(self.rounding.bits):
+            truth = replace(target, direction=direction).truth(self.sight, as_added=True)
+            return _excuse(truth, target.torch, self.dtype)
+
+
+class _Back:
+    """Torch's backward passes over balls of the dtype, each run once."""
+
+    def __init__(self, point: Point, targets: Sequence[Target], dtype: str, *, faulty: bool = True) -> None:
+        self.dtype, self.rounding = dtype, FORMATS[dtype]
+        of: Point = point
+        self.u: Mapping[str, Array] | None = None
+        if point.tangent_of is not None:
+            of, self.u = point.tangent_of
+        self.source = of.source or of.typed
+        self.program = computed(self.source, faulty=faulty)
+        self._passes: Passes | None = None
+        self._adjoints: dict[int, dict[Direction, Adjoint]] = {}
+        shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)
+        rows = {row for target in targets for row in self._weights(target)}
+        reference = Reference(self.program, shapes, of.inputs)
+        try:
+            with precision(self.rounding.bits):
+                self._passes = Passes(reference, np.array(sorted(rows), dtype=np.int64), self.rounding, faulty=faulty)
+        except (OverBudgetError, TooLongError):
+            pass
+
+    def _weights(self, target: Target) -> dict[int, float]:
+        """The rows of y that a pass goes back from."""
+        if self.u is not None or target.weights is None:
+            return {max(0, target.row) if self.u is None else 0: 1.0}
+        return {int(row): float(target.weights[row]) for row in np.flatnonzero(target.weights)}
+
+    def _adjoint(self, target: Target) -> Adjoint | None:
+        """What flows back to the element of x; None where nothing does, or that is not known."""
+        if self._passes is None:
+            return None
+        if target.row not in self._adjoints:
+            try:
+                with precision(self.rounding.bits):
+                    self._adjoints[target.row] = self._run(self._passes, target)
+            except TooLongError:
+                self._passes = None
+                return None
+        return self._adjoints[target.row].get(target.place)
+
+    def _run(self, passes: Passes, target: Target) -> dict[Direction, Adjoint]:
+        if self.u is None:
+            return passes.back(self._weights(target))
+        symbols = {str(s): s for s in self.program.variables}
+        moving = {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in self.u.items() for j in np.flatnonzero(a)}
+        return passes.twice(moving)
+
+    def outcome(self, target: Target) -> Outcome | None:
+        """What torch may have for a number; None if that is not known."""
+        adjoint = self._adjoint(target) if target.variable is not None else None
+        if self._passes is None:
+            return None
+        if target.variable is None:
+            return self._passes.value(target.row)
+        return arb(0) if adjoint is None else self._passes.tape.outcomes[adjoint.node]
+
+    def excuse(self, target: Target) -> str:
+        """How rounding explains a number, empty if it does not."""
+        outcome = self.outcome(target)
+        with precision(self.rounding.bits):
+            return "" if outcome is None else _excuse(outcome, target.torch, self.dtype)
+
+    def residue(self, target: Target, entry: Entry) -> str:
+        """Of which terms a number is the rounding, where the truth is that they cancel to 0; empty if of none."""
+        if entry.ball is None or not entry.ball.contains(0) or target.variable is None:
+            return ""
+        adjoint, outcome = self._adjoint(target), self.outcome(target)
+        if adjoint is None or isinstance(outcome, Trouble):
+            return ""
+        with precision(self.rounding.bits):
+            if abs(arb(target.torch)) > _allowed(adjoint.size, self.rounding.bits):
+                return ""
+            return f"0 up to rounding of terms of size {float(adjoint.size.largest.mid()):.2g}"
+
+
+def _allowed(size: Size, bits: int) -> Ball:
+    """The largest residue of terms that cancel."""
+    return size.total * arb(2) ** -bits * (RESIDUE * size.roundings)
+
+
+def _surviving(entry: Entry, dtype: str) -> str:
+    count = surviving(entry.error, dtype)
+    return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)}"
+
+
+def surviving(error: float | None, dtype: str) -> int:
+    """How many decimal digits are right at a relative error.
+
+    >>> surviving(2e-4, "float64"), surviving(float("inf"), "float64")
+    (3, 0)
+    """
+    if error is None or not math.isfinite(error):
+        return 0
+    return DIGITS[dtype] if error == 0 else max(0, min(DIGITS[dtype], math.floor(-math.log10(error))))

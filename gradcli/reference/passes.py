@@ -1,0 +1,114 @@
+"""A Program on a tape: the passes that torch makes through it, element by element, over balls of a float format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.language import sources
+from gradcli.language.movement import fill_of
+from gradcli.language.ops import Kind
+from gradcli.language.program import Atom, Line
+from gradcli.language.shapes import count_of
+from gradcli.reference.duals import Direction, Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.groups import AGGREGATES
+from gradcli.reference.rounding import Rounding
+from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.tape import Adjoint, Node, Tape
+
+LISTS = AGGREGATES | {"logsumexp", "var", "std"}
+"""Operations on lists that are one node for each result."""
+
+
+class Passes:
+    """The forward pass to some rows of y, at the precision in force, and passes back from them."""
+
+    def __init__(self, reference: Reference, rows: Flat, rounding: Rounding, *, faulty: bool = True) -> None:
+        """Run forward.
+
+        Args:
+            reference: Of a Program as torch computes it.
+            rows: Of y.
+            rounding: The float format.
+            faulty: Whether known errors of torch's kernels are covered too.
+
+        Raises:
+            OverBudgetError: the rows are made of too much.
+        """
+        self.reference, self.tape = reference, Tape(rounding, faulty=faulty)
+        self.nodes: dict[Atom, dict[int, Node]] = {}
+        program = reference.program
+        needed = reference.made_of({program.output: rows}) if isinstance(program.output, sympy.Symbol) else {}
+        for variable in program.variables:
+            inside = needed.get(variable, np.empty(0, dtype=np.int64)).tolist()
+            self.nodes[variable] = {e: self.tape.leaf(self._input(variable, e)) for e in inside}
+        for line in program.lines:
+            if line.symbol in needed:
+                self.nodes[line.symbol] = self._line(line, needed[line.symbol])
+        self._places = {n: (x, e) for x in program.variables for e, n in self.nodes[x].items()}
+
+    def value(self, row: int) -> Outcome | None:
+        """An element of y; None if y is a number."""
+        of_y = self.nodes.get(self.reference.program.output, {})
+        return self.tape.outcomes[of_y[row]] if row in of_y else None
+
+    def back(self, weights: Mapping[int, float]) -> dict[Direction, Adjoint]:
+        """What flows back to the inputs from some rows of y.
+
+        Args:
+            weights: By row.
+        """
+        of_y = self.nodes.get(self.reference.program.output, {})
+        return self._back({of_y[row]: self._number(weight) for row, weight in weights.items() if row in of_y})
+
+    def twice(self, weights: Mapping[Direction, float]) -> dict[Direction, Adjoint]:
+        """What flows back, through the backward pass from the one row of y, from elements of the gradient."""
+        first = self.back({0: 1.0})
+        return self._back({first[x].node: self._number(weight) for x, weight in weights.items() if x in first})
+
+    def _back(self, seeds: Mapping[Node, Node]) -> dict[Direction, Adjoint]:
+        return {self._places[n]: adjoint for n, adjoint in self.tape.backward(seeds).items()}
+
+    def _number(self, value: float) -> Node:
+        return self.tape.leaf(self.tape.rounding.constant(arb(value), value), moves=False)
+
+    def _input(self, variable: sympy.Symbol, e: int) -> arb | Trouble:
+        value = float(self.reference.inputs[variable][e])
+        return arb(value) if np.isfinite(value) else Trouble("domain", f"{variable} is {value} here", True)
+
+    def _line(self, line: Line, elements: Flat) -> dict[int, Node]:
+        call, out = line.call, elements.tolist()
+        match call.op.kind:
+            case Kind.ELEMENTWISE:
+                operands = range(len(call.operands))
+                columns = [self._at(line, k, self.reference.footprint.down(line, k, elements)[1]) for k in operands]
+                rows = zip(*columns, strict=True)
+                return {e: self.tape.elementwise(call, row) for e, row in zip(out, rows, strict=True)}
+            case Kind.COUNT:
+                size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
+                return dict.fromkeys(out, self.tape.constant(sympy.Integer(size)))
+            case Kind.SOURCE:
+                data = sources.array_of(call).ravel()[elements].tolist()
+                return {e: self._number(a) for e, a in zip(out, data, strict=True)}
+        members: dict[int, list[Node]] = {e: [] for e in out}
+        for k in range(len(call.operands)):
+            position, source = self.reference.footprint.down(line, k, elements)
+            for p, node in zip(position.tolist(), self._at(line, k, source), strict=True):
+                members[out[p]].append(node)
+        if call.op.name in LISTS:
+            order = (self.reference.shapes.get(call.operands[0], ()) or (1,))[-1]
+            block = max(1, order * order)
+            return {e: self.tape.group(call, members[e], order, e % block) for e in out}
+        fill = fill_of(call) if call.op.kind is Kind.MOVEMENT else 0.0
+        return {e: self.tape.sum(members[e]) if members[e] else self._number(fill) for e in out}
+
+    def _at(self, line: Line, k: int, elements: Flat) -> list[Node]:
+        """Operand k at its own elements."""
+        operand = line.call.operands[k]
+        if not isinstance(operand, sympy.Symbol):
+            return [self.tape.constant(operand)] * len(elements)
+        return [self.nodes[operand][e] for e in elements.tolist()]

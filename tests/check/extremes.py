@@ -1,0 +1,131 @@
+"""Random questions about every operation where rounding hurts: shifted, scaled and saturated inputs, in both dtypes.
+
+By hand: `python -m tests.check.extremes COUNT [SEED]`.  Prints every question whose verdict is `disagree`, and how
+often there was which verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import ops
+from gradcli.language.ops import Kind
+from gradcli.language.values import read_value
+from gradcli.results import Verdict
+
+OUTSIDE = ["{0}", "{0}", "sum({0})", "exp(-{0})", "1/({0})", "({0})**2", "log(abs({0}))", "tanh({0})", "sqrt(abs({0}))"]
+"""What is made of the result."""
+
+INSIDE = ["{0}", "{0}", "({0} + a)", "({0} - a)", "({0}*a)", "sin({0})", "exp({0})", "(1/{0})"]
+"""What is made of an operand before."""
+
+ASKED = ["jacobian", "vjp", "hessian", "jvp"]
+
+SKIPPED = {"det", "pad"}
+"""Torch gives 0 as the derivative of a singular matrix, which is its fault."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question."""
+
+    command: str
+    text: str
+    at: dict[str, Any]
+    dtype: Any
+
+    @property
+    def verdict(self) -> tuple[Verdict | Literal["refused"], Any]:
+        """What is said of it, with the worst finding; torch refuses some, and not every text is a function."""
+        try:
+            return self._verdict()
+        except GradcliError as error:
+            return "refused", error
+
+    def _verdict(self) -> tuple[Verdict, Any]:
+        function = Function(self.text)
+        at = {name: self.at[name] for name in function.variables}
+        match self.command:
+            case "vjp":
+                check = function.vjp(at, "ones", dtype=self.dtype).check
+            case "hessian":
+                check = function.hessian(at, dtype=self.dtype).check
+            case "jvp":
+                check = function.jvp(
+                    at, {name: np.ones_like(array) for name, array in at.items()}, dtype=self.dtype
+                ).check
+            case _:
+                check = function.jacobian(at, dtype=self.dtype).check
+        assert check is not None
+        return check.verdict, check.findings[0] if check.findings else None
+
+
+def cases(generator: np.random.Generator, count: int, *, first: int = 0) -> Iterator[Case]:
+    """Operations in turn, from one of them on."""
+    table = [op for op in ops.TABLE.values() if op.kind not in (Kind.SOURCE, Kind.COUNT) and op.name not in SKIPPED]
+    for n in range(first, first + count):
+        yield case(generator, table[n % len(table)])
+
+
+def case(generator: np.random.Generator, op: ops.Op) -> Case:
+    """A question about one operation."""
+    text, values = op.worked_example
+    dtype = str(generator.choice(["float64", "float32"]))
+    at = {name: np.asarray(read_value(value, name), dtype=float) for name, value in values.items()}
+    moved = str(generator.choice(list(at))) if at else ""
+    if moved and len(moved) == 1:
+        inside = str(generator.choice(INSIDE)).format(moved)
+        text = "".join(inside if c == moved and not _in_word(text, i) else c for i, c in enumerate(text))
+    text = str(generator.choice(OUTSIDE)).format(text)
+    at["a"] = np.array(1 + generator.random())
+    span = 200 if dtype == "float64" else 25
+    at |= {name: _far(generator, array, span) for name, array in at.items() if generator.random() < 0.7}
+    command = str(generator.choice(ASKED))
+    if command == "hessian":
+        text = f"sum({text})"
+    return Case(command, text, at, dtype)
+
+
+def _in_word(text: str, i: int) -> bool:
+    around = text[max(0, i - 1) : i] + text[i + 1 : i + 2]
+    return any(c.isalnum() or c in "_=" for c in around)
+
+
+def _far(generator: np.random.Generator, x: np.ndarray[Any, Any], span: int) -> np.ndarray[Any, Any]:
+    """Shifted, scaled, saturated, or near 0 or 1."""
+    x = x * (1 + 0.1 * generator.normal(size=x.shape))
+    match generator.integers(6):
+        case 0:
+            return np.asarray(x + 10 ** generator.uniform(0, 8) * generator.choice([-1, 1]))
+        case 1:
+            return np.asarray(x * 10 ** generator.uniform(-span, span) * generator.choice([-1, 1]))
+        case 2:
+            return np.asarray(x * 10 ** generator.uniform(0, 3) * generator.choice([-1, 1]))
+        case 3:
+            return np.asarray(x * 10 ** generator.uniform(-16, 0))
+        case 4:
+            return np.asarray(1 + x * 10 ** generator.uniform(-12, -1) * generator.choice([-1, 1]))
+    return np.asarray(x)
+
+
+def run(count: int, seed: int) -> Counter[str]:
+    """How often there was which verdict; what disagrees is printed."""
+    found: Counter[str] = Counter()
+    for one in cases(np.random.default_rng(seed), count):
+        verdict, finding = one.verdict
+        found[verdict] += 1
+        if verdict == "disagree":
+            print(one, finding, flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    print(run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))
