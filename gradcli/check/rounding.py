@@ -26,7 +26,7 @@ from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.passes import Passes
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
-from gradcli.results import Array
+from gradcli.results import Array, Verdict
 
 SLACK = 8
 """How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
@@ -59,26 +59,37 @@ def explained(point: Point, rows: Rows | None, wrong: Sequence[Wrong], dtype: st
     if not wrong:
         return []
     targets = [target for target, _ in wrong]
-    forward, back = _Columns(point, rows, targets, dtype), _Back(point, targets, dtype)
-    faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
-    sound = _Back(point, targets, dtype, faulty=False) if faults else None
+    back = _Back(point, targets, dtype)
     residues = ["" if tolerance.is_strict else back.residue(target, entry) for target, entry in wrong]
     zeros = _zeros(point, rows, {n: target for n, target in enumerate(targets) if residues[n]})
+    found = [replace(wrong[n][1], verdict="agree", error=None, note=residues[n]) for n in zeros]
+    rest = [one for n, one in enumerate(wrong) if n not in zeros]
+    return found + (_excused(point, rows, rest, back, dtype) if rest else [])
+
+
+def _excused(point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Back, dtype: str) -> list[Entry]:
+    targets = [target for target, _ in wrong]
+    forward = _Columns(point, rows, targets, dtype)
+    faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
+    sound = _Back(point, targets, dtype, faulty=False) if faults else None
     found = []
-    for n, (target, entry) in enumerate(wrong):
-        if n in zeros:
-            found.append(replace(entry, verdict="agree", error=None, note=residues[n]))
-            continue
+    for target, entry in wrong:
         excuse = forward.excuse(target) or back.excuse(target)
-        if excuse and sound is not None and not sound.excuse(target) and not isinstance(sound.outcome(target), Trouble):
+        if excuse and sound is not None and not sound.excuse(target) and sound.outcome(target) is not None:
             excuse = f"{_surviving(entry, dtype)}: {' and '.join(faults)}"
         elif excuse == COVERED:
             excuse = f"{_surviving(entry, dtype)} the rounding of {dtype}"
-        found.append(replace(entry, verdict="inaccurate" if excuse else "disagree", note=excuse or UNEXPLAINED))
+        verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(target) is not None else "unchecked"
+        found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
     return found
 
 
-COVERED, UNEXPLAINED = "rounding explains it", "rounding does not explain it"
+COVERED = "rounding explains it"
+
+UNEXPLAINED: Mapping[Verdict, str] = {
+    "disagree": "rounding does not explain it",
+    "unchecked": "torch's number is not the truth, and whether rounding explains it was over the budget",
+}
 
 
 def _zeros(point: Point, rows: Rows | None, targets: Mapping[int, Target]) -> set[int]:
@@ -149,9 +160,11 @@ class _Back:
         shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)
         rows = {row for target in targets for row in self._weights(target)}
         reference = Reference(self.program, shapes, of.inputs)
+        places = [target.place for target in targets if target.variable is not None]
+        directions = list(dict.fromkeys([*places, *self._moving()]))
         try:
             with precision(self.rounding.bits):
-                self._passes = Passes(reference, np.array(sorted(rows), dtype=np.int64), self.rounding, faulty=faulty)
+                self._passes = Passes(reference, directions, np.array(sorted(rows)), self.rounding, faulty=faulty)
         except (OverBudgetError, TooLongError):
             pass
 
@@ -177,9 +190,13 @@ class _Back:
     def _run(self, passes: Passes, target: Target) -> dict[Direction, Adjoint]:
         if self.u is None:
             return passes.back(self._weights(target))
+        return passes.twice(self._moving())
+
+    def _moving(self) -> dict[Direction, float]:
+        """The direction u, of a second derivative."""
         symbols = {str(s): s for s in self.program.variables}
-        moving = {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in self.u.items() for j in np.flatnonzero(a)}
-        return passes.twice(moving)
+        u = self.u or {}
+        return {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in u.items() for j in np.flatnonzero(a)}
 
     def outcome(self, target: Target) -> Outcome | None:
         """What torch may have for a number; None if that is not known."""

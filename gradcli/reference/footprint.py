@@ -70,7 +70,7 @@ class Footprint:
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
                 return self._spread(elements, operand, shape)
-            case Kind.REDUCTION:
+            case Kind.REDUCTION | Kind.DEFINED:
                 return np.arange(len(elements)), _project(elements, operand, _kept(operand, line))
             case Kind.SCAN:
                 size, step = _axis_of(line, operand)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import sympy
@@ -13,7 +13,7 @@ from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
 from gradcli.language.shapes import count_of
-from gradcli.reference.duals import Direction, Reference
+from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.groups import AGGREGATES
 from gradcli.reference.rounding import Rounding
@@ -24,28 +24,40 @@ LISTS = AGGREGATES | {"logsumexp", "var", "std"}
 """Operations on lists that are one node for each result."""
 
 
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
 class Passes:
     """The forward pass to some rows of y, at the precision in force, and passes back from them."""
 
-    def __init__(self, reference: Reference, rows: Flat, rounding: Rounding, *, faulty: bool = True) -> None:
+    def __init__(
+        self,
+        reference: Reference,
+        directions: Sequence[Direction],
+        rows: Flat,
+        rounding: Rounding,
+        *,
+        faulty: bool = True,
+    ) -> None:
         """Run forward.
 
         Args:
             reference: Of a Program as torch computes it.
+            directions: The elements of the inputs that passes may go back to.
             rows: Of y.
             rounding: The float format.
             faulty: Whether known errors of torch's kernels are covered too.
 
         Raises:
-            OverBudgetError: the rows are made of too much.
+            OverBudgetError: what flows from there to the rows is made of too much.
         """
         self.reference, self.tape = reference, Tape(rounding, faulty=faulty)
+        program, moving, needed = reference.program, set(directions), _needed(reference, directions, rows)
         self.nodes: dict[Atom, dict[int, Node]] = {}
-        program = reference.program
-        needed = reference.made_of({program.output: rows}) if isinstance(program.output, sympy.Symbol) else {}
-        for variable in program.variables:
-            inside = needed.get(variable, np.empty(0, dtype=np.int64)).tolist()
-            self.nodes[variable] = {e: self.tape.leaf(self._input(variable, e)) for e in inside}
+        for x in program.variables:
+            inside = needed.get(x, _NOTHING).tolist()
+            self.nodes[x] = {e: self.tape.leaf(self._input(x, e), moves=(x, e) in moving) for e in inside}
+        self._unknown = self.tape.leaf(Trouble("domain", "it is not known", False), moves=False)
         for line in program.lines:
             if line.symbol in needed:
                 self.nodes[line.symbol] = self._line(line, needed[line.symbol])
@@ -111,4 +123,19 @@ class Passes:
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):
             return [self.tape.constant(operand)] * len(elements)
-        return [self.nodes[operand][e] for e in elements.tolist()]
+        known = self.nodes.get(operand, {})  # what only sums of it are needed of need not be known
+        return [known.get(e, self._unknown) for e in elements.tolist()]
+
+
+def _needed(reference: Reference, directions: Sequence[Direction], rows: Flat) -> dict[Atom, Flat]:
+    """All that the rows are made of; if that is too much, what lies between the directions and the rows."""
+    if not isinstance(reference.program.output, sympy.Symbol):
+        return {}
+    try:
+        return reference.made_of({reference.program.output: rows})
+    except OverBudgetError:
+        plan = reference.plan(directions, rows)
+    held = {atom: [elements] for atom, elements in plan.needed.items()}
+    for atom, (_, elements) in plan.pairs.items():
+        held.setdefault(atom, []).append(elements)
+    return {atom: np.unique(np.concatenate(lists)) for atom, lists in held.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.autodiff import run as torch_reading
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.results import Check
@@ -113,3 +115,146 @@ def _near(value: str, generator: np.random.Generator) -> Any:
 
     array = np.asarray(read_value(value, "x"), dtype=float)
     return array * (1 + 0.01 * generator.random(array.shape))
+
+
+# -- terms that cancel to 0
+
+INVARIANT = [
+    ("softmax(x)", "ones"),
+    ("softmax(x, dim=-1)", "3*ones(n)"),
+    ("sum(softmax(x))", None),
+    ("logsumexp(x, 0) - logsumexp(x - mean(x), 0) - mean(x)", None),
+    ("log_softmax(x + a)", "x"),
+    ("softmax(x + a)", "x"),
+    ("x - mean(x)", "ones"),
+    ("(x - mean(x))/std(x)", "ones"),
+    ("x/norm(x)", "x"),
+    ("sum((x/norm(x))**2)", None),
+    ("cosine_similarity(a*x, x + 1, 0)", None),
+    ("std(x + a)", None),
+    ("norm(a*x)/a", None),
+    ("x/sum(x)", "ones"),
+    ("(a*x)/sum(a*x)", "x"),
+]
+"""Functions that do not change along some direction, by shift, by scale, or at all; n is the size of x."""
+
+
+@pytest.mark.parametrize(("text", "v"), INVARIANT, ids=[f"{t} for {v}" for t, v in INVARIANT])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_left_of_terms_that_cancel_to_0_agrees(text: str, v: str | None, dtype: Any) -> None:
+    """Backward stable is no fault: the residue is a few roundings of the terms."""
+    generator = np.random.default_rng(11)
+    for _ in range(4):
+        size = int(generator.integers(2, 7))
+        at = {"x": 0.5 + generator.random(size), "a": 0.5 + generator.random()}
+        of = {name: at[name] for name in Function(text).variables}
+        check = _checked("vjp", text, of, dtype, v=v and v.replace("(n)", f"({size})"))
+        assert check.verdict == "agree", (of, check.findings)
+
+
+def test_the_residue_is_said_with_the_size_of_the_terms() -> None:
+    """Where everything agrees, a remark says which numbers are 0 in truth."""
+    check = _checked("vjp", "softmax(x)", {"x": "1,2,3"}, v="ones")
+    assert check.verdict == "agree"
+    assert check.proven
+    assert check.notes == ("0 up to rounding of terms of size 0.09, and 2 more such entries",)
+
+
+@pytest.mark.parametrize("words", [{"rtol": 1e-9}, {"atol": 1e-30}])
+def test_a_tolerance_of_the_user_is_strict(words: dict[str, float]) -> None:
+    """It is relative to the truth, which is 0."""
+    usual = Function("softmax(x)").check({"x": "1,2,3"}, v="ones")
+    assert (usual.passed, usual.check.verdict) == (True, "agree")
+    strict = Function("softmax(x)").check({"x": "1,2,3"}, v="ones", **words)
+    assert (strict.passed, strict.check.verdict) == (False, "inaccurate")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("std(x+a)", {"x": "1,2,4", "a": 1e7}),  # deviations lose what the shift takes: more than a few roundings
+        ("sum(log_softmax(x)*w)", {"x": "1,2,3", "w": "0.1,0.2,-0.3"}),
+    ],
+)
+def test_more_than_a_few_roundings_of_the_terms_is_lost_digits(text: str, at: dict[str, Any]) -> None:
+    """And where the truth is not 0, however small, it is what the error is relative to."""
+    check = _checked("vjp", text, at)
+    assert check.verdict in ("inaccurate", "agree")
+    assert all(f.reference != f.torch for f in check.findings)
+    assert _checked("vjp", "std(x+a)", {"x": "1,2,4", "a": 1e7}).verdict == "inaccurate"
+
+
+# -- the checker is tested to fail
+
+
+def _without_first(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Torch's derivative of one operation by its first operand is left out."""
+    right: Callable[..., Any] = torch_reading.apply
+
+    def wrong(call: Any, values: Any, kind: Any) -> Any:
+        if call.op.name == name and call.operands[0] in values:
+            values = {**values, call.operands[0]: values[call.operands[0]].detach()}
+        return right(call, values, kind)
+
+    monkeypatch.setattr(torch_reading, "apply", wrong)
+
+
+TWO = [
+    *("x*x", "x + x**2", "x - x**2", "x/(1 + x)", "x**x", "atan2(x, 1 + x)", "hypot(x, 2*x)", "logaddexp(x, 2*x)"),
+    *("xlogy(x, x)", "lerp(x, x**2, 0.3)", "maximum(x, x**2)", "where(x > 0, x, x**2) + x", "[x, x**2]", "cat([x, x])"),
+    *("x @ x", "dot(x, x**2)", "outer(x, x)", "cosine_similarity(x, x**2, dim=0)", "einsum('i,i->', x, x**2)"),
+    *("mse_loss(x, x**2)", "huber_loss(x, 3*x)", "binary_cross_entropy_with_logits(x, x**2)", "fmod(x, x**2)"),
+]
+"""One operation each, the last of the text, both of whose operands move; and sums of ways in front of it."""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("text", TWO)
+def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At an ordinary point, in either precision."""
+    from gradcli.language.grammar import parse
+
+    at = {"x": np.array([0.3, 1.7])}
+    assert _checked("jacobian", text, at, dtype).verdict == "agree"
+    last = [line.call for line in parse(text).lines if line.call.operands][-1]
+    _without_first(monkeypatch, last.op.name)
+    assert _checked("jacobian", text, at, dtype).verdict == "disagree"
+
+
+FACTORS = [
+    *("exp(x)", "sin(x)", "tanh(x)", "sigmoid(x)", "softplus(x)", "silu(x)", "gelu(x)", "lgamma(x)", "digamma(x)"),
+    *(
+        "softmax(x)[0]",
+        "log_softmax(x)[0]",
+        "logsumexp(x, 0)",
+        "norm(x)",
+        "var(x**2)",
+        "std(x)",
+        "prod(x)",
+        "x[0]*x[1]",
+    ),
+    *("atan2(x, 1 + x**2)", "1/x", "x**2.5", "sqrt(x)", "acosh(2 + x)"),
+    *("mish(x)", "sinc(x)", "i0(x)", "erf(x)"),
+]
+
+
+@pytest.mark.parametrize("text", FACTORS)
+@pytest.mark.parametrize("command", ["hessian", "hvp"])
+def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
+    text: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one operation's backward pass, of which torch takes the derivative again."""
+    from gradcli.language.grammar import parse
+
+    at = {"x": np.array([0.3, 0.7])}
+    more = {"u": "1,0.5"} if command == "hvp" else {}
+    assert _checked(command, f"sum({text})", at, **more).verdict == "agree"
+    name = text.partition("(")[0] if "(" in text else parse(text).lines[-1].call.op.name
+    right: Callable[..., Any] = torch_reading.apply
+
+    def wrong(call: Any, values: Any, kind: Any) -> Any:
+        result = right(call, values, kind)
+        return result * 1.01 - (result * 0.01).detach() if call.op.name == name else result
+
+    monkeypatch.setattr(torch_reading, "apply", wrong)
+    assert _checked(command, f"sum({text})", at, **more).verdict == "disagree"
