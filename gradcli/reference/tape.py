@@ -38,7 +38,7 @@ MOST_NODES = 200_000
 OVERFLOW = Trouble("domain", "a number on the way may be beyond the range of the format", False)
 """What is finite in truth, and in torch perhaps not."""
 
-_UNKNOWN = Trouble("slope", "a slope is not known", False)
+_UNKNOWN = Trouble("domain", "a number on the way is not known", False)
 
 
 class TooLongError(Exception):
@@ -170,8 +170,10 @@ class Tape:
 
     def _held(self, outcome: Outcome) -> Outcome:
         """A result as the format holds it; an infinity of the text stays one."""
-        if isinstance(outcome, Trouble) or not exists(outcome.mid()):
+        if isinstance(outcome, Trouble):
             return outcome
+        if not exists(outcome.mid()):
+            return _UNKNOWN if outcome.is_nan() else outcome
         if not exists(outcome) or abs(outcome).upper() > self.rounding.largest:
             return OVERFLOW
         return self.rounding.underflown(outcome)
@@ -330,7 +332,7 @@ class Tape:
 MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
 
-_PLACES = tuple(sympy.Dummy(f"p{n}", real=True) for n in range(4))
+_PLACES = tuple(sympy.Dummy(f"p{n}", real=True) for n in range(8))
 
 
 @lru_cache(maxsize=4096)
