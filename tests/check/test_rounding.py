@@ -160,13 +160,15 @@ def test_the_residue_is_said_with_the_size_of_the_terms() -> None:
     assert check.notes == ("0 up to rounding of terms of size 0.09, and 2 more such entries",)
 
 
-@pytest.mark.parametrize("words", [{"rtol": 1e-9}, {"atol": 1e-30}])
-def test_a_tolerance_of_the_user_is_strict(words: dict[str, float]) -> None:
+@pytest.mark.parametrize(("rtol", "atol"), [(1e-9, None), (None, 1e-30)])
+def test_a_tolerance_of_the_user_is_strict(rtol: float | None, atol: float | None) -> None:
     """It is relative to the truth, which is 0."""
     usual = Function("softmax(x)").check({"x": "1,2,3"}, v="ones")
-    assert (usual.passed, usual.check.verdict) == (True, "agree")
-    strict = Function("softmax(x)").check({"x": "1,2,3"}, v="ones", **words)
-    assert (strict.passed, strict.check.verdict) == (False, "inaccurate")
+    strict = Function("softmax(x)").check({"x": "1,2,3"}, v="ones", rtol=rtol, atol=atol)
+    assert (usual.passed, strict.passed) == (True, False)
+    assert usual.check is not None
+    assert strict.check is not None
+    assert (usual.check.verdict, strict.check.verdict) == ("agree", "inaccurate")
 
 
 @pytest.mark.parametrize(
