@@ -9,6 +9,7 @@ formulas, confirmed, opinions    formulas that the reference confirms, and all r
 scene, view, diagnosis, faults   what was computed on the way, and which operation lost digits or gave NaN
 advice, sameness                 how to write the function instead
 along, rows, curvature, second   Ju, Hu and the Hessian, judged as derivatives of one more Program, and their formulas
+crossings                        second derivatives where branches or poles meet
 points, stream                   which of many points are judged, and one check of them all
 claims                           derivatives that somebody claims: proved, or refuted
 """

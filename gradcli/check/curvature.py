@@ -21,6 +21,7 @@ from flint import arb
 
 from gradcli.check.along import STEP, along
 from gradcli.check.compare import FIRST_BITS
+from gradcli.check.crossings import MOST_FIRST, Asked, way
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
 from gradcli.check.judge import Judgement, judge
 from gradcli.check.point import Point, Torch, unravel
@@ -106,6 +107,15 @@ def judge_hvp(
     numbers = Numbers(point, dtype, tolerance or TOLERANCE[dtype])
     beside = judge(along(point, u), numbers.torch({STEP: np.full(numbers.shape, slope)}), (STEP,), numbers.tolerance)
     slopes = [_along(e) for e in beside.parts[0].decided]
+    crossings, direction = numbers.crossings(), way(u)
+    unchecked = [
+        Entry(name, j, -1, number, "unchecked", None, None, of="hvp")
+        for name in wrt
+        for j, number in enumerate(hvp[name].ravel()[: MOST_FIRST + 1].tolist())
+    ]
+    on_sides = crossings.all_settled(Asked.of_product(e, direction) for e in unchecked)
+    if on_sides is not None:
+        return _curvature(point, Part(len(on_sides), [*on_sides, *slopes], "all", (), "hvp"))
     try:
         found = numbers.row(Slopes.of(point, u), u, hvp, wrt)
     except NoTangentError as error:
@@ -114,7 +124,8 @@ def judge_hvp(
     moving = [(name, int(j)) for name in u for j in np.flatnonzero(u[name])]
     settled = numbers.settled(found, slopes, moving[0] if len(moving) == 1 else None)
     own = [replace(e, row=-1, of="hvp") for e in settled]
-    return _curvature(point, _part(found, "hvp", [*own, *slopes]))
+    on_sides = [crossings.settled(Asked.of_product(e, direction)) or e for e in own]
+    return _curvature(point, _part(found, "hvp", [*on_sides, *slopes]))
 
 
 def judge_hessian(
@@ -157,7 +168,8 @@ def _curvature(point: Point, part: Part) -> Curvature:
     check, entries = summarize(point, [part])
     known: dict[tuple[str, str], dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
-        if e.of == part.of and e.proven and e.verdict in EXISTING and e.ball is not None and exists(e.ball):
+        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_met
+        if is_known and e.ball is not None and exists(e.ball):
             at = e.finding(point)
             known.setdefault((e.by or "", e.variable or ""), {})[at.row or (), at.column or ()] = e.ball
     return Curvature(check, known, FIRST_BITS)

@@ -50,6 +50,7 @@ class Entry:
         proven: Whether an enclosure decided.
         of: What it belongs to; empty for y, J and vᵀJ.
         by: The variable of the row, of a Hessian.
+        is_met: Whether branches or poles meet here: a formula takes one of them, and is held to nothing.
     """
 
     variable: str | None
@@ -64,6 +65,7 @@ class Entry:
     proven: bool = True
     of: Of = ""
     by: str | None = None
+    is_met: bool = False
 
     @property
     def place(self) -> Place:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, compare
+from gradcli.check.crossings import Asked, Crossings
 from gradcli.check.entry import Entry, Tolerance
 from gradcli.check.judge import Judgement, judge
 from gradcli.check.point import Point, Torch
@@ -91,6 +93,10 @@ class Numbers:
         """Blocks of a Jacobian, without y."""
         return Torch(self.dtype, np.zeros(self.shape), blocks, judges_value=False)
 
+    def crossings(self) -> Crossings:
+        """What decides where branches or poles meet."""
+        return Crossings(self.point, self.tolerance, self.dtype)
+
     def row(self, slopes: Slopes, u: Mapping[str, Array], row: Mapping[str, Array], wrt: tuple[str, ...]) -> Judgement:
         """What the judge says of one product of the Hessian with a direction."""
         there = slopes.at(self.point, u)
@@ -151,6 +157,11 @@ class Rows:
     of_gradient: list[Entry]
     slopes: dict[str, Slopes] = field(default_factory=dict)
 
+    @cached_property
+    def crossings(self) -> Crossings:
+        """For the rows and columns that meet at a kink, a pole or the end of a domain."""
+        return self.numbers.crossings()
+
     def judged(self, beside: Part) -> Part:
         """The rows that were looked at, with the gradient."""
         sizes = {name: self.gradient[name].size for name in self.wrt}
@@ -161,23 +172,41 @@ class Rows:
         for name, i in chosen:
             if done and work + work // done > MOST_WORK:
                 break
-            try:
-                require_time()
-                found = self._row(name, i)
-            except (NoTangentError, OverTimeError) as error:
-                notes[str(error)] = None
-                break
-            decided = self.numbers.settled(found, self._gradient_at(name, i), (name, i))
-            entries += [replace(e, row=i, by=name, of="hessian") for e in decided]
-            notes |= dict.fromkeys(found.parts[0].notes)
-            work += found.evidence.work if found.evidence else 0
-            work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
-            done += found.parts[0].chosen != "none"
+            before, is_judged = self.crossings.work, True
+            on_sides = self.crossings.all_settled(map(self._asked, self._unchecked(name, i)))
+            if on_sides is None:
+                try:
+                    require_time()
+                    found = self._row(name, i)
+                except (NoTangentError, OverTimeError) as error:
+                    notes[str(error)] = None
+                    break
+                decided = self.numbers.settled(found, self._gradient_at(name, i), (name, i))
+                own = [replace(e, row=i, by=name, of="hessian") for e in decided]
+                on_sides = [self.crossings.settled(self._asked(e)) or e for e in own]
+                is_judged = found.parts[0].chosen != "none"
+                notes |= dict.fromkeys(found.parts[0].notes)
+                work += found.evidence.work if found.evidence else 0
+                work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
+            entries += on_sides
+            work += self.crossings.work - before
+            done += is_judged
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
         words = _words(done, len(chosen), total, entries)
         is_whole = words == "all" and beside.is_whole
         return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
+
+    def _unchecked(self, name: str, i: int) -> Iterator[Entry]:
+        """The entries of a row."""
+        for b, block in self.hessian[name].items():
+            row = block.reshape(self.gradient[name].size, -1)[i].tolist()
+            yield from (
+                Entry(b, j, i, number, "unchecked", None, None, of="hessian", by=name) for j, number in enumerate(row)
+            )
+
+    def _asked(self, entry: Entry) -> Asked:
+        return Asked.of_hessian(entry, float(self.gradient[entry.by or ""].ravel()[entry.row]))
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
         """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""

@@ -11,5 +11,7 @@ tangent, writing, unrolling      dy = J(x)·u as one more Program, for second de
 adjoint                          vᵀJ as lines of the language, for derivatives that a snippet goes on with
 series, rays                     what the function is on a ray into the point, in powers of the distance
 probing                          the neighbourhood of a point
+numbers, jets, germs             series just beside a point, which know what is exactly 0; each operation on them
+beside, slopes                   slopes beside the point and their derivatives, on every side of what meets there
 structure, critical, estimates   which entries are 0 by the wiring; where a kink or a pole may be, in float64
 """

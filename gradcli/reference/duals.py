@@ -129,14 +129,15 @@ class Reference:
         }
         self.footprint = Footprint(self.shapes, BUDGET)
 
-    def plan(self, directions: Sequence[Direction], rows: Flat | None = None) -> Plan:
-        """Prepare columns of the Jacobian, at some flat rows of y or at all.
+    def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
+        """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
 
         Raises:
             OverBudgetError: more than `BUDGET` ball operations.
         """
         try:
-            return self._planned(directions, rows, judges_value=True)
+            if judges_value:
+                return self._planned(directions, rows, judges_value=True)
         except TooManyError:
             pass
         try:

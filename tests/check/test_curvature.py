@@ -172,6 +172,7 @@ def _first(text: str, at: dict[str, Any]) -> tuple[str, Finding]:
         ("x**2/x", 0.0, "removable", None),
         ("sqrt(x)", 0.0, "undefined", None),
         ("x**1.5", 0.0, "undefined", None),
+        ("x**2.5", 0.0, "undefined", None),
         ("log(x)", -1.0, "undefined", None),
         ("abs(x)**2", 0.0, "disagree", None),
         ("softplus(x)", 21.0, "inaccurate", None),
@@ -213,11 +214,15 @@ def test_what_is_smooth_twice_agrees(text: str, at: float) -> None:
 def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None:
     """Of relu(x)*y, the slope by x at 0 has the slope of either side by y; torch takes 0 for both."""
     second = Second("relu(x)*y**2", {"x": 0.0, "y": 2.0})
-    for check in (second.judged_hessian().check, second.judged_hvp({"x": 1.0}).check):
+    for check, sides in (
+        (second.judged_hessian().check, None),
+        (second.judged_hvp({"x": 1.0}).check, (0.0, 4.0)),  # the derivative of f_y along x
+    ):
         assert check.verdict == "kink"
         (mixed,) = [f for f in check.findings if f.variable == "y" and f.of in ("hessian", "hvp")]
-        assert (mixed.verdict, mixed.reference) == ("kink", None)
-        assert mixed.note == "the gradient has a kink here, and torch picked 0 for it"
+        assert (mixed.verdict, mixed.reference, mixed.one_sided) == ("kink", None, sides)
+        of_gradient = mixed.note == "the gradient has a kink here, and torch picked 0 for it"
+        assert of_gradient == (sides is None)
     smooth = Second("relu(x)*y**2", {"x": 1.0, "y": 2.0})
     assert smooth.judged_hessian(lambda block: block + 1e-6).check.verdict == "disagree"
 
@@ -294,8 +299,8 @@ def test_up_to_thirty_two_rows_are_all_looked_at() -> None:
 
 
 def test_rows_are_left_out_where_looking_around_takes_too_long() -> None:
-    """The norm of nothing has no second derivative; each row is looked at from all sides."""
-    check = Second("norm(x)", {"x": np.zeros(32)}).judged_hessian().check
+    """The logarithm of the norm of nothing has no value; each row is looked at from all sides."""
+    check = Second("log(norm(x))", {"x": np.zeros(32)}).judged_hessian().check
     assert check.verdict == "undefined"
     assert "of 32 rows: as many as the budget allows" in check.chosen
     assert check.checked < check.entries
