@@ -108,7 +108,8 @@ class Crossings:
         if around is None or not around.met:
             return None
         asked = replace(asked, along=around.within(asked.along))
-        if not around.meets([asked.by, *asked.along]):
+        is_clear = asked.entry.verdict in (*_NEEDS_PROOF, "unchecked")  # else a pole elsewhere is in its sum
+        if is_clear and not around.meets([asked.by, *asked.along]):
             return None
         for bits, terms in LOOKS:
             if self.work > MOST_WORK:

@@ -141,7 +141,7 @@ def _leaves(call: Call, operand: Jet, shown: str) -> bool:
     except UndecidedError:
         return False
     side = sign_of(minus(operand, here))
-    at_point = rule_of(call).evaluate([here.ball], shown)
+    at_point = rule_of(call).slope(0, [here.ball], shown)
     if not side or not isinstance(at_point, Trouble) or not at_point.decided:
         return False
     beside = rule_of(call).evaluate([here.ball + side * arb(NEIGHBOR) * (1 + abs(here.ball))], shown)

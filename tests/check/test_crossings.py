@@ -93,6 +93,12 @@ def test_what_is_smooth_twice_on_all_sides_agrees(text: str, at: Any) -> None:
     assert wrong.verdict in ("disagree", "inaccurate")
 
 
+def test_a_pole_elsewhere_says_nothing_of_an_entry() -> None:
+    """Of a sum, whose tangent has a term for each element of x."""
+    _, findings = _hessian("sum(x*x**0.5)", {"x": [4.0, 0.0]})
+    assert {(f.row, f.column) for f in findings} == {((0,), (1,)), ((1,), (0,)), ((1,), (1,))}
+
+
 @pytest.mark.parametrize(
     ("text", "at", "verdict", "note"),
     [
