@@ -5,7 +5,9 @@
     row i      the same for u = e_i
 
 Each is the derivative of one more Program, so the judge of Jacobians judges it, with its kinks, limits and jumps.  The
-gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes one side.
+gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes one side.  An entry of Hu
+is the derivative along u of an element of the gradient, and where branches or poles meet it is decided as such
+(`gradcli.check.crossings`).
 """
 
 from __future__ import annotations
