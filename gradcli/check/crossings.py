@@ -174,7 +174,7 @@ class Crossings:
             note = "the gradient has a kink here"
             note += "" if asked.picked is None else f", and torch picked {_number(asked.picked)} for it"
             return _decided(entry, "kink", note, sides if asked.along == {asked.by: 1.0} else None)
-        gone = next((side for side in bend.sides if side.kind not in ("finite", "jump", "unknown")), None)
+        gone = next((side for side in bend.sides if side.kind == "infinite" or _is_gone(side)), None)
         if gone is not None:
             return _decided(entry, "undefined", _gone(gone, noun))
         if any(side.kind == "unknown" for side in bend.sides):
@@ -242,6 +242,11 @@ def _no_slope(entry: Entry, missing: Side, noun: str) -> Entry:
     if missing.kind == "jump":
         return _decided(entry, "kink", f"a discontinuity: {noun} does not exist here, as the function jumps")
     return _decided(entry, "undefined", f"{noun} does not exist here: {missing.reason}")
+
+
+def _is_gone(side: Side) -> bool:
+    """Whether there is no slope beside the point that could have a derivative."""
+    return side.kind not in ("finite", "unknown") and bool(side.reason)
 
 
 def _gone(side: Side, noun: str) -> str:

@@ -106,6 +106,7 @@ def test_a_pole_elsewhere_says_nothing_of_an_entry() -> None:
         ("clamp(sqrt(x) - 5, 0, 1)", {"x": 0.0}, "undefined", "sqrt(x) has no value on one side"),
         ("x*abs(y)", {"x": 1.0, "y": 0.0}, "kink", "the gradient has a kink here, and torch picked 0 for it"),
         ("x*(y > 0)", {"x": 0.0, "y": 0.0}, "kink", "a discontinuity: the slope by x jumps here"),
+        ("x*(y > 0)", {"x": 0.0, "y": 0.0}, "undefined", "by y does not exist beside the point: the function jumps"),
         ("where(y > 0, x*sqrt(y), 0)", {"x": 0.0, "y": 0.0}, "undefined", "the slope by x has no finite slope here"),
         ("floor(x)*x", {"x": 1.0}, "kink", "a discontinuity: the slope by x does not exist here"),
     ],
@@ -121,6 +122,14 @@ def test_a_limit_that_torch_has_no_number_for_is_proven_where_the_branches_meet(
     (finding,) = _hessian("where(x == 0, 1, sin(x)/x)", {"x": 0.0})[1]
     assert (finding.verdict, finding.proven) == ("nan-trap", True)
     assert finding.reference == pytest.approx(-1 / 3)
+
+
+def test_a_hessian_need_not_be_symmetric() -> None:
+    """Peano's function has both mixed derivatives at 0, and they differ."""
+    text = "where(abs(x) + abs(y) == 0, 0, x*y*(x**2 - y**2)/(x**2 + y**2))"
+    _, findings = _hessian(text, {"x": 0.0, "y": 0.0})
+    mixed = {(f.by, f.variable): f.reference for f in findings if f.by != f.variable and f.proven}
+    assert mixed == {("x", "y"): -1.0, ("y", "x"): 1.0}
 
 
 def test_what_cannot_be_followed_is_not_believed() -> None:
