@@ -14,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli.check.entry import TOLERANCE
+from gradcli.check.rounding import RESIDUE
+from gradcli.results import SEVERITY
 from tests import command_reference, warm
 from tests.conftest import Command, Run
 
@@ -142,3 +145,12 @@ def test_an_example_prints_what_is_recorded(example: Path, request: pytest.Fixtu
     if request.config.getoption("--update-goldens"):
         golden.write_text(done.stdout, encoding="utf-8")
     assert done.stdout == golden.read_text(encoding="utf-8")
+
+
+def test_the_guide_says_what_each_verdict_promises() -> None:
+    """One line for each, in the order of severity, with the tolerances that are in force."""
+    page = (ROOT / "gradcli" / "guide" / "verdicts.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(SEVERITY)
+    assert (TOLERANCE["float64"].rtol, TOLERANCE["float32"].rtol) == (2.0**-30, 2.0**-16)
+    assert "2⁻³⁰·|truth| (2⁻¹⁶ in float32)" in page
+    assert RESIDUE == 2

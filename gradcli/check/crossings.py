@@ -17,7 +17,7 @@ from flint import arb
 from gradcli.check.compare import compare
 from gradcli.check.entry import Entry, Tolerance, to_float
 from gradcli.check.point import Point, unravel
-from gradcli.check.singular import MOST_ROUNDING
+from gradcli.check.sides import MOST_ROUNDING
 from gradcli.check.target import Target
 from gradcli.errors import TooLargeError
 from gradcli.language.shapes import infer

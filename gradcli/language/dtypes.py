@@ -98,10 +98,12 @@ class Dtypes(Passes):
             self.cast = "float64"
         return operand
 
-    def call(self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False) -> Operand:
+    def call(
+        self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False, library: str = ""
+    ) -> Operand:
         """As in the language, and `np.float32(0.1)`."""
         if name.text not in ("float32", "float64", "float16") or given:
-            return super().call(name, span, given, after_dot=after_dot)
+            return super().call(name, span, given, after_dot=after_dot, library=library)
         operand = super().tensor(name, span)
         self.note_type(name.text, name.span)
         return operand

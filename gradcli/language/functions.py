@@ -141,7 +141,7 @@ class Functions(Parser):
         if colon.text != ":":
             raise self.error(LanguageError, "a definition is def NAME(x): ...", start.span.to(name.span))
         body = self.position
-        end = self._end_of_block(self._column(start))
+        end = self._end_of_block(self._indent_of(start))
         self.position = end
         span = start.span.to(self.tokens[end - 1].span)
 
@@ -197,7 +197,7 @@ class Functions(Parser):
                 break
         return tuple(names), tuple(defaults)
 
-    def _column(self, token: Token) -> int:
+    def _indent_of(self, token: Token) -> int:
         return token.span.start - self.text.rfind("\n", 0, token.span.start) - 1
 
     def _end_of_block(self, column: int) -> int:
@@ -212,7 +212,7 @@ class Functions(Parser):
             position += 1
             if self.tokens[position].text == "\n":
                 continue
-            if self.tokens[position].kind == "end" or self._column(self.tokens[position]) <= column:
+            if self.tokens[position].kind == "end" or self._indent_of(self.tokens[position]) <= column:
                 break
             while self.tokens[position].text != "\n" and self.tokens[position].kind != "end":
                 position += 1

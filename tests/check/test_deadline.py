@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.reference import deadline
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
-from gradcli.report.json import render_reply
+from gradcli.report.json import reply
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "grad": {"at": {"x": [0.0, 1.0]}},
@@ -34,7 +34,7 @@ def test_a_check_without_time_is_unchecked(command: str, text: str, monkeypatch:
     found = getattr(Function(text), command)(**QUESTIONS[command])
     assert found.check.verdict == "unchecked"
     assert "over the time limit of 0 seconds" in str(found.check.notes)
-    assert json.loads(render_reply(found, {}))["command"] == command
+    assert json.loads("".join(reply(found, {})))["command"] == command
 
 
 def test_random_points_have_a_limit_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_what_is_wrong(words: list[str], more: list[str], gradcli: Command) -> N
 def test_the_name_of_an_array_in_an_archive(gradcli: Command, tmp_path: Path) -> None:
     """It is listed where another was asked for."""
     path = tmp_path / "a.npz"
-    np.savez(path, **{EVIL.replace("\x00", ""): np.ones(2)})
+    np.savez(path, **{EVIL: np.ones(2)})  # type: ignore[arg-type]
     run = gradcli("eval", "x", "--at", f"x=@{path}:x")
     assert run.code == 2
     _require_clean(run)

@@ -23,7 +23,7 @@ from typing import Any
 from gradcli.errors import GradcliError, InternalError
 from gradcli.language import ops
 from gradcli.language.ops import Default
-from gradcli.report.json import render_error, render_reply
+from gradcli.report.json import render_error, reply
 from gradcli.requests import COMMANDS, answer, read
 from tests.fuzz import limited
 
@@ -216,7 +216,7 @@ def complaint(request: dict[str, Any]) -> str:
             warnings.simplefilter("error")
             found = read(json.dumps(request).encode())
             try:
-                line = render_reply(answer(found), found.head)
+                line = "".join(reply(answer(found), found.head))
             except InternalError:
                 return traceback.format_exc()
             except GradcliError as error:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from gradcli.check.claims.evaluation import FIRST_BITS, Comparison, Entry, Look, Seen, moved
 from gradcli.check.entry import TOLERANCE
-from gradcli.check.singular import Missing, settle
+from gradcli.check.sides import Missing
+from gradcli.check.singular import settle
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.rules import Trouble
