@@ -34,8 +34,8 @@ def batch(file: Requests = None) -> Stream:
 
     A request is one object: "command", "expression", and the options of the command as keys, such as "at", "v" or
     "vs" (several), "u", "wrt", "dtype", "check". Its answer is the line that --json prints, written at once, and
-    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2,
-    and 70 where an error is a bug of gradcli ("kind": "internal").
+    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
+    An error of the kind "internal" is a bug of ours, and makes it 70.
     Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, explain, graph and code.
 
     \b

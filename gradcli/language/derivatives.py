@@ -143,6 +143,7 @@ class Derivatives(Signatures):
         if len(outputs) != 1:
             raise self.error(LanguageError, "several outputs are not read", span, hint="differentiate their sum")
         (y, _), v = outputs[0], found.get("grad_outputs")
+        self.require_computed(y, span)
         for operand in inputs:
             self._require_used(y, operand, found)
         gradients = [self.gradient_line(y, x, v, span) for x, _ in inputs]
@@ -151,6 +152,17 @@ class Derivatives(Signatures):
         one = Pass(y, v, span, names, keeps_graph(found), accumulates=False, trouble=trouble)
         kept = gradients if found.get("create_graph") else [self.detached_line(g, span) for g in gradients]
         return self.result(kept, one, is_tuple=True)
+
+    def require_computed(self, y: Atom, span: Span) -> None:
+        """Refuse an output that nothing computes: to give it a value would answer the identity.
+
+        Raises:
+            LanguageError: It is a free name.
+        """
+        name = str(y)
+        if name in self.variables and name not in self.values:
+            hint = f"write the statement that does before this one, such as {name} = x**2"
+            raise self.error(LanguageError, f"nothing computes '{name}' in this text", span, hint=hint)
 
     def _require_used(self, y: Atom, operand: Operand, found: Mapping[str, Any]) -> None:
         """Refuse what torch refuses: an input that the output was not made of, or is cut off from."""

@@ -92,12 +92,9 @@ class Passes(Transforms):
         """Note a derivative that is asked for; one that adds to gradients does so from where they were set to zero.
 
         Raises:
-            LanguageError: Nothing computes what it is of: to give it a value would answer the identity.
+            LanguageError: Nothing computes what it is of.
         """
-        name = str(one.output)
-        if name in self.variables and name not in self.values:
-            hint = f"write the statement that does before this one, such as {name} = x**2"
-            raise self.error(LanguageError, f"nothing computes '{name}' in this text", one.span, hint=hint)
+        self.require_computed(one.output, one.span)
         if one.accumulates:
             one = replace(one, zeroed=tuple(self.zeroed))
             self.zeroed.clear()

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import algebra, branches, derivatives, elementwise, losses, reductions, sources, structure
+from gradcli.language.ops import (
+    activations,
+    algebra,
+    branches,
+    derivatives,
+    elementwise,
+    losses,
+    reductions,
+    sources,
+    structure,
+)
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
 
 __all__ = ["GROUPS", "REQUIRED", "ROWS", "TABLE", "Default", "Kind", "Op", "find", "names"]
@@ -19,7 +29,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "trigonometric": elementwise.TRIGONOMETRIC,
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": elementwise.SPECIAL,
-    "activations": elementwise.ACTIVATIONS,
+    "activations": activations.ROWS,
     "pieces and steps": elementwise.PIECEWISE,
     "branches": branches.ROWS,
     "reductions": reductions.REDUCTIONS,

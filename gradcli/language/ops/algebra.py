@@ -31,9 +31,9 @@ CONTRACTIONS = (
         ("x1", "x2", "dim"),
         "the cosine of the angle between vectors along dim, 1 by default",
         "sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))",
-        in_floats="""a = x1*ones_like(x2); b = x2*ones_like(x1)
-            p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q = b/maximum(norm(b, dim=dim, keepdim=True), 1e-8)
-            sum(p*q, dim=dim)""",
+        in_floats="a = x1*ones_like(x2); b = x2*ones_like(x1); "
+        "p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q = b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); "
+        "sum(p*q, dim=dim)",
         torch="nn.functional.cosine_similarity",
         kind=Kind.DEFINED,
         statics={"dim": 1},

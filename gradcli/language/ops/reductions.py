@@ -100,8 +100,8 @@ REDUCTIONS = (
         ("x", "dim", "correction", "keepdim"),
         "the variance, the sum of squares divided by the count less the correction",
         "sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)",
-        in_floats="""s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)
-            s/maximum(count(x, dim) - correction, 0)""",
+        in_floats="s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); "
+        "s/maximum(count(x, dim) - correction, 0)",
         torch="var",
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
@@ -160,8 +160,8 @@ NORMALIZED = (
         _SIGNATURE,
         "log(sum(exp(x))) without overflow",
         "log(sum(exp(x), dim=dim, keepdim=keepdim))",
-        in_floats="""m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m)
-            log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)""",
+        in_floats="m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); "
+        "log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)",
         torch="logsumexp",
         kind=Kind.DEFINED,
         statics=_REDUCED,
