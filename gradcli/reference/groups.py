@@ -56,6 +56,8 @@ class Groups:
         group = self.groups[out]
         if group.trouble is not None:
             return group.trouble
+        if self.name == "det" and self.rounding is not None:
+            return group.eliminated(self.rounding)
         return group.inverse_at(out) if self.name == "inv" else group.total
 
     def slope(self, out: int, element: int) -> Outcome:
@@ -109,6 +111,15 @@ class _Group:
         if self.name == "prod":
             return aggregates.product(self.values)
         return aggregates.extreme(self.values, largest=self.name == "amax")
+
+    def eliminated(self, rounding: Rounding) -> Ball:
+        """The determinant as elimination in a float format gives it: that of a matrix about as near as its rounding.
+
+        Source: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 9.3.
+        """
+        largest = max((abs(value).upper() for value in self.values), default=arb(0))
+        near = arb(0, largest * self.order * arb(2) ** (1 - rounding.bits))
+        return aggregates.determinant([value + near for value in self.values], self.order)
 
     @cached_property
     def others(self) -> list[Ball]:

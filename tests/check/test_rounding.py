@@ -260,3 +260,17 @@ def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
 
     monkeypatch.setattr(torch_reading, "apply", wrong)
     assert _checked(command, f"sum({text})", at, **more).verdict == "disagree"
+
+
+@pytest.mark.parametrize("text", ["det(A@A.T)", "logdet(A@A.T)", "log(det(A@A.T))", "det(A@A.T) - 1"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) -> None:
+    """Products and sums of them are exact, the multipliers of Gaussian elimination are not."""
+    draw = np.random.default_rng(9)
+    for _ in range(12):
+        A = draw.integers(-9, 10, (3, 3)).astype(float)
+        if abs(np.linalg.det(A)) < 0.5:
+            continue
+        answer = Function(text).grad({"A": A}, dtype=dtype)
+        assert answer.check is not None
+        assert answer.check.verdict in ("agree", "inaccurate"), (text, A.tolist())
