@@ -23,6 +23,7 @@ from gradcli.errors import TooLargeError
 from gradcli.language.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.beside import Beside, Way, may_be_met
+from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.footprint import TooManyError
 from gradcli.reference.slopes import Bend, Side
@@ -104,6 +105,12 @@ class Crossings:
 
     def settled(self, asked: Asked) -> Entry | None:
         """The entry; None where nothing is met, and it stays what it is."""
+        try:
+            return self._settled(asked)
+        except OverTimeError as error:
+            return _unknown(asked.entry, f"the check was {error}")
+
+    def _settled(self, asked: Asked) -> Entry | None:
         around = self._around(asked.by)
         if around is None or not around.met:
             return None

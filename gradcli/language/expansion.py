@@ -140,7 +140,7 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
 
     op = ops.TABLE[name]
     if op.name == "einsum":
-        _require_operands(statics[0], count)
+        require_operands(statics[0], count)
     operands = _operands(count) if op.name == "einsum" else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
@@ -191,7 +191,12 @@ def _operands(count: int) -> tuple[str, ...]:
     return tuple(f"x{n}" for n in range(count))
 
 
-def _require_operands(equation: Hashable, count: int) -> None:
+def require_operands(equation: Hashable, count: int) -> None:
+    """Refuse an equation of another number of operands.
+
+    Raises:
+        ShapeError: It is.
+    """
     inputs, _ = letters_of(str(equation))
     if len(inputs) != count:
         raise ShapeError(

@@ -84,6 +84,7 @@ class PythonStatements(Dtypes):
             is_bare
             and len(names) > 1
             and names[-1] in ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype")
+            and self.tokens[start + 2 * len(names) - 1].text != "("  # torch.autograd.grad(y, x)
         ):
             self.attribute(names)
             return None

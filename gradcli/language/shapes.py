@@ -162,8 +162,9 @@ def _derivative(call: Call, operands: list[Shape]) -> Shape:
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:
-    from gradcli.language.expansion import letters_of
+    from gradcli.language.expansion import letters_of, require_operands
 
+    require_operands(equation, len(operands))
     inputs, _ = letters_of(equation)
     shown = ", ".join(map(show, operands))
     if [len(letters) for letters in inputs] != [len(shape) for shape in operands]:

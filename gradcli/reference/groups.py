@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from flint import arb
+
 from gradcli.language.program import Line
 from gradcli.reference import aggregates
 from gradcli.reference.balls import Ball, exists

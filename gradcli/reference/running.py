@@ -234,6 +234,9 @@ class Run:
         operands, shown, name = line.call.operands, self.reference.program.excerpt(line), line.call.op.name
         found: list[Tangent] = []
         for values, of in self._operands_and_tangents(line, tangents):
+            if name == "where" and operands[1] == operands[2]:
+                found.append(of[1])
+                continue
             found.append(
                 branch_tangent(values, of, shown)
                 if name == "where"

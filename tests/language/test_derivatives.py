@@ -32,6 +32,15 @@ TRUTHS: list[tuple[str, str, object]] = [
 """Snippets, the name of what they ask for, and its value by hand."""
 
 
+@pytest.mark.parametrize(
+    "display", ["torch.autograd.grad(y, x)", "torch.autograd.grad(y, x)[0]", "print(torch.autograd.grad(y, x))"]
+)
+def test_a_derivative_without_a_name_is_read(display: str) -> None:
+    """As a notebook shows it."""
+    text = f"import torch; x = torch.tensor(3., requires_grad=True); y = x**2; {display}"
+    assert Function(text).vjp().vjp["x"] == 6
+
+
 @pytest.mark.parametrize(("text", "name", "truth"), TRUTHS, ids=range(len(TRUTHS)))
 def test_what_is_asked_is_answered(text: str, name: str, truth: float) -> None:
     """And not the gradient of something else."""
