@@ -270,6 +270,6 @@ def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) ->
     for A in [np.array([[1.0, 2.0], [3.0, 5.0]]), *draw.integers(-9, 10, (12, 3, 3)).astype(float)]:
         if abs(np.linalg.det(A)) < 0.5:
             continue
-        answer = Function(text).grad({"A": A}, dtype=dtype)
+        answer = Function(text).grad({"A": A}, dtype=dtype)  # type: ignore[arg-type]
         assert answer.check is not None
         assert answer.check.verdict in ("agree", "inaccurate"), (text, A.tolist())
