@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.derivatives import gradients, value
 from gradcli.autodiff.points import Batch, alone, fill, mapped
-from gradcli.autodiff.run import Tensor, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Tensor, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
@@ -114,7 +114,7 @@ class Engine:
         if not self.shape:
             found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
             return [
-                gradient.numpy().reshape(count, *self._shapes[name])
+                array_of(gradient).reshape(count, *self._shapes[name])
                 for name, gradient in zip(self.wrt, found, strict=True)
             ]
         size = math.prod(self.shape)
@@ -123,7 +123,7 @@ class Engine:
         for element in range(size):
             v[:, element] = 1
             for block, gradient in zip(blocks, gradients(y, wrt, v.view(y.shape)), strict=True):
-                block[:, element] = gradient.numpy().reshape(block[:, element].shape)
+                block[:, element] = array_of(gradient).reshape(block[:, element].shape)
             v[:, element] = 0
         return [
             block.reshape(count, *self.shape, *self._shapes[name]) for name, block in zip(self.wrt, blocks, strict=True)

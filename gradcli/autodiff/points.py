@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.derivatives import ROWS_ALWAYS, gradients, value
-from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Atom, Call, Program
@@ -198,7 +198,7 @@ def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Arra
     """VᵀJ of each point, in one backward pass."""
     y = forward.output
     found = gradients(y, [forward.leaves[name] for name in wrt], tensor_of(v, y.dtype))
-    return {name: gradient.detach().numpy() for name, gradient in zip(wrt, found, strict=True)}
+    return {name: array_of(gradient) for name, gradient in zip(wrt, found, strict=True)}
 
 
 def fill(blocks: Mapping[str, Array], forward: Forward, batch: Batch) -> None:
@@ -223,7 +223,7 @@ def _by_rows(blocks: Mapping[str, Array], forward: Forward, rows: int) -> None:
         v[:, row] = 1
         for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
             if block.size:
-                block[:, row] = gradient.reshape(points, -1).detach().numpy()
+                block[:, row] = array_of(gradient.reshape(points, -1))
         v[:, row] = 0
 
 
@@ -242,5 +242,5 @@ def _by_columns(block: Array, forward: Forward, name: str) -> None:
     for column in range(columns):
         v[:, column] = 1
         (found,) = gradients(transposed, [u], v.view(leaf.shape))
-        flat[:, :, column] = found.reshape(points, -1).detach().numpy()
+        flat[:, :, column] = array_of(found.reshape(points, -1))
         v[:, column] = 0

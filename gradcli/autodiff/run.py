@@ -125,8 +125,13 @@ def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
 
 
 def array_of(tensor: Tensor) -> npt.NDArray[Any]:
-    """The numbers of a tensor, without its graph; those of one that torch knows to be 0, and holds nowhere, too."""
-    return np.array(tensor.numpy(force=True))
+    """The numbers of a tensor, without its graph, copied.
+
+    The copy is torch's own, as only torch knows of a tensor that is 0 and held nowhere: NumPy would read a part of it,
+    as the slope of an element of amax may be, at an address that does not exist.
+    """
+    found: npt.NDArray[Any] = tensor.detach().clone().numpy()
+    return found
 
 
 def backward_error(error: RuntimeError) -> Exception:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,6 +69,34 @@ def test_what_torch_knows_to_be_zero_has_numbers() -> None:
     forward = _forward("sum(abs(x))", x=[-2, 3])
     np.testing.assert_array_equal(second.hessian(forward, ("x",))[1]["x"]["x"], np.zeros((2, 2)))
     np.testing.assert_array_equal(second.hvp(forward, {"x": np.ones(2)}, ("x",))[2]["x"], [0, 0])
+
+
+KNOWN_SLOPES = ("abs", "sign", "relu", "floor", "leaky_relu", "hardtanh")
+PARTS = ("{f}(amax([y, x, 0]))", "{f}([y, x, 0])[1]", "sum({f}(cat([[x], [y, x]])[1:]))", "amin({f}(stack([x, y])), 0)")
+
+ALL_HESSIANS = """
+import sys
+import numpy as np
+from gradcli.autodiff import second
+from gradcli.autodiff.run import run
+from gradcli.language.grammar import parse
+for text in sys.stdin.read().splitlines():
+    for x, y in ((0.0, 1.0), (-2.0, 0.5)):
+        inputs = {"x": np.array(x), "y": np.array(y)}
+        forward = run(parse(text), inputs, ("x", "y"), "float64", twice=True)
+        blocks = second.hessian(forward, ("x", "y"))[1]
+        assert sum(float(blocks[a][b]) for a in "xy" for b in "xy") == 0, (text, x, y, blocks)
+"""
+
+
+def test_no_part_of_a_tensor_that_holds_nothing_ends_the_process() -> None:
+    """Of what is linear on either side, in a process of its own: a Hessian that is 0."""
+    texts = [part.format(f=f) for f, part in product(KNOWN_SLOPES, PARTS)]
+    texts += [f"maximum({one}, maximum(x, y))" for one in texts]
+    child = subprocess.run(
+        [sys.executable, "-c", ALL_HESSIANS], input="\n".join(texts), text=True, capture_output=True, check=False
+    )
+    assert (child.returncode, child.stderr) == (0, "")
 
 
 def test_blocks_have_the_shapes_of_both_variables() -> None:
