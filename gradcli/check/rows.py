@@ -131,8 +131,11 @@ class Numbers:
             target = Target(entry.variable, entry.column, entry.row, -1, entry.torch)
             with precision(FIRST_BITS):
                 again = compare(target, ball, self.tolerance, self.dtype, is_last=True)
+            if again is None or (again.verdict == "disagree" and not entry.proven):
+                yield entry  # a limit that is inferred refutes nothing
+                continue
             note = entry.note if entry.verdict == "removable" else ""
-            yield entry if again is None else replace(again, note=again.note or note, proven=False)
+            yield replace(again, note=again.note or note, proven=False)
 
 
 def _of_no_jump(entry: Entry) -> Ball | None:

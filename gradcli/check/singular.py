@@ -245,11 +245,12 @@ class _Surroundings:
         return ""
 
     def _smooth(self, target: Target, trouble: Trouble, ball: Ball) -> Entry | None:
-        """The verdict where the derivative is a limit that is inferred, which is no proof that torch's number is it."""
+        """The verdict where the derivative is a limit that is inferred, which proves nothing of torch's number."""
         with precision(self.neighborhood.bits):
             entry = smooth(target, trouble, ball, self.tolerance, self.dtype)
-        if entry is not None and entry.verdict == "agree":
+        if entry is not None and entry.verdict in ("agree", "disagree"):
             note = f"{trouble.reason}; the limit of the derivative is inferred to be {shown(ball)}, and not proven"
+            note += "" if entry.verdict == "agree" else f"; torch gives {shown_number(target.torch)}"
             return replace(entry, verdict="unchecked", error=None, note=note, proven=False)
         return entry and replace(entry, proven=False)
 

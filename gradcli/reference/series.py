@@ -276,6 +276,12 @@ ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
 
 
 def coefficients_of(name: str, at: Ball) -> list[Ball]:
-    """The power series of an analytic operation around a point, where that is inside of its domain."""
-    found = ANALYTIC[name](arb_series([at, 1], prec=MOST_TERMS))
+    """The power series of an analytic operation around a point, where that is inside of its domain.
+
+    It has numbers that are no numbers where the ball is too wide to divide by what an operation divides by.
+    """
+    try:
+        found = ANALYTIC[name](arb_series([at, 1], prec=MOST_TERMS))
+    except ValueError:  # tanh = sinh/cosh at 1e100, where the balls of both are all numbers
+        return [arb("nan")] * MOST_TERMS
     return [arb(found[k]) for k in range(MOST_TERMS)]

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.check.judge import judge
+from gradcli.check.point import Point, Torch
+from gradcli.language.grammar import parse
 from gradcli.results import Check, Finding
 
 INF = math.inf
@@ -282,3 +285,22 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
     assert check is not None
     assert [(f.row, f.verdict, f.proven) for f in check.findings] == [((0,), "kink", False)]
     assert "torch gives -3.141592653589793, the value on one side, by the sign of a 0" in check.findings[0].note
+
+
+def test_a_limit_that_is_inferred_refutes_nothing() -> None:
+    """No truth that is not proven makes torch's number wrong, here one that is planted; it is shown beside it."""
+    text = "where(x > 1, tanh(x/3), tanh(x/3)) + relu(x - 1)**3"
+    program = parse(text)
+    point = Point.of(program, {program.variables[0]: ()}, {"x": np.array(1.0)})
+    value = Function(text).eval({"x": 1.0}).value
+    for planted in (0.5, -3.0, 1e9):
+        check = judge(point, Torch("float64", value, {"x": np.array(planted)}), ("x",)).check
+        assert (check.verdict, check.findings[0].proven) == ("unchecked", False)
+        assert f"torch gives {planted!r}".removesuffix(".0") in check.findings[0].note
+
+
+def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
+    """Tanh is sinh/cosh in its series, and at 1e200 both are beyond all balls."""
+    for x in (1e100, -1e200, 1e300):
+        assert _check("abs(tanh(floor(x)) - 1)", x).verdict != "disagree"
+        assert _check("tanh(floor_divide(x, 2))", x).verdict != "disagree"
