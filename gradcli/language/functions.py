@@ -9,12 +9,13 @@ snippet has under them, as in Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradcli.errors import LanguageError, Span
 from gradcli.language import ops
 from gradcli.language.grammar import Parser
 from gradcli.language.lines import Operand
+from gradcli.language.names import PREFIXES
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program import Atom
 from gradcli.language.tokens import Token
@@ -124,6 +125,17 @@ class Functions(Parser):
         for theirs, ours in _SAME.items():
             path = ours + path.removeprefix(theirs) if path.startswith(theirs) else path
         return path, position
+
+    def library(self, words: Sequence[str]) -> str:
+        """That of the import: `from numpy import var`, `import jax.numpy as F`."""
+        return super().library([*self.imports.get(words[0], words[0]).split("."), *words[1:]])
+
+    def _as_imported(self, token: Token) -> Token:
+        """A name that an import gave to a function or a module under the name that is known."""
+        last = self.imports.get(token.text, token.text).rpartition(".")[2]
+        is_own = token.text in self.names or token.text in self.variables
+        is_known = last in PREFIXES if self.token.text == "." else self.token.text == "(" and ops.find(last) is not None
+        return replace(token, text=last) if is_known and not is_own else token
 
     # -- definitions
 
@@ -308,7 +320,7 @@ class Functions(Parser):
         """As in the language, and a call of a function of the text."""
         function = self.functions.get(token.text)
         if function is None or token.text in self.names:
-            return super().named(token)
+            return super().named(self._as_imported(token))
         if self.token.text != "(":
             raise self.error(
                 LanguageError, f"'{token.text}' is a function", token.span, hint=f"write {token.text}(...)"

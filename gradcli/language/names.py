@@ -31,6 +31,7 @@ PREFIXES = frozenset(
         "sympy",
         "sp",
         "tf",
+        "tensorflow",
         "jnp",
         "jax",
     ]
@@ -41,7 +42,7 @@ _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
     **dict.fromkeys(("sympy", "sp"), "sympy"),
     "jax": "jax",
-    "tf": "tensorflow",
+    **dict.fromkeys(("tf", "tensorflow"), "tensorflow"),
     "math": "math",
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
@@ -81,12 +82,13 @@ class Names(Matlab):
         name = self.behind_modules(token)
         span = token.span.to(name.span)
         if self.token.text == "(" and name.text not in self.names and name.text not in self.variables:
-            library = library_of([word.text for word in self.tokens[start : self.position : 2]][:-1])
+            library = self.library([word.text for word in self.tokens[start : self.position : 2]])
+            if name.text == "pad" and library in ("numpy", "tensorflow"):
+                shown = self.text[span.start : span.stop]
+                hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
+                raise self.error(LanguageError, f"the widths of {shown} are not read", span, hint=hint)
             operand = self.call(name, span, [], after_dot=name is not token, library=library)
             self.is_pair &= not library
-            if name.text == "pad" and library in ("numpy", "tensorflow"):
-                said = "pad is read as torch's; that of this library counts its pairs from the first dimension on"
-                self.warnings.append(said)
             return operand
         if name is not token and name.text in _MODULE_CONSTANTS:
             return _MODULE_CONSTANTS[name.text], span
@@ -114,6 +116,10 @@ class Names(Matlab):
             raise self.error(LanguageError, message, span, hint=self._without_names(name))
         symbol = self.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
         return symbol, span
+
+    def library(self, words: Sequence[str]) -> str:
+        """The library of a function with the modules before it; a snippet knows where it is imported from."""
+        return library_of(words[:-1])
 
     def _with_arguments(self, name: Token, span: Span) -> str:
         """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""

@@ -79,7 +79,37 @@ def test_a_prefix_brings_the_meaning_of_its_library(text: str, expected: Any) ->
     assert answer.warnings == ()
 
 
-def test_what_cannot_have_that_meaning_is_refused_or_warned_of() -> None:
+IMPORTED: list[tuple[str, str, Any]] = [
+    ("from numpy import var", "var(x)", np.var(X)),
+    ("from numpy import var as v", "v(x)", np.var(X)),
+    ("import numpy as n", "n.var(x)", np.var(X)),
+    ("import jax.numpy as F", "F.var(x)", np.var(X)),
+    ("from jax.nn import gelu", "gelu(x)", _gelu_tanh(X)),
+    ("from jax.nn import gelu as act", "act(x)", _gelu_tanh(X)),
+    ("from jax import nn", "nn.gelu(x)", _gelu_tanh(X)),
+    ("from jax import nn as layers", "layers.gelu(x)", _gelu_tanh(X)),
+    ("from sympy import sinc", "sinc(x)", np.sin(X) / X),
+    ("import tensorflow", "tensorflow.nn.leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
+    ("from tensorflow.nn import leaky_relu", "leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
+    ("from torch import var", "var(x)", np.var(X, ddof=1)),
+    ("from torch.nn.functional import gelu", "gelu(x)", _gelu(X)),
+    ("import torch.nn.functional as G", "G.gelu(x)", _gelu(X)),
+]
+
+
+@pytest.mark.parametrize(("line", "text", "expected"), IMPORTED, ids=[f"{one}: {text}" for one, text, _ in IMPORTED])
+def test_an_import_brings_the_meaning_of_its_library(line: str, text: str, expected: Any) -> None:
+    """The same names, imported by a snippet, whatever it calls them."""
+    answer = Function(f"{line}\ny = {text}").eval({"x": X})
+    np.testing.assert_allclose(answer.value, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_what_a_snippet_defines_is_no_longer_imported() -> None:
+    """A definition behind an import, and a variable of the same name."""
+    assert Function("from numpy import var\ndef var(x): return 2*x\ny = var(x)").eval({"x": 3}).value == 6
+
+
+def test_what_cannot_have_that_meaning_is_refused() -> None:
     """A base that torch does not take, a third tensor, an axis that is a tensor, pairs of pad."""
     for text in ("torch.log(x, 2)", "np.log(x, x)", "x.log(2)", "np.maximum(x, x, x)", "np.max(x, x)"):
         with pytest.raises(LanguageError, match="too many"):
@@ -87,8 +117,10 @@ def test_what_cannot_have_that_meaning_is_refused_or_warned_of() -> None:
     with pytest.raises(LanguageError, match="approximate"):
         Function("F.gelu(x, approximate=True)")
     for prefix in ("np", "jnp", "jax.numpy", "tf"):
-        (warning,) = Function(f"{prefix}.pad(x, (1, 2))").eval({"x": X}).warnings
-        assert "pairs from the first dimension on" in warning
+        for widths in ("(1, 2)", "1", "((1, 2),)", "[[1, 2], [0, 1]]"):
+            with pytest.raises(LanguageError, match=rf"the widths of {prefix}.pad are not read") as caught:
+                Function(f"{prefix}.pad(x, {widths})")
+            assert "F.pad(x, (left, right))" in (caught.value.hint or "")
     assert Function("F.pad(x, (1, 2))").eval({"x": X}).warnings == ()
 
 
