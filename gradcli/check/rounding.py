@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
+from gradcli.check.along import STEP
 from gradcli.check.compare import FORMATS
 from gradcli.check.entry import Entry, Tolerance
 from gradcli.check.point import Point
@@ -72,9 +73,11 @@ def _excused(point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Bac
     forward = _Columns(point, rows, targets, dtype)
     faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
     sound = _Back(point, targets, dtype, faulty=False) if faults else None
+    is_along = STEP in point.program.names and any(line.call.op.computed_along for line in back.source.lines)
+    through = _Back(point, targets, dtype, along=True) if is_along else back
     found = []
     for target, entry in wrong:
-        excuse = forward.excuse(target) or back.excuse(target)
+        excuse = forward.excuse(target) or back.excuse(target) or through.excuse(target)
         if excuse and sound is not None and not sound.excuse(target) and sound.outcome(target) is not None:
             excuse = f"{_surviving(entry, dtype)}: {' and '.join(faults)}"
         elif excuse == COVERED:
@@ -147,14 +150,16 @@ class _Columns:
 class _Back:
     """Torch's backward passes over balls of the dtype, each run once."""
 
-    def __init__(self, point: Point, targets: Sequence[Target], dtype: str, *, faulty: bool = True) -> None:
+    def __init__(
+        self, point: Point, targets: Sequence[Target], dtype: str, *, faulty: bool = True, along: bool = False
+    ) -> None:
         self.dtype, self.rounding = dtype, FORMATS[dtype]
         of: Point = point
         self.u: Mapping[str, Array] | None = None
         if point.tangent_of is not None:
             of, self.u = point.tangent_of
         self.source = of.source or of.typed
-        self.program = computed(self.source, faulty=faulty)
+        self.program = computed(self.source, faulty=faulty, along=along)
         self._passes: Passes | None = None
         self._adjoints: dict[int, dict[Direction, Adjoint]] = {}
         shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)

@@ -68,14 +68,15 @@ def expansion(
     return _expansion(program, keep, definition, shares=shares)
 
 
-def computed(program: Program, *, faulty: bool = True) -> Program:
+def computed(program: Program, *, faulty: bool = True, along: bool = False) -> Program:
     """The same function in the operations that torch's passes go through, with their own backward formulas.
 
     Args:
         program: The function.
         faulty: Whether also where torch's way is known to give another derivative.
+        along: Whether the derivative is one along a direction.
     """
-    return _expansion(program, _has_formula, partial(_computed, faulty=faulty), shares=True).program
+    return _expansion(program, _has_formula, partial(_computed, faulty=faulty, along=along), shares=True).program
 
 
 def _expansion(
@@ -151,11 +152,11 @@ def _has_formula(call: Call) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: bool) -> Program:
+def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: bool, along: bool) -> Program:
     """As `definition`, in torch's own words."""
     op = ops.TABLE[name]
-    text = op.computed if faulty or not op.fault else ""
-    return computed(_written(name, statics, count, text), faulty=faulty)
+    text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
+    return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:

@@ -89,6 +89,19 @@ def test_a_known_fault_of_torch_is_called_by_its_name(command: str, text: str, x
     assert note in check.findings[0].note
 
 
+def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
+    """Torch has one formula for the gradient, one along a direction, and two for the second derivatives."""
+    generator = np.random.default_rng(11)
+    function = Function("binary_cross_entropy(p, t)")
+    for least in (1e-14, 1e-13, 1e-12, 1e-11, 1e-8, 1e-4):
+        p = least * generator.uniform(0.5, 2)
+        at = {"p": float(generator.choice([p, 1 - p])), "t": generator.uniform()}
+        u = {name: generator.uniform(-1, 1) for name in at}
+        for answer in (function.hessian(at), function.jvp(at, u), function.hvp(at, {"p": u["p"]}), function.grad(at)):
+            assert answer.check is not None
+            assert answer.check.verdict in ("agree", "inaccurate"), (at, answer.check.findings)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_fault_is_not_named_where_it_is_not_to_blame(dtype: str) -> None:
     """1 - cos(x) lost the digits, in front of a softplus that is far from its threshold."""
