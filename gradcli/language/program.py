@@ -161,6 +161,10 @@ class Program:
         return expand(self)
 
 
+_Key: TypeAlias = tuple[str, tuple[Atom, ...], tuple[Hashable, ...]]
+"""What makes a call, which is quicker to find than the call."""
+
+
 @dataclass
 class Builder:
     """Appends lines, each distinct call once, or as often as it is asked for where lines are not shared."""
@@ -169,7 +173,7 @@ class Builder:
     source: str = "EXPR"
     shares: bool = True
     lines: list[Line] = field(default_factory=list)
-    _known: dict[Call, sympy.Symbol] = field(default_factory=dict)
+    _known: dict[_Key, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
@@ -181,15 +185,15 @@ class Builder:
         constant = self._exact(op, operands, span)
         if constant is not None:
             return constant
-        call = Call(op, operands, statics)
-        symbol = self._known.get(call) if self.shares else None
+        key = op, operands, statics
+        symbol = self._known.get(key) if self.shares else None
         if symbol is None:
             if len(self.lines) >= MAX_LINES:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
             symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
-            self._known[call] = symbol
+            self._known[key] = symbol
             self._places[symbol] = len(self.lines)
-            self.lines.append(Line(symbol, call, span))
+            self.lines.append(Line(symbol, Call(op, operands, statics), span))
         return symbol
 
     def made_of(self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False) -> tuple[list[Line], set[Atom]]:
@@ -220,7 +224,7 @@ class Builder:
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""
         for line in self.lines[mark:]:
-            self._known.pop(line.call, None)
+            self._known.pop((line.call.args[0].value, line.call.operands, line.call.statics), None)
             del self._places[line.symbol]
         del self.lines[mark:]
 

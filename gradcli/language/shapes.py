@@ -180,6 +180,8 @@ def _require_equation(equation: str, operands: list[Shape]) -> None:
 
 
 def _require_ranks(call: Call, operands: list[Shape]) -> None:
+    if not call.op.ranks:
+        return
     for parameter, operand in zip(call.op.operands, operands, strict=False):
         rank = call.op.ranks.get(parameter, len(operand))
         if len(operand) != rank:
@@ -204,6 +206,8 @@ def require_work(call: Call, operands: list[Shape]) -> None:
 
 def broadcast(operands: list[Shape]) -> Shape:
     """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
+    if all(shape == operands[0] for shape in operands):
+        return operands[0]
     result: list[int] = []
     for position in range(1, max(map(len, operands)) + 1):
         sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}

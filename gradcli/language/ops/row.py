@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 
 class Kind(Enum):
@@ -34,7 +35,7 @@ REQUIRED = Required.REQUIRED
 Default = int | float | bool | str | None | tuple[int, ...] | Required
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Op:
     """One operation: one row of the table.
 
@@ -116,7 +117,7 @@ class Op:
     caveat: str = ""
     example: str = ""
 
-    @property
+    @cached_property
     def operands(self) -> tuple[str, ...]:
         """The parameters that take expressions."""
         return tuple(name for name in self.signature if name not in self.statics)
