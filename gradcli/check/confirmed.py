@@ -13,6 +13,7 @@ from gradcli.check.formulas import confirm, refutation
 from gradcli.check.judge import Evidence
 from gradcli.check.point import Point
 from gradcli.language.program import Program
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import Derivative, differentiate
@@ -61,7 +62,7 @@ def derive(point: Point, names: Sequence[str]) -> Derived:
 
 
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
-    """What the reference finds of these variables' columns at a point; None where that is over its budget."""
+    """What the reference finds of these variables' columns at a point; None where that is over its budget or limit."""
     directions = [
         (symbol, j)
         for symbol in point.program.variables
@@ -70,10 +71,11 @@ def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     ]
     chosen = directions[:: 1 + len(directions) // MOST_DIRECTIONS]
     try:
-        plan = Reference(point.program, point.shapes, point.inputs).plan(chosen, None)
-    except OverBudgetError:
+        with time_limit():
+            plan = Reference(point.program, point.shapes, point.inputs).plan(chosen, None)
+            return Evidence(chosen, plan.run(FIRST_BITS).columns, None, FIRST_BITS)
+    except (OverBudgetError, OverTimeError):
         return None
-    return Evidence(chosen, plan.run(FIRST_BITS).columns, None, FIRST_BITS)
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[str, str]:

@@ -108,7 +108,7 @@ class Crossings:
         try:
             return self._settled(asked)
         except OverTimeError as error:
-            return _unknown(asked.entry, f"the check was {error}")
+            return _unknown(asked.entry, f"that was {error}")
 
     def _settled(self, asked: Asked) -> Entry | None:
         around = self._around(asked.by)

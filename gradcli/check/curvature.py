@@ -30,7 +30,7 @@ from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.rows import EXISTING, Numbers, Rows, Slopes
 from gradcli.check.summary import Part, summarize
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.deadline import time_limit
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.reference.writing import NoTangentError
@@ -106,7 +106,14 @@ def judge_hvp(
         wrt: The variables of Hu, in order.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    numbers = Numbers(point, dtype, tolerance or TOLERANCE[dtype])
+    with time_limit():  # one for the slope and the product
+        return _judged_hvp(Numbers(point, dtype, tolerance or TOLERANCE[dtype]), slope, hvp, u, wrt)
+
+
+def _judged_hvp(
+    numbers: Numbers, slope: float, hvp: Mapping[str, Array], u: Mapping[str, Array], wrt: tuple[str, ...]
+) -> Curvature:
+    point = numbers.point
     beside = judge(along(point, u), numbers.torch({STEP: np.full(numbers.shape, slope)}), (STEP,), numbers.tolerance)
     slopes = [_along(e) for e in beside.parts[0].decided]
     crossings, direction = numbers.crossings(), way(u)
@@ -255,10 +262,10 @@ def _columns(
     """Derivatives that exist, exact zeros included."""
     reference = Reference(point.program, point.shapes, point.inputs)
     try:
-        plan = reference.plan(directions, None if rows is None else np.array(rows, dtype=np.int64))
-    except OverBudgetError:
+        with time_limit():
+            found = reference.plan(directions, None if rows is None else np.array(rows, dtype=np.int64)).run(bits)
+    except (OverBudgetError, OverTimeError):
         return {}
-    found = plan.run(bits)
     known: dict[tuple[int, int], Ball] = {}
     for d in range(len(directions)):
         for row in range(point.rows) if rows is None else rows:

@@ -30,6 +30,7 @@ from gradcli.language.shapes import infer
 from gradcli.language.sources import array_of
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Trouble
 from gradcli.results import Check, Finding
@@ -116,8 +117,9 @@ def confirm_known(point: Point, derivative: Derivative, known: Known | None, ask
         ask: What it knows elsewhere.
     """
     try:
-        return _confirm(point, derivative, known, ask)
-    except NotImplementedError as error:
+        with time_limit():
+            return _confirm(point, derivative, known, ask)
+    except (NotImplementedError, OverTimeError) as error:
         return Confirmation(holds=False, note=str(error))
 
 

@@ -103,10 +103,14 @@ class _Judge:
         torch = survey.torch
         if survey.entries == 0:
             return Part(0, (), "all", ("there are no entries to check",)), None
+        too_much = None
         for selection in selections(survey):
+            if (asked := self._asked(selection)) == too_much:
+                continue
             try:
                 plan = self.reference.plan(selection.directions, selection.rows)
             except OverBudgetError:
+                too_much = asked
                 continue
             found = plan.run(FIRST_BITS)
             evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
@@ -123,6 +127,11 @@ class _Judge:
             return part, evidence
         note = "even one entry was over the budget of the reference"
         return Part(survey.entries, (), "none", (note,), is_whole=False), None
+
+    def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
+        """The columns and the rows of a selection, None for all."""
+        is_all = selection.rows is None or len(selection.rows) == self.point.rows
+        return frozenset(selection.directions), None if is_all else frozenset(selection.rows.tolist())
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """That a derivative by an infinite number is a limit."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from flint import arb
 
@@ -28,6 +29,7 @@ from gradcli.check.sides import (
 )
 from gradcli.check.target import Sight, Target
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.duals import Direction, Plan, Reference
 from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
 from gradcli.reference.rules import Outcome, Trouble
@@ -38,7 +40,8 @@ MOST_WORK = 6_000
 MOST_SIDES = 60_000
 """Ball operations of the looks from the left and from the right, one input after the other."""
 
-CLOSELY = "; whether that is so of the whole function was over the budget"
+WHOLE = "whether that is so of the whole function"
+"""What was not looked at."""
 
 _Way = tuple[tuple[Sight, ...], ...]
 """What is seen on a way to the point, nearer and nearer, in one sequence or several."""
@@ -55,26 +58,37 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
     """
     beyond = [one for one in missing if one.target.variable is not None and reference.is_infinite(one.target.place)]
     entries = [one.target.entry("undefined", note=one.trouble.reason, proven=one.trouble.decided) for one in beyond]
-    found, waiting = by_sides(reference, [one for one in missing if one not in beyond], tolerance, dtype)
-    entries += found
-    found, waiting = by_rays(reference, waiting, tolerance, dtype)
-    entries += found
-    for bits in BITS:
-        if not waiting:
-            return entries
-        plan, looked_at, left = _affordable(reference, waiting)
-        entries += [_unseen(one.target, one.trouble) for one in left]
-        if plan is None:
-            return entries
-        surroundings = _Surroundings(plan, bits, tolerance, dtype)
-        waiting = []
-        for one in looked_at:
-            entry = surroundings.verdict(one.target, one.trouble)
-            if entry is None:
-                waiting.append(one)
-            else:
-                entries.append(entry)
+    waiting = [one for one in missing if one not in beyond]
+    try:
+        with looks_limit():
+            for look in (by_sides, by_rays, *(partial(_around_at, bits) for bits in BITS)):
+                if not waiting:
+                    return entries
+                found, waiting = look(reference, waiting, tolerance, dtype)
+                entries += found
+    except OverTimeError as error:
+        why = f"{WHOLE} was {error}"
+        return entries + [_unseen(one.target, one.trouble, why) for one in waiting]
     return entries + [_unknown(one.target, one.trouble) for one in waiting]
+
+
+def _around_at(
+    bits: int, reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str
+) -> tuple[list[Entry], list[Missing]]:
+    """What the function does around the point, at this precision, says of the targets that the budget admits."""
+    plan, looked_at, left = _affordable(reference, missing)
+    entries = [_unseen(one.target, one.trouble, f"{WHOLE} was over the budget") for one in left]
+    if plan is None:
+        return entries, []
+    surroundings = _Surroundings(plan, bits, tolerance, dtype)
+    waiting = []
+    for one in looked_at:
+        entry = surroundings.verdict(one.target, one.trouble)
+        if entry is None:
+            waiting.append(one)
+        else:
+            entries.append(entry)
+    return entries, waiting
 
 
 def at_jumps(reference: Reference, entries: Sequence[Entry], tolerance: Tolerance, dtype: str) -> list[Entry]:
@@ -208,7 +222,7 @@ class _Surroundings:
             if self._is_smooth(target):
                 return self._smooth(target, trouble, slopes[0].ball)
             if not all(one.kind == "finite" for one in slopes):
-                return _unseen(target, trouble)
+                return _unseen(target, trouble, f"{WHOLE} was over the budget")
             return target.entry("kink", note=f"{trouble.reason}; the slopes around the point differ", proven=False)
         left, right = (self._quotient(side, target, trouble, sign) for side, sign in zip(sides, (-1, 1), strict=True))
         if "unknown" in (left.kind, right.kind):
@@ -279,8 +293,8 @@ def _around(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
     return ", and its slope has no limit: it depends on the way"
 
 
-def _unseen(target: Target, trouble: Trouble) -> Entry:
-    return target.entry("unchecked", note=f"{trouble.reason}{CLOSELY}", proven=False)
+def _unseen(target: Target, trouble: Trouble, why: str) -> Entry:
+    return target.entry("unchecked", note=f"{trouble.reason}; {why}", proven=False)
 
 
 def _unknown(target: Target, trouble: Trouble) -> Entry:

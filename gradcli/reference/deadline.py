@@ -11,26 +11,33 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-SECONDS = 10.0
+SECONDS = 5.0
 """Of one check; most take a thousandth of it."""
+
+LOOKS = 2.0
+"""Of it for what a function does around the points where derivatives are missing."""
 
 
 @dataclass
 class _Limit:
-    """When the thread's time ends, and until when on the wall clock, which is quick to read, it cannot have ended."""
+    """When the thread's time ends, and until when on the wall clock, which is quick to read, it cannot have ended.
+
+    `seconds` is how long it was.
+    """
 
     end: float
     look: float
+    seconds: float
 
 
 _LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
 
 
 class OverTimeError(Exception):
-    """The check would take longer than `SECONDS`."""
+    """The check would take longer than `SECONDS`, or a part of it longer than its own limit."""
 
-    def __init__(self) -> None:
-        super().__init__(f"over the time limit of {SECONDS:g} seconds")
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"over the time limit of {seconds:g} seconds")
 
 
 @contextmanager
@@ -39,7 +46,25 @@ def time_limit() -> Iterator[None]:
     if _LIMIT.get() is not None:
         yield
         return
-    token = _LIMIT.set(_Limit(time.thread_time() + SECONDS, time.monotonic() + SECONDS))
+    with _limited(_limit_of(SECONDS)):
+        yield
+
+
+@contextmanager
+def looks_limit() -> Iterator[None]:
+    """Run a block with the limit of `LOOKS`, within the limit that it is inside of."""
+    around, own = _LIMIT.get(), _limit_of(LOOKS)
+    with _limited(own if around is None or own.end < around.end else around):
+        yield
+
+
+def _limit_of(seconds: float) -> _Limit:
+    return _Limit(time.thread_time() + seconds, time.monotonic() + seconds, seconds)
+
+
+@contextmanager
+def _limited(limit: _Limit) -> Iterator[None]:
+    token = _LIMIT.set(limit)
     try:
         yield
     finally:
@@ -57,5 +82,5 @@ def require_time() -> None:
         return
     left = limit.end - time.thread_time()
     if left <= 0:
-        raise OverTimeError
+        raise OverTimeError(limit.seconds)
     limit.look = now + left

@@ -135,13 +135,15 @@ class Reference:
         Raises:
             OverBudgetError: more than `BUDGET` ball operations.
         """
+        plan = Plan(self, directions)
         try:
+            self._reach(plan, None if rows is None else self._wanted(rows))
             if judges_value:
-                return self._planned(directions, rows, judges_value=True)
-        except TooManyError:
-            pass
-        try:
-            return self._planned(directions, rows, judges_value=False)
+                try:
+                    return self._planned(plan, rows, judges_value=True)
+                except TooManyError:
+                    pass
+            return self._planned(plan, rows, judges_value=False)
         except TooManyError:
             raise OverBudgetError from None
 
@@ -174,9 +176,9 @@ class Reference:
             raise OverBudgetError from None
         return {atom: elements for atom, (_, elements) in plan.pairs.items()}
 
-    def _planned(self, directions: Sequence[Direction], rows: Flat | None, *, judges_value: bool) -> Plan:
-        plan = Plan(self, directions, judges_value=judges_value)
-        self._reach(plan, None if rows is None else self._wanted(rows))
+    def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
+        """The plan, whose directions are followed, with the values that it needs."""
+        plan.judges_value = judges_value
         start = self._values_for_slopes(plan)
         if judges_value:
             judged = self._judged(plan) if rows is None else rows
@@ -234,7 +236,7 @@ class Reference:
                         entering.append((k, source, d[source], out))
             if entering:
                 self._join(plan, line, entering)
-                total += len(plan.pairs[line.symbol][0])
+                total += sum(len(source) for _, source, _, _ in entering)
                 self._require(total)
 
     def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:

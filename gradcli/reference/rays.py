@@ -18,6 +18,7 @@ from sympy import Expr
 from gradcli.language.ops import Kind
 from gradcli.language.program import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Direction, Plan, is_linear
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Trouble, exponent_of, rule_of
@@ -80,6 +81,7 @@ class Rays:
                     self.known.setdefault(symbol, {})[j] = ray(value, side)
             for line in program.lines:
                 if line.symbol in self.plan.pairs and line.symbol in self.plan.needed:
+                    require_time()
                     directions, elements = self.plan.pairs[line.symbol]
                     reached = np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[line.symbol])
                     self.known[line.symbol] = self._line(line, reached)

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.reference import deadline
-from gradcli.reference.deadline import OverTimeError, require_time, time_limit
+from gradcli.check import singular
+from gradcli.language.program import Line
+from gradcli.reference import deadline, duals
+from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat
 from gradcli.report.json import reply
 
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -58,6 +62,54 @@ def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "time limit" in str(found.notes)
 
 
+def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was decided before stays, and what was not looked at is unchecked, with the reason."""
+    monkeypatch.setattr(deadline, "LOOKS", 0.0)
+    found = Function("stack([abs(x), relu(x), x**2])").jacobian({"x": 0.0}).check
+    assert found is not None
+    assert found.verdict == "unchecked"
+    assert (found.checked, found.entries) == (1, 3)
+    assert "over the time limit of 0 seconds" in str(found.findings)
+
+
+def test_what_was_seen_before_the_time_ran_out_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kink is a kink, whatever is not known of the others."""
+
+    def late(*_: object) -> None:
+        raise OverTimeError(2.0)
+
+    monkeypatch.setattr(singular, "by_rays", late)
+    found = Function("abs(x) + abs(y)**0.5").grad({"x": 0.0, "y": 0.0}).check
+    assert found is not None
+    assert {finding.verdict for finding in found.findings} == {"kink", "unchecked"}
+    assert (found.checked, found.entries) == (1, 2)
+
+
+def test_the_limit_of_looks_is_within_that_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which may have less time left."""
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    monkeypatch.setattr(deadline, "LOOKS", 300.0)
+    with time_limit(), looks_limit(), pytest.raises(OverTimeError, match="of 0 seconds"):
+        require_time()
+
+
+def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was compared before counts, and a claim that only fails elsewhere is left open."""
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    (claim,) = Function("x**3").check({"x": 1.0}, claim={"x": "3*x"}).claims
+    assert (claim.status, claim.points) == ("no counterexample", 1)
+    (claim,) = Function("x**3").check({"x": 2.0}, claim={"x": "x**2"}).claims
+    assert claim.status == "refuted"
+
+
+def test_the_confirmation_of_formulas_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A formula that there is no time to confirm is not shown."""
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    found = Function("sum(sin(x))").grad({"x": [1.0, 2.0]}, check=False)
+    assert not found.symbolic
+    assert "could not confirm" in str(found.symbolic_omitted)
+
+
 def test_a_limit_inside_of_another_shares_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else many small checks would take many limits."""
     spent, passed = iter([0.0, 4.0, 11.0, 100.0]), iter([0.0, 99.0, 199.0])
@@ -70,3 +122,25 @@ def test_a_limit_inside_of_another_shares_its_time(monkeypatch: pytest.MonkeyPat
             require_time()
     require_time()  # without a limit, nothing is asked of the clock
     assert next(spent) == 100.0
+
+
+def test_the_work_of_long_texts_that_is_over_the_budget_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is what a text of twice the length has behind that."""
+    counts = []
+    entered = Reference._entered
+    calls: list[int] = []
+
+    def counted(self: Reference, line: Line, k: int, *rest: Any) -> tuple[Flat, Flat]:
+        calls.append(k)
+        return entered(self, line, k, *rest)
+
+    monkeypatch.setattr(Reference, "_entered", counted)
+    monkeypatch.setattr(duals, "BUDGET", 100)
+    for n in (500, 1000):
+        calls.clear()
+        found = Function("+".join(["x"] * n)).grad({"x": 1.0}).check
+        assert found is not None
+        assert found.verdict == "unchecked"
+        assert "budget" in str(found.notes)
+        counts.append(len(calls))
+    assert counts[0] == counts[1] < 500

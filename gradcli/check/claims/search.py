@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from gradcli.check.claims.reading import VECTOR
 from gradcli.check.formulas import BOXES
 from gradcli.language.indexing import Shape
 from gradcli.language.program import Program
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
 
 SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
@@ -70,7 +72,7 @@ class Search:
         self.weights = comparison.subject.weights
 
     def run(self, points: int, *, only: str = "") -> Found:
-        """Look at points until one refutes that shows it, `points` of them count, or the work is done.
+        """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done.
 
         Args:
             points: How many.
@@ -81,17 +83,20 @@ class Search:
         most = max(FEWEST, MOST_WORK // self.comparison.work)
         tried = itertools.islice(self.breakpoints(), min(most // 2, MOST_BREAKPOINTS))
         around = itertools.islice(self.points(), min(most, TRIES * points))
-        for is_met, (inputs, v) in itertools.chain(zip(itertools.repeat(1), tried), zip(itertools.repeat(0), around)):
-            look = self.comparison.look({**self.given, only: inputs[only]} if only else inputs, v)
-            if look.shows:
-                return Found(counted + met + 1, self._simpler(look))
-            hidden = look if hidden is None and look.worst is not None else hidden
-            if look.seen and is_met:
-                met += 1
-            elif look.seen:
-                counted += 1
-            if counted >= points:
-                break
+        with suppress(OverTimeError), time_limit():
+            for is_met, (inputs, v) in itertools.chain(
+                zip(itertools.repeat(1), tried), zip(itertools.repeat(0), around)
+            ):
+                look = self.comparison.look({**self.given, only: inputs[only]} if only else inputs, v)
+                if look.shows:
+                    return Found(counted + met + 1, self._simpler(look))
+                hidden = look if hidden is None and look.worst is not None else hidden
+                if look.seen and is_met:
+                    met += 1
+                elif look.seen:
+                    counted += 1
+                if counted >= points:
+                    break
         return Found(counted + met, hidden)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:

@@ -20,6 +20,7 @@ from gradcli.check.claims.search import MOST_WORK, Search
 from gradcli.check.entry import Tolerance, to_float
 from gradcli.language.indexing import show
 from gradcli.language.values import Value
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 
 POINTS = 100
@@ -121,9 +122,13 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
 
 
 def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
-    """The likeliest mistake, from the point that refutes the claim and a few others."""
-    looks, right = _several(search)
-    likeliest = mistake(comparison, [failing, *looks])
+    """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
+    try:
+        with time_limit():
+            looks, right = _several(search)
+            likeliest = mistake(comparison, [failing, *looks])
+    except OverTimeError:
+        return ""
     return f"right at some points, and elsewhere {likeliest}" if likeliest and right >= FEWEST_RIGHT else likeliest
 
 
