@@ -130,8 +130,8 @@ class _Judge:
 
     def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
         """The columns and the rows of a selection, None for all."""
-        is_all = selection.rows is None or len(selection.rows) == self.point.rows
-        return frozenset(selection.directions), None if is_all else frozenset(selection.rows.tolist())
+        rows = None if selection.rows is None else frozenset(selection.rows.tolist())
+        return frozenset(selection.directions), None if rows and len(rows) == self.point.rows else rows
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """That a derivative by an infinite number is a limit."""

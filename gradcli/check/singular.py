@@ -7,7 +7,7 @@ does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a lim
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,6 +43,9 @@ MOST_SIDES = 60_000
 WHOLE = "whether that is so of the whole function"
 """What was not looked at."""
 
+_Look = Callable[[Reference, Sequence[Missing], Tolerance, str], tuple[list[Entry], list[Missing]]]
+"""What is decided, and what is left for the next look."""
+
 _Way = tuple[tuple[Sight, ...], ...]
 """What is seen on a way to the point, nearer and nearer, in one sequence or several."""
 
@@ -59,9 +62,10 @@ def settle(reference: Reference, missing: Sequence[Missing], tolerance: Toleranc
     beyond = [one for one in missing if one.target.variable is not None and reference.is_infinite(one.target.place)]
     entries = [one.target.entry("undefined", note=one.trouble.reason, proven=one.trouble.decided) for one in beyond]
     waiting = [one for one in missing if one not in beyond]
+    looks: list[_Look] = [by_sides, by_rays, *(partial(_around_at, bits) for bits in BITS)]
     try:
         with looks_limit():
-            for look in (by_sides, by_rays, *(partial(_around_at, bits) for bits in BITS)):
+            for look in looks:
                 if not waiting:
                     return entries
                 found, waiting = look(reference, waiting, tolerance, dtype)
