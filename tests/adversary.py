@@ -153,7 +153,7 @@ def _is_of(finding: Finding, entry: Entry) -> bool:
         own = ((entry.by, entry.row), (entry.variable, entry.column))
         return ((finding.by, finding.row), (finding.variable, finding.column)) in (own, own[::-1])
     if entry.column is None:
-        return finding.of == "jvp" or finding.row is not None
+        return finding.of == "jvp"
     return (finding.variable, finding.column) == (entry.variable, entry.column) and finding.row in (None, entry.row)
 
 

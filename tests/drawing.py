@@ -324,15 +324,9 @@ def draw_curved(r: Random) -> Question:
 def draw_crossing(r: Random) -> Question:
     """Hessians of piecewise polynomials where kinks cross."""
     one = crossings.draw(r, r.randint(2, 3))
-    at = {
-        name: float(r.choice([0, 0, 0, 1, -1]))
-        for name in "xy"
-        if name in one.text.replace("max", "").replace("relu", "")
-    }
-    if not at:
-        return draw_crossing(r)
-
-    return Question("crossing", "hessian", Tree(one.text, lambda _: None), at, piecewise=one.run)
+    tree = Tree(one.text, lambda _: None)
+    at = _used(tree, {name: float(r.choice([0, 0, 0, 1, -1])) for name in "xy"})
+    return Question("crossing", "hessian", tree, at, piecewise=one.run)
 
 
 DRAWS: list[Callable[[Random], Question]] = [

@@ -10,6 +10,7 @@ import pytest
 from mpmath import mp
 
 from gradcli.results import Check, Finding
+from gradcli.results.verdicts import Verdict
 from tests import adversary, crossings
 from tests import one_sided as s
 from tests.adversary import Entry
@@ -107,24 +108,24 @@ def _entry(torch: float, truth: Truth) -> Entry:
     return Entry("x", (), (), torch, truth)
 
 
-def _finding(verdict: str) -> Finding:
-    return Finding("x", (), (), verdict, 1.0, 1.0, 0.0, "")  # type: ignore[arg-type]
+def _said(verdict: Verdict) -> Check:
+    finding = Finding("x", (), (), verdict, 1.0, 1.0, 0.0, "")
+    return Check(verdict, 1, 1, 0.0, () if verdict == "agree" else (finding,), 0 if verdict == "agree" else 1)
 
 
-AGREE = Check("agree", 1, 1, 0.0)
 QUESTION = Question("", "grad", X, {"x": 0.0})
 TWO, NONE, ZERO = Truth(True, mp.mpf(2), mp.mpf(2)), Truth(False), Truth(True, mp.zero, mp.one)
 
 
 @pytest.mark.parametrize(
-    ("entry", "finding", "expected"),
+    ("entry", "verdict", "expected"),
     [
-        (_entry(2.0, TWO), "", ""),
-        (_entry(2.001, TWO), "", "WRONG AGREE"),
-        (_entry(math.nan, TWO), "", "WRONG AGREE"),
-        (_entry(2.0, NONE), "", "WRONG AGREE (no derivative)"),
-        (_entry(1e-16, ZERO), "", ""),
-        (_entry(1e-9, ZERO), "", "WRONG AGREE"),
+        (_entry(2.0, TWO), "agree", ""),
+        (_entry(2.001, TWO), "agree", "WRONG AGREE"),
+        (_entry(math.nan, TWO), "agree", "WRONG AGREE"),
+        (_entry(2.0, NONE), "agree", "WRONG AGREE (no derivative)"),
+        (_entry(1e-16, ZERO), "agree", ""),
+        (_entry(1e-9, ZERO), "agree", "WRONG AGREE"),
         (_entry(2.0, TWO), "kink", "WRONG ALARM (kink)"),
         (_entry(2.5, TWO), "disagree", "FALSE DISAGREE"),
         (_entry(2.5, replace(TWO, is_tie=True)), "disagree", ""),
@@ -132,7 +133,7 @@ TWO, NONE, ZERO = Truth(True, mp.mpf(2), mp.mpf(2)), Truth(False), Truth(True, m
         (_entry(1e-16, ZERO), "inaccurate", "WRONG ALARM (inaccurate)"),
     ],
 )
-def test_each_wrong_verdict_is_seen(entry: Entry, finding: str, expected: str) -> None:
+def test_each_wrong_verdict_is_seen(entry: Entry, verdict: Verdict, expected: str) -> None:
     """Planted verdicts."""
-    check = replace(AGREE, verdict=finding, findings=(_finding(finding),), findings_count=1) if finding else AGREE
-    assert [fault.kind for fault in adversary.judged(QUESTION, check, [entry])] == [expected] * bool(expected)
+    found = [fault.kind for fault in adversary.judged(QUESTION, _said(verdict), [entry])]
+    assert found == [expected] * bool(expected)
