@@ -27,6 +27,7 @@ from gradcli.results import Check, Finding
 from tests import drawing
 from tests.derived import DIGITS, Truth, curved, derivatives, slope, weighted
 from tests.drawing import Question
+from tests.trees import Tree
 
 RTOL = {"float64": 2.0**-30, "float32": 2.0**-16}
 ROUNDINGS, FEW = 64, 8
@@ -88,24 +89,36 @@ def entries(question: Question, answer: Any) -> list[Entry]:
 
 
 def _first(question: Question, answer: Any) -> Iterator[Entry]:
+    if question.elements:
+        yield from _elementwise(question, question.elements, answer)
+        return
     for name, index, column in _places(question):
-        if question.elements:
-            asked, truths = question.of_element(index), []
-            truths = derivatives(question.elements, asked, {(name, 0): 1.0})
-            rows, v = [column], question.v[index : index + 1]
-        else:
-            truths = derivatives(question.tree, question, {(name, index): 1.0})
-            rows, v = [(row,) if answer.value.ndim else () for row in range(len(truths))], question.v
+        truths = derivatives(question.tree, question, {(name, index): 1.0})
+        if len(truths) != answer.value.size:
+            continue  # one of them has no value
         if question.command == "grad":
             yield Entry(name, (), column, float(answer.grad[name][column]), truths[0])
             continue
-        if len(rows) != answer.value.size and not question.elements:
-            continue  # not known
-        for row, truth in zip(rows, truths, strict=True):
+        for row, truth in zip(np.ndindex(answer.value.shape), truths, strict=True):
             if answer.jacobian is not None:
                 yield Entry(name, row, column, float(answer.jacobian[name][row + column]), truth)
         if question.command == "vjp":
-            yield Entry(name, None, column, float(answer.vjp[name][column]), weighted(truths, v))
+            yield Entry(name, None, column, float(answer.vjp[name][column]), weighted(truths, question.v))
+
+
+def _elementwise(question: Question, one: Tree, answer: Any) -> Iterator[Entry]:
+    """Of a function of each element, or of the sum over them, which has no value where one has none."""
+    truths = [derivatives(one, question.of_element(index), {(name, 0): 1.0})[0] for name, index, _ in _places(question)]
+    missing = [truth for truth in truths if truth.why.startswith("no value:")]
+    for (name, index, column), truth in zip(_places(question), truths, strict=True):
+        if question.command == "grad":
+            yield Entry(name, (), column, float(answer.grad[name][column]), (missing or [truth])[0])
+            continue
+        if answer.jacobian is not None:
+            yield Entry(name, column, column, float(answer.jacobian[name][column * 2]), truth)
+        if question.command == "vjp":
+            found = weighted([truth], [question.v[index]])
+            yield Entry(name, None, column, float(answer.vjp[name][column]), found)
 
 
 def _second(question: Question, answer: Any) -> Iterator[Entry]:
@@ -167,6 +180,14 @@ def _is_listed(check: Check, entry: Entry) -> bool:
     return False
 
 
+def _is_beside(check: Check, entry: Entry) -> bool:
+    """Whether an entry of the Hessian is not listed, and the gradient that it is the derivative of is."""
+    return entry.by is not None and any(
+        finding.of == "gradient" and (finding.variable, finding.column) == (entry.by, entry.row)
+        for finding in check.findings
+    )
+
+
 def judged(question: Question, check: Check, found: list[Entry]) -> Iterator[Fault]:
     """The faults of a check."""
     for finding in check.findings:
@@ -182,7 +203,12 @@ def judged(question: Question, check: Check, found: list[Entry]) -> Iterator[Fau
         right = is_right(entry.torch, entry.truth, question.dtype, FEW)
         if not _is_listed(check, entry) and (check.verdict == "agree" or (is_whole and check.verdict != "unchecked")):
             if entry.truth.exists is False:
-                yield Fault("WRONG AGREE (no derivative)", question, str(entry))
+                kind = (
+                    "agree beside a gradient that is listed"
+                    if _is_beside(check, entry)
+                    else "WRONG AGREE (no derivative)"
+                )
+                yield Fault(kind, question, str(entry))
             elif is_whole and _is_wrong(entry, question.dtype):
                 kind = "agree (residue of a truth that is not 0)" if _is_small(entry, question.dtype) else "WRONG AGREE"
                 yield Fault(kind, question, str(entry))

@@ -98,8 +98,8 @@ def _along(tree: Tree, question: Question, direction: Mapping[tuple[str, int], f
     return [replace(_existing(*three), is_tie=is_tie) for three in zip(*values, strict=True)], numbers
 
 
-def _settled(rough: tuple[list[Truth], list[Any]], fine: tuple[list[Truth], list[Any]]) -> list[Truth]:
-    """The truths that more digits confirm."""
+def _settled(rough: tuple[list[Truth], list[Any]], fine: tuple[list[Truth], list[Any]], digits: int) -> list[Truth]:
+    """The truths that more digits confirm; what is left of their size in so many digits alone is 0."""
     (coarse, decided), (sharp, decided_too) = rough, fine
     unknown = Truth(None, why="more digits decide otherwise")
     if len(coarse) != len(sharp) or len(decided) != len(decided_too):
@@ -112,7 +112,7 @@ def _settled(rough: tuple[list[Truth], list[Any]], fine: tuple[list[Truth], list
             found.append(unknown)
         elif not b.exists or abs(a.value - b.value) <= mp.mpf(10) ** -30 * abs(b.value):
             found.append(b)
-        elif abs(b.value) <= mp.mpf(10) ** (-DIGITS[0] // 2) * abs(b.size):
+        elif abs(b.value) <= mp.mpf(10) ** (-digits * 4 // 5) * abs(b.size):
             found.append(replace(b, value=mp.zero))
         else:
             found.append(unknown)
@@ -127,7 +127,7 @@ def derivatives(tree: Tree, question: Question, direction: Mapping[tuple[str, in
         with mp.workdps(digits):
             found.append(_along(tree, question, direction))
             if len(found) > 1:
-                truths = _settled(*found[-2:])
+                truths = _settled(found[-2], found[-1], digits)
         if truths and all(truth.exists is not None for truth in truths):
             break
     return truths
@@ -141,7 +141,7 @@ def weighted(truths: list[Truth], v: list[float]) -> Truth:
     pairs = list(zip(v, truths, strict=True))
     total = mp.fsum(mp.mpf(one) * truth.value for one, truth in pairs)
     size = mp.fsum(abs(mp.mpf(one)) * truth.size for one, truth in pairs)
-    total = total if abs(total) > mp.mpf(10) ** (-DIGITS[0] // 2) * size else mp.zero
+    total = total if abs(total) > mp.mpf(10) ** (-DIGITS[1] * 4 // 5) * size else mp.zero
     return Truth(True, total, size, is_tie=any(truth.is_tie for truth in truths))
 
 
@@ -175,4 +175,4 @@ def curved(question: Question, a: tuple[str, int], b: tuple[str, int]) -> Truth:
                 second.append(values[0][2])
             size = mp.fsum(abs(one) for one in second)
             found.append(Truth(True, second[0] / 2 if a == b else second[0] - second[1] - second[2], size))
-    return _settled(([found[0]], []), ([found[1]], []))[0]
+    return _settled(([found[0]], []), ([found[1]], []), DIGITS[-1])[0]
