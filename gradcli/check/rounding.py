@@ -76,10 +76,11 @@ def _excused(point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Bac
     is_along = STEP in point.program.names and any(line.call.op.computed_along for line in back.source.lines)
     through = _Back(point, targets, dtype, along=True) if is_along else back
     found = []
-    for target, entry in wrong:
+    told = ": " + " and ".join(faults)  # once, as it is the same of all entries
+    for target, entry in sorted(wrong, key=lambda one: -(one[1].error or 0)):
         excuse = forward.excuse(target) or back.excuse(target) or through.excuse(target)
         if excuse and sound is not None and not sound.excuse(target) and sound.outcome(target) is not None:
-            excuse = f"{_surviving(entry, dtype)}: {' and '.join(faults)}"
+            excuse, told = f"{_surviving(entry, dtype)}{told}", ""
         elif excuse == COVERED:
             excuse = f"{_surviving(entry, dtype)} the rounding of {dtype}"
         verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(target) is not None else "unchecked"

@@ -286,3 +286,12 @@ def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) ->
         answer = Function(text).grad({"A": A}, dtype=dtype)  # type: ignore[arg-type]
         assert answer.check is not None
         assert answer.check.verdict in ("agree", "inaccurate"), (text, A.tolist())
+
+
+def test_a_known_fault_of_torch_is_said_once() -> None:
+    """With its size, beside the worst entry."""
+    check = Function("sum(hardsigmoid(x))").grad({"x": [0.5, 0.6, 0.7]}).check
+    assert check is not None
+    assert (check.verdict, check.findings_count) == ("inaccurate", 3)
+    assert check.findings[0].note.startswith("7 of 16 digits survive: torch's constant 1/6")
+    assert sum("constant 1/6" in finding.note for finding in check.findings) == 1
