@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.autodiff import run as torch_reading
 from gradcli.language import meaning, ops
 from gradcli.language.ops import Kind
-from gradcli.reference import rules
+from gradcli.reference import germs, rules, tape
 from gradcli.reference.rules import Outcome, Trouble
 from gradcli.results import SEVERITY, VJP, Check
 from gradcli.symbolic import derivative, linear
@@ -206,7 +206,7 @@ def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.Monke
 
 def _forget_rules() -> None:
     """Rules keep the meaning that they were made of; a wrong one must not reach another test."""
-    for cached in (rules._rule, rules._scalar, rules._spread):
+    for cached in (rules._rule, rules._scalar, rules._spread, tape.formula, tape._in_list, germs._derivatives):
         cached.cache_clear()
 
 

@@ -16,7 +16,9 @@ import typer
 CONSTANTS = frozenset(["pi", "E", "inf", "nan"])
 """Names that are not variables."""
 
-MODULES = frozenset("F autograd fft functional jax jnp linalg math nn np numpy scipy sp special sympy tf torch".split())
+MODULES = frozenset(
+    "F autograd fft functional jax jnp linalg math nn np numpy scipy sp special sympy tensorflow tf torch".split()
+)
 """Names before a dot that are not variables either."""
 
 KEYWORDS = frozenset("if else and or not for in True False None".split())
