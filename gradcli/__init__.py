@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         Mapped,
         Notation,
         Opinion,
-        Passage,
         Products,
         Quantity,
         Rewrite,
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         Sampling,
         Source,
         Step,
+        StreamSummary,
         Term,
     )
 
@@ -96,7 +96,6 @@ __all__ = [
     "Mapped",
     "Notation",
     "Opinion",
-    "Passage",
     "Products",
     "Quantity",
     "Rewrite",
@@ -104,6 +103,7 @@ __all__ = [
     "Sampling",
     "Source",
     "Step",
+    "StreamSummary",
     "Term",
     "__version__",
 ]

@@ -232,7 +232,7 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
 
 
 def _meaning(op: Op, case: str, constants: Mapping[str, Any]) -> Meaning:
-    from gradcli.language.expansion import meaning_of
+    from gradcli.language.program.expansion import meaning_of
 
     text = meaning_of(op, {**op.statics, **constants})
     if (reduction := constants.get("reduction", "mean")) != "mean":
@@ -262,8 +262,8 @@ def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
     if op.is_primitive or op.name == "einsum":
         return
-    from gradcli.language.expansion import definition
-    from gradcli.language.meaning import compose, meaning
+    from gradcli.language.program.expansion import definition
+    from gradcli.language.program.meaning import compose, meaning
 
     constants = {**op.statics} | ({"reduction": "none"} if "reduction" in op.statics else {})
     program = definition(op.name, tuple(constants.values()), len(op.operands))

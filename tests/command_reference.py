@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
 from gradcli.cli.app import app
-from gradcli.cli.groups import GROUPS
+from gradcli.cli.command_groups import GROUPS
 
 README = Path(__file__).parent.parent / "README.md"
 BEGIN = "<!-- The reference is generated: python -m tests.command_reference -->\n"

@@ -24,9 +24,10 @@ ALLOWED = {
     "autodiff": {"collector", "errors", "results", "language", "autodiff"},
     "symbolic": {"errors", "results", "language", "symbolic", "typesetting"},
     "reference": {"errors", "language", "reference"},
-    "rewriting": {"collector", "errors", "language", "rewriting"},
-    "check": {"errors", "results", "language", "autodiff", "symbolic", "reference", "rewriting", "check"},
-    "source": {"errors", "results", "language", "symbolic", "report", "source"},
+    "check": {"errors", "results", "language", "symbolic", "reference", "check"},
+    "diagnose": {"collector", "errors", "results", "language", "autodiff", "reference", "check", "diagnose"},
+    "claims": {"errors", "results", "language", "symbolic", "reference", "check", "claims"},
+    "codegen": {"errors", "results", "language", "symbolic", "report", "codegen"},
     "questions": {
         "errors",
         "results",
@@ -35,7 +36,9 @@ ALLOWED = {
         "symbolic",
         "reference",
         "check",
-        "source",
+        "claims",
+        "diagnose",
+        "codegen",
         "questions",
     },
     "function": {"errors", "results", "language", "questions", "function"},
@@ -101,11 +104,11 @@ def test_no_room_may_import_more_than_it_does() -> None:
 
 
 NARROW = {
-    ("files", "language"): {"gradcli.language.shapes"},  # how large a tensor may be
-    ("source", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
-    ("source", "symbolic"): {
+    ("files", "language"): {"gradcli.language.program.shapes"},  # how large a tensor may be
+    ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
+    ("codegen", "symbolic"): {
         "gradcli.symbolic.derivative",
-        "gradcli.symbolic.entry",
+        "gradcli.symbolic.element",
         "gradcli.symbolic.printing",
     },  # formulas as they are, never a derivative of its own
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
@@ -188,7 +191,20 @@ def test_the_version_is_in_one_place() -> None:
     assert version("gradcli") == gradcli.__version__
 
 
-ROOMS = ["autodiff", "check", "function", "questions", "reference", "report", "requests", "source", "symbolic"]
+ROOMS = [
+    "autodiff",
+    "check",
+    "claims",
+    "codegen",
+    "diagnose",
+    "function",
+    "language/program",
+    "questions",
+    "reference",
+    "report",
+    "requests",
+    "symbolic",
+]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.derivatives import gradients, value
-from gradcli.autodiff.points import Batch, alone, fill, mapped
+from gradcli.autodiff.batched import Batch, alone, fill, mapped
+from gradcli.autodiff.jacobians import gradients, value
 from gradcli.autodiff.run import Tensor, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
-from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
-from gradcli.language.program import Program
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Program
 
 Array = npt.NDArray[Any]
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.autodiff.derivatives import value
+from gradcli.autodiff.jacobians import value
 from gradcli.autodiff.run import prepared, run
 from gradcli.errors import InputError
-from gradcli.language.indexing import Shape
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Atom, Program
 
 Array = npt.NDArray[np.floating]
 

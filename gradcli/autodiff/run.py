@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.language import sources
-from gradcli.language.expansion import Expansion, expand, expansion
-from gradcli.language.indexing import as_key
-from gradcli.language.movement import axes_of, permutation
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Program
-from gradcli.language.shapes import count_of
-from gradcli.language.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, is_in_torch, keywords_over, plain
+from gradcli.language.program import constant_tensors
+from gradcli.language.program.expansion import Expansion, expand, expansion
+from gradcli.language.program.indexing import as_key
+from gradcli.language.program.movement import axes_of, permutation
+from gradcli.language.program.shapes import count_of
+from gradcli.language.program.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, is_in_torch, keywords_over, plain
+from gradcli.language.program.wengert import Atom, Call, Program
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
@@ -173,7 +173,7 @@ def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
         case Kind.COUNT:
             return torch.tensor(count_of(tuple(operands[0].shape), call.statics[0]), dtype=kind)
         case Kind.SOURCE:
-            return tensor_of(sources.array_of(call), kind)
+            return tensor_of(constant_tensors.array_of(call), kind)
         case Kind.MOVEMENT:
             return _moved(call, operands[0])
         case Kind.REDUCTION | Kind.SCAN | Kind.DEFINED:

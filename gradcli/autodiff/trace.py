@@ -26,7 +26,7 @@ from gradcli.autodiff.run import (
     prepared,
     tensor_of,
 )
-from gradcli.language.program import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]
 
@@ -125,13 +125,13 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     """
     ran = prepared(program)
     leaves = leaves_of(ran, inputs, wrt, dtype)
-    values = evaluate(ran, leaves, dtype, by=_of_its_own)
+    values = evaluate(ran, leaves, dtype, by=unaliased)
     y = output_of(ran, values, dtype)
     known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
     return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
 
 
-def _of_its_own(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
+def unaliased(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
     """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, kind)
     return found.view_as(found) if any(found is values.get(a) for a in call.operands) else found

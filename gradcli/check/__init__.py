@@ -1,15 +1,13 @@
 """Where the readings meet: torch's numbers and the formulas against the enclosure of the truth.
 
-point, survey, sample            what there is to check, what is known of it before, and which entries are checked
+context, survey, sample          what there is to check, what is known of it before, and which entries are checked
 judge                            a verdict for every entry: raises the precision until each is decided, by
 target, compare, rounding        one number, its truth, whether they agree, and whether rounding explains it
 sides, singular                  what there is where a value or a derivative is missing: on its sides, and around
 entry, summary                   what was decided, and one check of it all
 formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side
-scene, view, diagnosis, faults   what was computed on the way, and which operation lost digits or gave NaN
-advice, sameness                 how to write the function instead
-along, rows, curvature, second   Ju, Hu and the Hessian, judged as derivatives of one more Program, and their formulas
+along, rows, second_order        Ju, Hu and the Hessian, judged as derivatives of one more Program
+second_order_formulas            and their formulas
 crossings                        second derivatives where branches or poles meet
-points, stream                   which of many points are judged, and one check of them all
-claims                           derivatives that somebody claims: proved, or refuted
+many_points, stream              which of many points are judged, and one check of them all
 """

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from gradcli.check.point import Point
+from gradcli.check.context import Point
 from gradcli.errors import Span
-from gradcli.language.program import Atom, Builder
+from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Array
 

@@ -11,7 +11,7 @@ from flint import arb
 from gradcli.check.entry import Entry, Tolerance, to_float
 from gradcli.check.target import Target
 from gradcli.reference.balls import Ball
-from gradcli.reference.rounding import Rounding
+from gradcli.reference.float_formats import Rounding
 
 FIRST_BITS, LAST_BITS = 64, 4_096
 """Precision starts at the first and doubles until the balls can decide, at most to the last."""

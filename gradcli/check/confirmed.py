@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import sympy
 
 from gradcli.check.compare import FIRST_BITS
+from gradcli.check.context import Point
 from gradcli.check.formulas import confirm, refutation
 from gradcli.check.judge import Evidence
-from gradcli.check.point import Point
-from gradcli.language.program import Program
+from gradcli.language.program.wengert import Program
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.movement import NoFormulaError
+from gradcli.symbolic.diagonal import structure_of
+from gradcli.symbolic.index_maps import NoFormulaError
 from gradcli.symbolic.printing import formula
-from gradcli.symbolic.structure import structure_of
 
 MAX_FORMULAS = 30
 """Variables for which a formula is derived; each takes a walk over the whole Program."""

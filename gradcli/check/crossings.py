@@ -15,12 +15,12 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import compare
+from gradcli.check.context import Point, unravel
 from gradcli.check.entry import Entry, Tolerance, to_float
-from gradcli.check.point import Point, unravel
 from gradcli.check.sides import MOST_ROUNDING
 from gradcli.check.target import Target
 from gradcli.errors import TooLargeError
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.beside import Beside, Way, may_be_met
 from gradcli.reference.deadline import OverTimeError

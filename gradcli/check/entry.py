@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from gradcli.check.point import Point, unravel
+from gradcli.check.context import Point, unravel
 from gradcli.reference.balls import Ball
 from gradcli.results import Finding, Of, Verdict
 

@@ -18,24 +18,24 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from gradcli.check.context import Point, unravel
 from gradcli.check.judge import Evidence
-from gradcli.check.point import Point, unravel
 from gradcli.check.summary import MAX_FINDINGS
 from gradcli.errors import ShapeError
-from gradcli.language.aggregates import Aggregate, InverseElement, MatrixDeterminant
-from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom
-from gradcli.language.shapes import infer
-from gradcli.language.sources import array_of
+from gradcli.language.program.constant_tensors import array_of
+from gradcli.language.program.indexed_functions import Aggregate, InverseElement, MatrixDeterminant
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 from gradcli.results import Check, Finding
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.entry import LARGE, constant_symbol
+from gradcli.symbolic.element import LARGE, constant_symbol
 
 MOST_ENTRIES = 40
 """Entries at which one formula is compared."""
@@ -198,7 +198,7 @@ def _known(point: Point, derivative: Derivative, evidence: Evidence) -> Known:
     rows = range(min(point.rows, MOST_ENTRIES)) if evidence.rows is None else evidence.rows.tolist()
     nonzero = [(row, own[d], ball) for (d, row), ball in evidence.columns.items() if d in own]
     zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in evidence.columns]
-    entries = chosen([entry for entry in nonzero if not isinstance(entry[2], Trouble)], zero)
+    entries = chosen([entry for entry in nonzero if not isinstance(entry[2], Undefined)], zero)
     return Known([(unravel(row, y), unravel(j, x), ball) for row, j, ball in entries], evidence.bits, lookups(point))
 
 

@@ -13,19 +13,19 @@ import numpy as np
 import sympy
 
 from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare
+from gradcli.check.context import Point, Torch
 from gradcli.check.entry import TOLERANCE, Entry, Tolerance
-from gradcli.check.point import Point, Torch
 from gradcli.check.rounding import explained
 from gradcli.check.sample import Rows, Selection, selections
 from gradcli.check.sides import Missing
-from gradcli.check.singular import at_jumps, settle
+from gradcli.check.singular import at_jumps, classify_singularities
 from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
-from gradcli.check.target import Sight, Target
+from gradcli.check.target import ReferenceValues, Target
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Columns, Direction, Found, OverBudgetError, Reference
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 from gradcli.results import Check
 
 
@@ -143,7 +143,7 @@ class _Judge:
         torch, value = survey.torch, survey.torch.value.ravel()
         targets = [Target(None, -1, row, -1, float(value[row])) for row in found.values if torch.judges_value]
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
-        reached = Sight(found).columns
+        reached = ReferenceValues(found).columns
         passes = np.stack([v.ravel() for v in torch.passes]) if torch.passes else None
         for d, (symbol, j) in enumerate(selection.directions):
             name = str(symbol)
@@ -182,14 +182,14 @@ class _Judge:
             is_last = bits >= LAST_BITS
             waiting: list[Target] = []
             with precision(bits):
-                sight = Sight(found)
+                sight = ReferenceValues(found)
                 for target in targets:
                     truth = target.truth(sight)
-                    if isinstance(truth, Trouble) and (truth.decided or is_last):
+                    if isinstance(truth, Undefined) and (truth.decided or is_last):
                         missing.append(Missing(target, truth, frozenset(target.rows(sight))))
                         continue
                     entry = None
-                    if not isinstance(truth, Trouble):
+                    if not isinstance(truth, Undefined):
                         entry = compare(target, truth, self.tolerance, self.torch.dtype, is_last=is_last)
                     if entry is None:
                         waiting.append(target)
@@ -203,7 +203,7 @@ class _Judge:
                 found = self.reference.plan(directions, evidence.rows).run(bits)
         unequal = explained(self.point, evidence.rows, wrong, self.torch.dtype, self.tolerance)
         entries += at_jumps(self.reference, unequal, self.tolerance, self.torch.dtype)
-        return entries + settle(self.reference, missing, self.tolerance, self.torch.dtype)
+        return entries + classify_singularities(self.reference, missing, self.tolerance, self.torch.dtype)
 
 
 def _symbol(entry: Entry) -> sympy.Symbol:

@@ -12,10 +12,10 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.context import Point, unravel
 from gradcli.check.entry import Entry
 from gradcli.check.formulas import lookups, shared_work, work_of
 from gradcli.check.judge import Evidence
-from gradcli.check.point import Point, unravel
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.results import SEVERITY, Array, Opinion

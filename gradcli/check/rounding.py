@@ -16,17 +16,17 @@ from flint import arb
 
 from gradcli.check.along import STEP
 from gradcli.check.compare import FORMATS
+from gradcli.check.context import Point
 from gradcli.check.entry import Entry, Tolerance
-from gradcli.check.point import Point
 from gradcli.check.sample import Rows
-from gradcli.check.target import Sight, Target
-from gradcli.language.expansion import computed
-from gradcli.language.shapes import infer
+from gradcli.check.target import ReferenceValues, Target
+from gradcli.language.program.expansion import computed
+from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
-from gradcli.reference.passes import Passes
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
+from gradcli.reference.tape_passes import Passes
 from gradcli.results import Array, Verdict
 
 SLACK = 8
@@ -105,11 +105,11 @@ def _zeros(point: Point, rows: Rows | None, targets: Mapping[int, Target]) -> se
         plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
     except OverBudgetError:
         return set()
-    sight, found = Sight(plan.run(ZERO_BITS)), set()
+    sight, found = ReferenceValues(plan.run(ZERO_BITS)), set()
     with precision(ZERO_BITS):
         for n, target in targets.items():
             truth = replace(target, direction=directions.index(target.place)).truth(sight)
-            if not isinstance(truth, Trouble) and truth.contains(0):
+            if not isinstance(truth, Undefined) and truth.contains(0):
                 found.add(n)
     return found
 
@@ -118,7 +118,7 @@ def _excuse(rounded: Outcome, number: float, dtype: str) -> str:
     """How rounding explains a number that is wrong, empty if it does not."""
     if rounded == OVERFLOW:
         return f"a number on the way may be beyond the range of {dtype}"
-    if isinstance(rounded, Trouble):
+    if isinstance(rounded, Undefined):
         effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
         return f"rounding in {dtype} may {effect}: {rounded.reason}"
     return COVERED if abs(rounded.mid() - arb(number)) <= SLACK * rounded.rad() else ""
@@ -130,11 +130,11 @@ class _Columns:
     def __init__(self, point: Point, rows: Rows | None, targets: Sequence[Target], dtype: str) -> None:
         self.dtype, self.rounding = dtype, FORMATS[dtype]
         self.directions = list(dict.fromkeys(t.place for t in targets if t.variable is not None))
-        self.sight: Sight | None = None
+        self.sight: ReferenceValues | None = None
         reference = Reference(point.typed, point.typed_shapes, point.inputs)
         try:
             plan = reference.plan(self.directions, rows)
-            self.sight = Sight(plan.run(self.rounding.bits, self.rounding))
+            self.sight = ReferenceValues(plan.run(self.rounding.bits, self.rounding))
         except OverBudgetError:
             pass
 
@@ -224,7 +224,7 @@ class _Back:
         if entry.ball is None or not entry.ball.contains(0) or target.variable is None:
             return ""
         adjoint, outcome = self._adjoint(target), self.outcome(target)
-        if adjoint is None or isinstance(outcome, Trouble):
+        if adjoint is None or isinstance(outcome, Undefined):
             return ""
         with precision(self.rounding.bits):
             if abs(arb(target.torch)) > _allowed(adjoint.size, self.rounding.bits):

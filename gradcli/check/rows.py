@@ -14,20 +14,20 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, compare
+from gradcli.check.context import Point, Torch
 from gradcli.check.crossings import Asked, Crossings
 from gradcli.check.entry import Entry, Tolerance
 from gradcli.check.judge import Judgement, judge
-from gradcli.check.point import Point, Torch
 from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part
 from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import Target
-from gradcli.language.indexing import Shape
+from gradcli.language.program.indexing import Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.duals import Reference
+from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.tangent import Tangent, tangent
-from gradcli.reference.writing import NoTangentError
 from gradcli.results import Array, Verdict
 
 ALL_ROWS = 32

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.point import Torch
+from gradcli.check.context import Torch
 from gradcli.check.survey import Survey
 from gradcli.reference.duals import Direction
 

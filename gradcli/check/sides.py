@@ -16,12 +16,12 @@ from flint import arb
 
 from gradcli.check.compare import compare
 from gradcli.check.entry import Entry, Tolerance, to_float
-from gradcli.check.target import Sight, Target
+from gradcli.check.target import ReferenceValues, Target
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference
 from gradcli.reference.probing import Limit
 from gradcli.reference.rays import Element, Rays
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.series import Absent, Series, Undecided, plus, scaled
 
 SIDE_BITS = 256
@@ -39,7 +39,7 @@ class Missing:
     """A target, why its truth is missing, and the flat rows of y that it is about."""
 
     target: Target
-    trouble: Trouble
+    trouble: Undefined
     rows: frozenset[int]
 
 
@@ -53,7 +53,7 @@ def by_sides(
     if prepared is None:
         return [], list(missing)
     plan, renumbered = prepared
-    left, right = (Sight(plan.run(SIDE_BITS, side=side)) for side in (-1, 1))
+    left, right = (ReferenceValues(plan.run(SIDE_BITS, side=side)) for side in (-1, 1))
     entries = []
     with precision(SIDE_BITS):
         for one, own in zip(bent, renumbered, strict=True):
@@ -75,7 +75,7 @@ def by_rays(
     if prepared is None:
         return [], list(missing)
     plan, renumbered = prepared
-    here = Sight(plan.run(SIDE_BITS))
+    here = ReferenceValues(plan.run(SIDE_BITS))
     rays = Rays(plan, SIDE_BITS)
     seen: dict[Direction, tuple[Mapping[int, Element], Mapping[int, Element]]] = {}
     for group in independent(plan, here):
@@ -96,14 +96,14 @@ def by_rays(
     return entries, waiting
 
 
-def _slope_on(ray: Mapping[int, Element], one: Missing, here: Sight) -> Limit:
+def _slope_on(ray: Mapping[int, Element], one: Missing, here: ReferenceValues) -> Limit:
     """The derivative on a ray, if y certainly goes on from its value at the point."""
     total = Series(())
     is_absent = False
     for row in sorted(one.rows):
         element, value = ray.get(row), here.values.get(row)
         is_absent |= isinstance(element, Absent)
-        if isinstance(element, Series) and not isinstance(value, Trouble):
+        if isinstance(element, Series) and not isinstance(value, Undefined):
             weight = 1.0 if one.target.weights is None else float(one.target.weights[row])
             if math.isfinite(weight) and (element.is_continuous or element.constant == value):
                 total = plus(total, scaled(element, arb(weight)))
@@ -131,7 +131,7 @@ def _decided(one: Missing, slopes: tuple[Limit, Limit], tolerance: Tolerance, dt
 
 def _meeting(one: Missing, left: Outcome, right: Outcome, tolerance: Tolerance, dtype: str) -> Entry | None:
     """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
-    if isinstance(left, Trouble) or isinstance(right, Trouble):
+    if isinstance(left, Undefined) or isinstance(right, Undefined):
         return None
     below = -left
     if not below.overlaps(right):
@@ -139,7 +139,7 @@ def _meeting(one: Missing, left: Outcome, right: Outcome, tolerance: Tolerance, 
     return smooth(one.target, one.trouble, right, tolerance, dtype) if below == right else None
 
 
-def smooth(target: Target, trouble: Trouble, ball: Ball, tolerance: Tolerance, dtype: str) -> Entry | None:
+def smooth(target: Target, trouble: Undefined, ball: Ball, tolerance: Tolerance, dtype: str) -> Entry | None:
     """The verdict where the derivative exists after all, though not that of an operation inside."""
     entry = compare(target, ball, tolerance, dtype, is_last=True)
     if entry is None or entry.verdict != "disagree":
@@ -150,7 +150,7 @@ def smooth(target: Target, trouble: Trouble, ball: Ball, tolerance: Tolerance, d
     return replace(entry, note=f"{reason}; torch put together what it picked")
 
 
-def kink(target: Target, trouble: Trouble, left: Ball, right: Ball, *, proven: bool) -> Entry:
+def kink(target: Target, trouble: Undefined, left: Ball, right: Ball, *, proven: bool) -> Entry:
     """The verdict where the slopes on both sides differ."""
     below, above = to_float(left), to_float(right)
     reason = trouble.reason if trouble.kind == "kink" else f"a kink: {trouble.reason}"
@@ -176,7 +176,7 @@ def _renumbered(missing: Missing, chosen: Mapping[Direction, int]) -> Missing:
     return replace(missing, target=replace(target, direction=chosen[target.place])) if target.variable else missing
 
 
-def independent(plan: Plan, here: Sight) -> Iterator[list[Direction]]:
+def independent(plan: Plan, here: ReferenceValues) -> Iterator[list[Direction]]:
     """Groups of directions that no row of y has two of."""
     groups: list[tuple[list[Direction], set[int]]] = []
     for n, direction in enumerate(plan.directions):
@@ -213,7 +213,7 @@ def sides_in_words(left: Limit, right: Limit) -> str:
 
 def shown(ball: Outcome | None) -> str:
     """A number, for messages."""
-    return "nothing" if ball is None or isinstance(ball, Trouble) else shown_number(to_float(ball))
+    return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
 
 
 def shown_number(number: float) -> str:

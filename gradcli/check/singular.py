@@ -27,12 +27,12 @@ from gradcli.check.sides import (
     sides_in_words,
     smooth,
 )
-from gradcli.check.target import Sight, Target
+from gradcli.check.target import ReferenceValues, Target
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.duals import Direction, Plan, Reference
 from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 
 MOST_WORK = 6_000
 """Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
@@ -46,11 +46,13 @@ WHOLE = "whether that is so of the whole function"
 _Look = Callable[[Reference, Sequence[Missing], Tolerance, str], tuple[list[Entry], list[Missing]]]
 """What is decided, and what is left for the next look."""
 
-_Way = tuple[tuple[Sight, ...], ...]
+_ApproachPath = tuple[tuple[ReferenceValues, ...], ...]
 """What is seen on a way to the point, nearer and nearer, in one sequence or several."""
 
 
-def settle(reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str) -> list[Entry]:
+def classify_singularities(
+    reference: Reference, missing: Sequence[Missing], tolerance: Tolerance, dtype: str
+) -> list[Entry]:
     """A verdict for each target whose truth is missing at the point.
 
     Args:
@@ -112,7 +114,7 @@ def at_jumps(reference: Reference, entries: Sequence[Entry], tolerance: Toleranc
 
 def _beside(reference: Reference, entry: Entry, tolerance: Tolerance, dtype: str) -> Entry:
     target = Target(None, -1, entry.row, -1, entry.torch)
-    prepared = planned(reference, [Missing(target, Trouble("jump", "", decided=True), frozenset((entry.row,)))])
+    prepared = planned(reference, [Missing(target, Undefined("jump", "", decided=True), frozenset((entry.row,)))])
     if prepared is None or prepared[0].work > MOST_WORK:
         return entry
     neighborhood = Neighborhood(prepared[0], BITS[0])
@@ -145,13 +147,13 @@ class _Surroundings:
     def __init__(self, plan: Plan, bits: int, tolerance: Tolerance, dtype: str) -> None:
         self.plan, self.tolerance, self.dtype = plan, tolerance, dtype
         self.neighborhood = Neighborhood(plan, bits)
-        self.here = Sight(plan.run(bits))
+        self.here = ReferenceValues(plan.run(bits))
         self.ways = [_seen(path) for path in self.neighborhood.around()]
         self.sides = self._sides()
 
-    def _sides(self) -> dict[Direction, tuple[_Way, _Way]]:
+    def _sides(self) -> dict[Direction, tuple[_ApproachPath, _ApproachPath]]:
         """From the left and the right, several inputs at a time where no element of y depends on two of them."""
-        found: dict[Direction, tuple[_Way, _Way]] = {}
+        found: dict[Direction, tuple[_ApproachPath, _ApproachPath]] = {}
         work = 0
         for group in independent(self.plan, self.here):
             work += 2 * sum(map(len, EXPONENTS)) * self.plan.work
@@ -161,16 +163,16 @@ class _Surroundings:
             found |= dict.fromkeys(group, (_seen(left), _seen(right)))
         return found
 
-    def verdict(self, target: Target, trouble: Trouble) -> Entry | None:
+    def verdict(self, target: Target, trouble: Undefined) -> Entry | None:
         """What becomes of a target; None if more precision may decide."""
         values = target.values(self.here)
-        is_missing = any(isinstance(value, Trouble) for value in values.values()) or target.variable is None
+        is_missing = any(isinstance(value, Undefined) for value in values.values()) or target.variable is None
         return self._no_value(target, trouble) if is_missing else self._no_slope(target, trouble)
 
-    def _slope(self, way: _Way, target: Target) -> Limit:
+    def _slope(self, way: _ApproachPath, target: Target) -> Limit:
         return self.neighborhood.limit(way, target.truth)
 
-    def _quotient(self, side: _Way, target: Target, trouble: Trouble, sign: int) -> Limit:
+    def _quotient(self, side: _ApproachPath, target: Target, trouble: Undefined, sign: int) -> Limit:
         """The one-sided derivative by its definition, the limit of difference quotients.
 
         It needs no slopes on the way, which may be missing there too: where a condition is undecided at the point it
@@ -181,11 +183,11 @@ class _Surroundings:
         known = zip(side, self.neighborhood.distances(target.place), strict=True)
         distances = {id(sight): h for way, away in known for sight, h in zip(way, away, strict=True)}
 
-        def quotient(sight: Sight) -> Outcome:
+        def quotient(sight: ReferenceValues) -> Outcome:
             total = arb(0)
             for row, here in rows.items():
                 there = sight.values[row]
-                if isinstance(there, Trouble):
+                if isinstance(there, Undefined):
                     return there
                 if not math.isfinite(weights[row]):
                     return trouble
@@ -194,13 +196,13 @@ class _Surroundings:
 
         return self.neighborhood.limit(side, quotient) if rows else self._slope(side, target)
 
-    def _value(self, way: _Way, row: int) -> Limit:
+    def _value(self, way: _ApproachPath, row: int) -> Limit:
         return self.neighborhood.limit(way, lambda sight: sight.values[row])
 
     def _slopes(self, target: Target) -> list[Limit]:
         return [self._slope(way, target) for way in self.ways]
 
-    def _no_value(self, target: Target, trouble: Trouble) -> Entry | None:
+    def _no_value(self, target: Target, trouble: Undefined) -> Entry | None:
         """Y does not exist at the point: does it around it, and is there a limit?"""
         by_row = [[self._value(way, row) for way in self.ways] for row in target.values(self.here)]
         values = [one for ones in by_row for one in ones]
@@ -218,7 +220,7 @@ class _Surroundings:
             return target.entry("removable", ball, note=note, proven=False)
         return target.entry("undefined", note=f"{trouble.reason}{_around(values, limits)}", proven=trouble.decided)
 
-    def _no_slope(self, target: Target, trouble: Trouble) -> Entry | None:
+    def _no_slope(self, target: Target, trouble: Undefined) -> Entry | None:
         """Y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
         sides = self.sides.get(target.place)
         if sides is None:
@@ -247,13 +249,13 @@ class _Surroundings:
             self._leaves(row, way) for way in self.ways for row in target.values(self.here)
         )
 
-    def _leaves(self, row: int, way: _Way) -> bool:
+    def _leaves(self, row: int, way: _ApproachPath) -> bool:
         """Whether an element of y does not tend to its value at the point."""
         here = self.here.values.get(row)
         limit = self._value(way, row)
-        return here is None or isinstance(here, Trouble) or limit.ball is None or not limit.ball.overlaps(here)
+        return here is None or isinstance(here, Undefined) or limit.ball is None or not limit.ball.overlaps(here)
 
-    def _jumps(self, target: Target, sides: tuple[_Way, _Way]) -> str:
+    def _jumps(self, target: Target, sides: tuple[_ApproachPath, _ApproachPath]) -> str:
         """How y jumps along this input, in words; empty if it does not."""
         for row, here in target.values(self.here).items():
             limits = [self._value(side, row) for side in sides]
@@ -262,7 +264,7 @@ class _Surroundings:
                 return f"from {left} on the left over {shown(here)} to {right} on the right"
         return ""
 
-    def _smooth(self, target: Target, trouble: Trouble, ball: Ball) -> Entry | None:
+    def _smooth(self, target: Target, trouble: Undefined, ball: Ball) -> Entry | None:
         """The verdict where the derivative is a limit that is inferred, which proves nothing of torch's number."""
         with precision(self.neighborhood.bits):
             entry = smooth(target, trouble, ball, self.tolerance, self.dtype)
@@ -272,7 +274,9 @@ class _Surroundings:
             return replace(entry, verdict="unchecked", error=None, note=note, proven=False)
         return entry and replace(entry, proven=False)
 
-    def _jump(self, target: Target, trouble: Trouble, sides: tuple[_Way, _Way], jumps: str) -> Entry:
+    def _jump(
+        self, target: Target, trouble: Undefined, sides: tuple[_ApproachPath, _ApproachPath], jumps: str
+    ) -> Entry:
         """A discontinuity, with the slopes beside it."""
         left, right = (self._slope(side, target).ball for side in sides)
         beside = None if left is None or right is None else (to_float(left), to_float(right))
@@ -280,8 +284,8 @@ class _Surroundings:
         return target.entry("kink", note=note, one_sided=beside, proven=False)
 
 
-def _seen(path: Path) -> _Way:
-    return tuple(tuple(map(Sight, sequence)) for sequence in path)
+def _seen(path: Path) -> _ApproachPath:
+    return tuple(tuple(map(ReferenceValues, sequence)) for sequence in path)
 
 
 def _around(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
@@ -297,10 +301,10 @@ def _around(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
     return ", and its slope has no limit: it depends on the way"
 
 
-def _unseen(target: Target, trouble: Trouble, why: str) -> Entry:
+def _unseen(target: Target, trouble: Undefined, why: str) -> Entry:
     return target.entry("unchecked", note=f"{trouble.reason}; {why}", proven=False)
 
 
-def _unknown(target: Target, trouble: Trouble) -> Entry:
+def _unknown(target: Target, trouble: Undefined) -> Entry:
     note = f"{trouble.reason}, or so close to it that {BITS[-1]} bits cannot tell"
     return target.entry("unchecked", note=note, proven=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.points import MOST_CRITICAL, MOST_POINTS
+from gradcli.check.many_points import MOST_CRITICAL, MOST_POINTS
 from gradcli.check.sample import SEED, magnitude
 from gradcli.results import Array
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from gradcli.check.context import Point
 from gradcli.check.entry import Entry
-from gradcli.check.point import Point
 from gradcli.results import SEVERITY, Check, Of, Verdict
 
 MAX_FINDINGS = 10

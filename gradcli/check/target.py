@@ -14,11 +14,11 @@ from flint import arb, fmpq
 from gradcli.check.entry import Entry
 from gradcli.reference.balls import Ball
 from gradcli.reference.duals import Direction, Found
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Verdict
 
 
-class Sight:
+class ReferenceValues:
     """What one pass of the reference found, its derivatives by direction."""
 
     def __init__(self, found: Found) -> None:
@@ -60,7 +60,7 @@ class Target:
         """The element that it is a derivative by."""
         return sympy.Symbol(self.variable, real=True), self.column
 
-    def truth(self, sight: Sight, *, as_added: bool = False) -> Outcome:
+    def truth(self, sight: ReferenceValues, *, as_added: bool = False) -> Outcome:
         """The ball that contains the true number; what no direction reaches is an exact zero.
 
         Args:
@@ -76,24 +76,24 @@ class Target:
             added: Outcome = arb(0)
             for weights in self.passes:
                 one = replace(self, weights=weights, passes=None).truth(sight)
-                added = one if isinstance(one, Trouble) else added if isinstance(added, Trouble) else added + one
+                added = one if isinstance(one, Undefined) else added if isinstance(added, Undefined) else added + one
             return added
         total = arb(0)
         for row, outcome, weight in self._weighted(column):
             if not math.isfinite(weight):
-                return Trouble("domain", f"v is {weight} here", True)
-            if isinstance(outcome, Trouble):
+                return Undefined("domain", f"v is {weight} here", True)
+            if isinstance(outcome, Undefined):
                 return outcome
             total += outcome * (weight if self.passes is None else _exact(self.passes[:, row]))
         return total
 
-    def rows(self, sight: Sight) -> list[int]:
+    def rows(self, sight: ReferenceValues) -> list[int]:
         """The elements of y that it is about."""
         if self.weights is None:
             return [self.row]
         return [row for row, _, _ in self._weighted(sight.columns.get(self.direction, {}))]
 
-    def values(self, sight: Sight) -> Mapping[int, Outcome]:
+    def values(self, sight: ReferenceValues) -> Mapping[int, Outcome]:
         """These elements, as far as they were judged."""
         return {row: sight.values[row] for row in self.rows(sight) if row in sight.values}
 

@@ -17,23 +17,12 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import (
-    batch,
-    checking,
-    curvature,
-    derivatives,
-    explaining,
-    functions,
-    graphing,
-    mapping,
-    mistakes,
-    writing,
-)
+from gradcli.cli import batch, check, code, derivatives, explain, functions, graph, mapping, second_order, usage_errors
 from gradcli.cli.coloring import typed
-from gradcli.cli.completion import answering
-from gradcli.cli.completion import command as completion
+from gradcli.cli.command_groups import GroupedCommands
+from gradcli.cli.completion import completion_command as completion
+from gradcli.cli.completion import protocol
 from gradcli.cli.environment import wants_json
-from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
@@ -56,12 +45,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
-curvature.register(app)
+second_order.register(app)
 derivatives.register_eval(app)
-checking.register(app)
-explaining.register(app)
-graphing.register(app)
-writing.register(app)
+check.register(app)
+explain.register(app)
+graph.register(app)
+code.register(app)
 batch.register(app)
 mapping.register(app)
 functions.register(app)
@@ -116,8 +105,8 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        if answering.is_asked():
-            return write(answering.candidates(typer.main.get_command(app)))
+        if protocol.is_asked():
+            return write(protocol.candidates(typer.main.get_command(app)))
         answer = _answer(arguments)
         if callable(answer):
             return answer()
@@ -125,7 +114,7 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        return _report(UsageError(mistakes.message(error), hint=mistakes.where_help_is(error)), arguments)
+        return _report(UsageError(usage_errors.message(error), hint=usage_errors.where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:

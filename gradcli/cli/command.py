@@ -60,7 +60,7 @@ _AFTER: Mapping[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class CommonOptions:
     """What the shared options say.
 
     Attributes:
@@ -98,9 +98,9 @@ def add(
 
     Args:
         app: The application.
-        body: The command: from `Asked` and options of its own to an answer, or to what streams it and gives the exit
-            code. Its name is the command's, its docstring the help. The annotations of its parameters are objects, not
-            text, so that its module need not import what it answers: that takes as long as all the help.
+        body: The command: from `CommonOptions` and options of its own to an answer, or to what streams it and gives
+            the exit code. Its name is the command's, its docstring the help. The annotations of its parameters are
+            objects, not text, so that its module need not import what it answers: that takes as long as all the help.
         without: The shared options that it does not have, by their names.
     """
     after = {name: option for name, option in _AFTER.items() if name not in without}
@@ -113,7 +113,7 @@ def add(
         shown = manner(*(shared[name] for name in ("format", "json", "color", "digits", "output")))
         function, files = function_of(expression)
         function, values = inputs(function, at, files)
-        asked = Asked(
+        asked = CommonOptions(
             function,
             values,
             names(shared["wrt"]),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gradcli.cli.command import Asked, add
+from gradcli.cli.command import CommonOptions, add
 from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, names, read, read_expression, shown
 from gradcli.errors import UsageError
 
@@ -24,7 +24,7 @@ def register_eval(app: typer.Typer) -> None:
 
 
 def vjp(
-    asked: Asked,
+    asked: CommonOptions,
     v: Vectors = None,
     accumulate: Accumulate = False,
     show: Show = None,
@@ -61,7 +61,7 @@ def vjp(
     return found if accumulate or len(found.answers) > 1 else found.answers[0]
 
 
-def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
+def jacobian(asked: CommonOptions, points_of: PointsOf = None) -> "Jacobian":
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
@@ -76,7 +76,7 @@ def jacobian(asked: Asked, points_of: PointsOf = None) -> "Jacobian":
     return asked.function.jacobian(asked.at, points_of=_points(points_of), **asked.options)
 
 
-def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Answer":
+def grad(asked: CommonOptions, show: Show = None, points_of: PointsOf = None) -> "Answer":
     """The gradient of a function with one output.
 
     In --format plain, the numbers alone, variable after variable, a row of them a line.
@@ -94,7 +94,7 @@ def grad(asked: Asked, show: Show = None, points_of: PointsOf = None) -> "Answer
     return asked.function.grad(asked.at, show=named, points_of=points, **asked.options)
 
 
-def eval_(asked: Asked, points_of: PointsOf = None) -> "Evaluation":
+def eval_(asked: CommonOptions, points_of: PointsOf = None) -> "Evaluation":
     """The value of a function, and whether it can be trusted.
 
     In --format plain, the numbers alone, a row of them a line.

@@ -132,7 +132,7 @@ def _write(
 
     match to.kind, answer:
         case "npy", Answer():
-            saving.write_npy(report.own(answer), file)
+            saving.write_npy(report.primary_array(answer), file)
             return
         case "npz", Answer():
             saving.write_npz(report.named(answer), file)

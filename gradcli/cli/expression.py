@@ -16,8 +16,8 @@ from typer import _click as click
 from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
-from gradcli.cli import mistakes
-from gradcli.cli.completion import candidates
+from gradcli.cli import usage_errors
+from gradcli.cli.completion import suggestions
 from gradcli.cli.destination import OTHER, TEXT
 from gradcli.errors import UsageError
 
@@ -147,11 +147,11 @@ class ExpressionCommand(OnceCommand):
             if word.startswith(_FILE) and _FILE in known:
                 raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
         if len(arguments) > 1:
-            raise mistakes.beside(arguments[0], arguments[1:], known, typed)
+            raise usage_errors.beside(arguments[0], arguments[1:], known, typed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
         if incomplete.startswith("-") and not incomplete.startswith("--") and len(incomplete) > 1:
-            found = candidates.expression(typer.Context(self), incomplete)
+            found = suggestions.expression(typer.Context(self), incomplete)
             return [CompletionItem(text, help=said) for text, said in found]
         return super().shell_complete(ctx, incomplete or "--")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gradcli.cli.completion import candidates
+from gradcli.cli.completion import suggestions
 from gradcli.cli.expression import OnceCommand
 from gradcli.cli.options import Color, ColorOption, Digits, Format, Json, OutputFile, format_option
 from gradcli.cli.output import Output, manner, output
@@ -16,7 +16,7 @@ Names = Annotated[
     typer.Argument(
         metavar="[NAME]...",
         show_default=False,
-        autocompletion=candidates.functions,
+        autocompletion=suggestions.functions,
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradcli.cli.command import Asked, add
+from gradcli.cli.command import CommonOptions, add
 from gradcli.cli.options import RequireAll, Strict
 from gradcli.cli.output import NOT_PASSED, passes, remark
 from gradcli.errors import UsageError
@@ -20,7 +20,7 @@ from gradcli.signals import undone
 
 if TYPE_CHECKING:
     from gradcli.files.rows import Rows
-    from gradcli.results import Passage
+    from gradcli.results import StreamSummary
 
 
 class RowFormat(StrEnum):
@@ -85,7 +85,7 @@ def register(app: typer.Typer) -> None:
 
 
 def map_(
-    asked: Asked,
+    asked: CommonOptions,
     points: PointsFile,
     points_format: PointsFormat = None,
     output: OutputFile = "-",
@@ -126,7 +126,7 @@ class Words:
 
 
 def _streamed(
-    asked: Asked, words: Words, *, keep: bool, on_error: OnError, check: bool, demands: Mapping[str, bool]
+    asked: CommonOptions, words: Words, *, keep: bool, on_error: OnError, check: bool, demands: Mapping[str, bool]
 ) -> int:
     from gradcli.files.rows import format_of, open_rows
     from gradcli.files.sinks import open_sink
@@ -155,8 +155,8 @@ def _streamed(
     return _ended(stream.passage(), time.perf_counter() - start, demands)
 
 
-def _ended(passage: "Passage", seconds: float, demands: Mapping[str, bool]) -> int:
-    from gradcli.report.mapping import summary
+def _ended(passage: "StreamSummary", seconds: float, demands: Mapping[str, bool]) -> int:
+    from gradcli.report.map_summary import summary
 
     remark(summary(passage, seconds, is_terminal=_is_terminal()))
     return 0 if passes(passage.check, **demands) else NOT_PASSED

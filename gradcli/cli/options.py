@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from gradcli.cli import environment
-from gradcli.cli.completion import candidates
+from gradcli.cli.completion import suggestions
 from gradcli.errors import InputError, UsageError, constants_meant
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ Expression = Annotated[
     typer.Argument(
         metavar="EXPR",
         show_default=False,
-        autocompletion=candidates.expression,
+        autocompletion=suggestions.expression,
         help='The function, such as "x**2"; variables are its free names. '
         "@FILE reads it from a file, @- from standard input.",
     ),
@@ -61,7 +61,7 @@ At = Annotated[
         "--at",
         metavar="[NAME=]VALUE",
         show_default=False,
-        autocompletion=candidates.value,
+        autocompletion=suggestions.value,
         help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
         "The name may be left out where there is one variable. Repeat for more. "
         "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
@@ -80,7 +80,7 @@ Vector = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
-        autocompletion=candidates.vector,
+        autocompletion=suggestions.vector,
         help=f"{_GRADIENT_VECTOR} {_IMPLICIT}",
     ),
 ]
@@ -90,7 +90,7 @@ Vectors = Annotated[
         "--v",
         metavar="VALUE",
         show_default=False,
-        autocompletion=candidates.vector,
+        autocompletion=suggestions.vector,
         help=f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}",
     ),
 ]
@@ -107,7 +107,7 @@ Show = Annotated[
         "--show",
         metavar="NAMES",
         show_default=False,
-        autocompletion=candidates.statement_names,
+        autocompletion=suggestions.statement_names,
         help="Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
     ),
 ]
@@ -117,7 +117,7 @@ LossText = Annotated[
         "--loss",
         metavar="TEXT",
         show_default=False,
-        autocompletion=candidates.expression,
+        autocompletion=suggestions.expression,
         help="In place of --v, a loss of one element in y by the output's name, such as "
         '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at. '
         "@FILE reads it.",
@@ -129,7 +129,7 @@ Wrt = Annotated[
         "--wrt",
         metavar="NAMES",
         show_default=False,
-        autocompletion=candidates.variable_names,
+        autocompletion=suggestions.variable_names,
         help="The variables to differentiate by, separated by commas. All by default.",
     ),
 ]
@@ -139,7 +139,7 @@ PointsOf = Annotated[
         "--points-of",
         metavar="NAMES",
         show_default=False,
-        autocompletion=candidates.variable_names,
+        autocompletion=suggestions.variable_names,
         help="Variables that hold many points, one after the other along their first axis, separated by commas. "
         "EXPR is of one point, and there is an answer for each.",
     ),

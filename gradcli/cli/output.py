@@ -41,7 +41,7 @@ Stream = Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class OutputOptions:
     """How an answer is written.
 
     Attributes:
@@ -57,7 +57,7 @@ class Manner:
     to: Destination | None = None
 
 
-def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: str | None) -> Manner:
+def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: str | None) -> OutputOptions:
     """How the answer of the present command is written.
 
     Args:
@@ -79,7 +79,7 @@ def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: s
     form = form if to is None else to.form
     if digits is not None and to is not None and to.kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    return Manner(form, color, digits, to)
+    return OutputOptions(form, color, digits, to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,13 @@ class Output:
     """
 
     answer: Answer | Functions | Source
-    manner: Manner
+    manner: OutputOptions
     passed: bool = True
     note: str = ""
 
 
 def output(
-    answer: Answer | Functions | Source, shown: Manner, *, strict: bool = False, require_all: bool = False
+    answer: Answer | Functions | Source, shown: OutputOptions, *, strict: bool = False, require_all: bool = False
 ) -> Output:
     """The answer in the manner asked for.
 

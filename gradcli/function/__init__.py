@@ -1,7 +1,7 @@
 """A function of tensors from text: the Python API, a method a command.
 
 text                             what all methods begin with: the text, read once
-derivatives                      eval, vjp, grad, jacobian, jvp, hessian, hvp
+differentiation                  eval, vjp, grad, jacobian, jvp, hessian, hvp
 streams                          map
 views                            check, explain, graph, code
 
@@ -10,7 +10,7 @@ Holds no mathematics: `gradcli.questions` asks the readings.
 
 from __future__ import annotations
 
-from gradcli.function.derivatives import Derivatives
+from gradcli.function.differentiation import Derivatives
 from gradcli.function.streams import Streams
 from gradcli.function.views import Views
 

@@ -60,7 +60,7 @@ class Views(Text):
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
         (True, 6.0, 6.0, 6.0, 0.0)
         """
-        from gradcli.questions.checking import Demands, checking
+        from gradcli.questions.check import Demands, checking
 
         demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
         given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
@@ -97,7 +97,7 @@ class Views(Text):
         >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
         [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
         """
-        from gradcli.questions.explaining import explain
+        from gradcli.questions.explain import explain
 
         own, extra = self._split(at, loss)
         question = self._of_last(self._question(own, wrt, dtype), v if loss is None else loss)
@@ -132,7 +132,7 @@ class Views(Text):
         >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
         [('x', True, True), ('y', False, True), ('z', True, False)]
         """
-        from gradcli.questions.graphing import graph
+        from gradcli.questions.graph import graph
 
         question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=False)
         return graph(self._of_last(question, v), v, self._snippet.v, show)
@@ -173,7 +173,7 @@ class Views(Text):
         print(x.grad)
         <BLANKLINE>
         """
-        from gradcli.questions.writing import writing
+        from gradcli.questions.code import writing
 
         question = self._of_last(self._question(at, wrt, dtype), v)
         return writing(question, v, self._snippet.v, to, at or {})

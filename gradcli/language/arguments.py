@@ -12,7 +12,7 @@ from gradcli.language import ops
 from gradcli.language.constants import Constants
 from gradcli.language.lines import Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])

@@ -12,10 +12,10 @@ import sympy
 from gradcli.errors import LanguageError, Place, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import hints, joined, ops
 from gradcli.language.arguments import EXTREMES
-from gradcli.language.indexing import NEW
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program import CONSTANTS, Atom
+from gradcli.language.program.indexing import NEW
+from gradcli.language.program.wengert import CONSTANTS, Atom
 from gradcli.language.tensors import CONVERSIONS, TENSORS, Tensors
 from gradcli.language.tokens import Token
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.errors import LanguageError, Span, TooLargeError
-from gradcli.language.indexing import NEW, Shape, Slice
 from gradcli.language.lines import Lines, Operand
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program import Atom, Line, Program, number
-from gradcli.language.shapes import count_of, infer
+from gradcli.language.program.indexing import NEW, Shape, Slice
+from gradcli.language.program.shapes import count_of, infer
+from gradcli.language.program.wengert import Atom, Line, Program, number
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
 """Parameters whose constants need not be whole."""
@@ -192,7 +192,7 @@ class Constants(Lines):
             self.needs_shapes = True
             self.builder.forget(mark)
             return UNKNOWN_SIZE, span
-        from gradcli.language.numeric import run
+        from gradcli.language.program.numeric import run
 
         found = run(Program(self.text, (), lines, value, self.source), sizes)
         self.builder.forget(mark)

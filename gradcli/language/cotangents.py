@@ -11,10 +11,10 @@ import numpy as np
 
 from gradcli.errors import InputError, Place, Span, did_you_mean
 from gradcli.language.grammar import parse_cotangent
-from gradcli.language.indexing import Shape, show
 from gradcli.language.joined import meant
-from gradcli.language.program import Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Program
 from gradcli.language.values import Array, Value, read_value
 
 COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")

@@ -18,7 +18,7 @@ from gradcli.errors import LanguageError, Span
 from gradcli.language.functions import Function
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.signatures import Signatures, keeps_graph
 from gradcli.language.tokens import Token
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import InputError, Place, Span, did_you_mean
 from gradcli.language.cotangents import COMPONENT, component, in_brackets
-from gradcli.language.indexing import Shape, show
+from gradcli.language.program.indexing import Shape, show
 from gradcli.language.values import Array, Value, read_value
 
 SHORT = 4

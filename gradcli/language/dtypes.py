@@ -18,7 +18,7 @@ from gradcli.language import ops
 from gradcli.language.lines import Operand
 from gradcli.language.ops import Default, Kind
 from gradcli.language.passes import Passes
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 MIXED = (

@@ -17,7 +17,7 @@ from gradcli.language.grammar import Parser
 from gradcli.language.lines import Operand
 from gradcli.language.names import PREFIXES
 from gradcli.language.ops import REQUIRED
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 _FUNCTIONAL, _FUNC = "torch.autograd.functional", "torch.func"

@@ -34,10 +34,10 @@ import sympy
 from gradcli import collector
 from gradcli.errors import LanguageError
 from gradcli.language import ops
-from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
 from gradcli.language.operators import BINARY, BY_ELEMENTS, COMPARISON, POWERS, PRODUCT, TRANSPOSES
-from gradcli.language.program import Atom, Line, Program
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.statements import Statements
 from gradcli.language.tokens import Token
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind, Op
-from gradcli.language.program import Program
+from gradcli.language.program.wengert import Program
 from gradcli.language.tokens import tokenize
 
 LONGEST = 16

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError, LanguageError, Span
 from gradcli.language import ops
 from gradcli.language.cursor import Cursor
 from gradcli.language.ops import Default, Kind
-from gradcli.language.program import Atom, Builder
+from gradcli.language.program.wengert import Atom, Builder
 
 Operand = tuple[Atom, Span]
 """What an expression is: its value in the Program, and its range of the text."""

@@ -12,7 +12,7 @@ import sympy
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
 from gradcli.language.calls import Calls
 from gradcli.language.lines import Operand
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 MAX_UNROLLED = 10_000

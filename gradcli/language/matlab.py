@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 import sympy
 
 from gradcli.errors import GradcliError, LanguageError, Place
-from gradcli.language.indexing import Shape, show
 from gradcli.language.lines import Operand
 from gradcli.language.loops import Loops
 from gradcli.language.operators import MARKS
-from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import shape_of
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.shapes import shape_of
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.tokens import Token
 
 REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matrix product and a vector is a column"

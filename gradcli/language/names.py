@@ -11,7 +11,7 @@ from gradcli.language import hints, joined, ops
 from gradcli.language.lines import Operand
 from gradcli.language.matlab import Matlab
 from gradcli.language.operators import POWERS
-from gradcli.language.program import CONSTANTS, Atom
+from gradcli.language.program.wengert import CONSTANTS, Atom
 from gradcli.language.tokens import Token
 
 PREFIXES = frozenset(

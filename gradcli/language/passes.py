@@ -16,7 +16,7 @@ import sympy
 from gradcli.errors import LanguageError, Span
 from gradcli.language.derivatives import Pass
 from gradcli.language.lines import Operand
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.signatures import keeps_graph
 from gradcli.language.tokens import Token
 from gradcli.language.transforms import Transforms

@@ -12,9 +12,9 @@ from gradcli.language import ops
 from gradcli.language.derivatives import GO_ON
 from gradcli.language.dtypes import Dtypes
 from gradcli.language.lines import Operand
-from gradcli.language.numeric import run
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.tensors import CONVERSIONS
 from gradcli.language.tokens import Token
 from gradcli.language.transforms import TAKES

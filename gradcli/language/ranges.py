@@ -11,9 +11,9 @@ import re
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, Place, Span
-from gradcli.language.indexing import Shape, show
-from gradcli.language.numeric import require_room
-from gradcli.language.shapes import broadcast
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.numeric import require_room
+from gradcli.language.program.shapes import broadcast
 from gradcli.language.values import Array, read_value
 
 _MARKS = re.compile(r"[\[(]|[\])]|\.{2,}")

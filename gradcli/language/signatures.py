@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.errors import LanguageError
 from gradcli.language.functions import Functions
 from gradcli.language.lines import Operand
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 

@@ -26,11 +26,11 @@ from gradcli import collector
 from gradcli.errors import LanguageError, Span
 from gradcli.language.derivatives import Pass
 from gradcli.language.grammar import parse
-from gradcli.language.indexing import Shape
 from gradcli.language.lines import Operand
-from gradcli.language.numeric import run
 from gradcli.language.passes import Asked, Backward, Replay
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.python_statements import PythonStatements
 
 _SIGNS = re.compile(

@@ -10,7 +10,7 @@ import sympy
 from gradcli.errors import LanguageError, Span
 from gradcli.language.arguments import Arguments
 from gradcli.language.lines import Operand
-from gradcli.language.program import Atom
+from gradcli.language.program.wengert import Atom
 from gradcli.language.tokens import Token
 
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())

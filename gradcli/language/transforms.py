@@ -15,8 +15,8 @@ from gradcli.errors import LanguageError, Span
 from gradcli.language.derivatives import Derivatives, Pass, Question
 from gradcli.language.functions import Function
 from gradcli.language.lines import Operand
-from gradcli.language.numeric import run
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.tokens import Token
 
 _TRANSFORMS: Mapping[str, Question] = {

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.language.grammar import parse_value
-from gradcli.language.numeric import run
+from gradcli.language.program.numeric import run
 
 Array = npt.NDArray[np.floating[Any]]
 

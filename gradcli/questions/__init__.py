@@ -4,11 +4,11 @@ question, preparing              one function at one point: read, refused or rea
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points
 mapping, streaming               map: which columns are which variables, and the rows as they go by
-curvature                        jvp, hessian, hvp
-checking                         check
-explaining, terms                explain: the lines, and what each adds to an adjoint
-graphing                         graph
-writing                          code
+second_order                     jvp, hessian, hvp
+check                            check
+explain, terms                   explain: the lines, and what each adds to an adjoint
+graph                            graph
+code                             code
 remarks                          traps and tricks that the numbers of an answer do not show
 
 Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.

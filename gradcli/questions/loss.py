@@ -17,10 +17,10 @@ import sympy
 
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.grammar import parse_formula
-from gradcli.language.indexing import show
 from gradcli.language.joined import meant
-from gradcli.language.program import Atom, Call, Line, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import show
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.results import Check, Loss
@@ -171,7 +171,7 @@ def _place(program: Program, name: str = "") -> Place:
 
 def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
     """The gradient of ℓ∘f as one function; what ℓ names beside y enters as constants of other names."""
-    from gradcli.autodiff.derivatives import vjp
+    from gradcli.autodiff.jacobians import vjp
     from gradcli.autodiff.run import run
 
     f = question.program

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
-from gradcli.language.indexing import Shape, show
 from gradcli.language.joined import require_named
 from gradcli.language.names import SHADOWABLE
+from gradcli.language.program.indexing import Shape, show
 from gradcli.language.snippets import Snippet, read
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype, Question

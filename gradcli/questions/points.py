@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
-from gradcli.language.indexing import show
 from gradcli.language.names import SHADOWABLE
-from gradcli.language.program import Program
-from gradcli.language.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
+from gradcli.language.program.indexing import show
+from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.preparing import Inputs, prepare
@@ -33,7 +33,7 @@ from gradcli.questions.question import (
 from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.points import AtPoints, Batch
+    from gradcli.autodiff.batched import AtPoints, Batch
     from gradcli.check.judge import Judgement
 
 MOST_WORK = 2**31
@@ -73,12 +73,12 @@ class Points:
 
     def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
         """What torch computes at all points."""
-        from gradcli.autodiff.points import at_points
+        from gradcli.autodiff.batched import at_points
 
         return at_points(self._batch(self.question.wrt if wrt is None else wrt), v=v, jacobian=jacobian)
 
     def _batch(self, wrt: tuple[str, ...]) -> Batch:
-        from gradcli.autodiff.points import Batch
+        from gradcli.autodiff.batched import Batch
 
         question = self.question
         elements = _elements(question)
@@ -91,7 +91,7 @@ class Points:
         question = self.question
         if not isinstance(cotangent, Program):
             return rounded(np.broadcast_to(cotangent, (self.count, *question.shape)), question.dtype)
-        from gradcli.autodiff.points import Batch, at_points
+        from gradcli.autodiff.batched import Batch, at_points
 
         y = question.program.output_name
         inputs = {**question.named, y: self.torch(wrt=()).value, **self.arrays}
@@ -242,7 +242,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
     if any(name not in inputs for name in of_snippet.names):
         return None
     infer(of_snippet, {symbol: inputs[str(symbol)].shape for symbol in of_snippet.variables})
-    from gradcli.autodiff.derivatives import value
+    from gradcli.autodiff.jacobians import value
     from gradcli.autodiff.run import run
 
     return value(run(of_snippet, inputs, (), points.question.dtype))
@@ -277,9 +277,9 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
 
 def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
+    from gradcli.check.context import Torch
     from gradcli.check.judge import judge
-    from gradcli.check.point import Torch
-    from gradcli.check.points import MOST_POINTS, chosen_points, critical_points, merged
+    from gradcli.check.many_points import MOST_POINTS, chosen_points, critical_points, merged
 
     question = points.question
     derivatives = found.jacobian if found.jacobian is not None else found.vjp
@@ -307,7 +307,7 @@ def _one(arrays: Mapping[str, Array] | None, point: int) -> dict[str, Array] | N
 
 def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
     """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
-    from gradcli.check.points import worst_point
+    from gradcli.check.many_points import worst_point
 
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():

@@ -9,8 +9,8 @@ from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.joined import require_named
 from gradcli.language.matlab import remarks
 from gradcli.language.names import SHADOWABLE
-from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet, read
 from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import TooLargeError
-from gradcli.language.cutting import cut
-from gradcli.language.movement import gives_back
 from gradcli.language.passes import ADD_UP, Backward
-from gradcli.language.program import Atom
-from gradcli.language.shapes import infer
+from gradcli.language.program.cutting import cut
+from gradcli.language.program.movement import gives_back
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
 from gradcli.questions.loss import derive_loss, with_loss
@@ -108,7 +108,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     kept = _kept(question, atoms, weights)
     held: Sequence[dict[str, Array] | None] = [None] * len(vs)
     if extras.accumulate:
-        from gradcli.autodiff.passes import accumulated
+        from gradcli.autodiff.backward_passes import accumulated
 
         held, sharing = accumulated(question.forward, weights, question.wrt, _stepped(extras.passes, len(vs)))
         remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
@@ -179,7 +179,7 @@ def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) ->
     """What torch keeps of the values to show."""
     if not atoms:
         return _Kept(atoms)
-    from gradcli.autodiff.passes import retained
+    from gradcli.autodiff.backward_passes import retained
 
     values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs)
     return _Kept(atoms, values, adjoints)

@@ -17,21 +17,21 @@ import numpy.typing as npt
 from gradcli.errors import GradcliError, InputError, InternalError, TooLargeError
 from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.grammar import parse
-from gradcli.language.indexing import Shape, show
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.passes import Replay
-from gradcli.language.program import Atom, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.values import Array, Value
 from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.check.confirmed import Derived
-    from gradcli.check.diagnosis import Diagnosis
+    from gradcli.check.context import Point
     from gradcli.check.entry import Tolerance
     from gradcli.check.judge import Judgement
-    from gradcli.check.point import Point
+    from gradcli.diagnose.diagnosis import Diagnosis
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -126,14 +126,14 @@ class Question:
     @cached_property
     def value(self) -> Array:
         """The output y, by torch."""
-        from gradcli.autodiff.derivatives import value
+        from gradcli.autodiff.jacobians import value
 
         return value(self.forward)
 
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        from gradcli.check.point import Point
+        from gradcli.check.context import Point
 
         return Point.of(self.program, self.shapes, self.arrays)
 
@@ -155,7 +155,7 @@ class Question:
 
     def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
         """The Jacobian blocks, or None and why: they would have more than `most` entries."""
-        from gradcli.autodiff.derivatives import jacobian
+        from gradcli.autodiff.jacobians import jacobian
 
         if self.jacobian_entries > most:
             return None, self.too_many(most)
@@ -196,7 +196,7 @@ class Question:
         """The numbers of the gradient vector; an expression in y is evaluated by torch, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
-        from gradcli.autodiff.derivatives import value
+        from gradcli.autodiff.jacobians import value
         from gradcli.autodiff.run import run
 
         y = {self.program.output_name: self.value}
@@ -204,7 +204,7 @@ class Question:
 
     def product(self, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
         """The vector-Jacobian product, and the rest of an answer that gives one."""
-        from gradcli.autodiff.derivatives import vjp
+        from gradcli.autodiff.jacobians import vjp
 
         found = vjp(self.forward, v, self.wrt)
         jacobian, omitted = self.small_jacobian
@@ -242,15 +242,15 @@ class Question:
         tolerance: Tolerance | None = None,
     ) -> Judgement:
         """What the reference says of torch's numbers."""
+        from gradcli.check.context import Torch
         from gradcli.check.judge import judge
-        from gradcli.check.point import Torch
 
         return judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt, tolerance)
 
     def added_up(self, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
         """The verdict on what several passes leave in `.grad`: the truth is that of the exact sum of their v."""
+        from gradcli.check.context import Torch
         from gradcli.check.judge import judge
-        from gradcli.check.point import Torch
 
         with np.errstate(all="ignore"):
             v = np.sum(passes, axis=0)
@@ -270,7 +270,7 @@ class Question:
             return judgement
 
     def _advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
-        from gradcli.check.advice import rewritten
+        from gradcli.diagnose.advice import rewritten
 
         found, diagnoses = self.diagnosed(judgement, v)
         if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
@@ -284,15 +284,15 @@ class Question:
 
     def diagnosed(self, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
         """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
-        from gradcli.check.advice import diagnosed
-        from gradcli.check.diagnosis import Scene
+        from gradcli.diagnose.advice import diagnosed
+        from gradcli.diagnose.diagnosis import DiagnosisContext
 
-        scene = Scene.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
+        scene = DiagnosisContext.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
         return diagnosed(self.point, judgement, scene, v)
 
     def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
         """The verdict of another text of the same function at the same point; None if it cannot be run."""
-        from gradcli.autodiff.derivatives import vjp
+        from gradcli.autodiff.jacobians import vjp
 
         variables = frozenset(self.arrays) & SHADOWABLE
         try:

@@ -14,9 +14,9 @@ import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError
-from gradcli.language.movement import axes_of
-from gradcli.language.program import Line, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.movement import axes_of
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Line, Program
 from gradcli.questions.question import Cotangent, Question
 from gradcli.results import Array
 
@@ -84,7 +84,7 @@ def _is_component(v: Array) -> bool:
 
 def _instead(question: Question, name: str) -> str:
     """What that does to the numbers."""
-    from gradcli.autodiff.derivatives import vjp
+    from gradcli.autodiff.jacobians import vjp
 
     x = question.arrays[name]
     if x.size > SHORT:
@@ -103,7 +103,7 @@ def of_passes(question: Question) -> Iterator[str]:
     inputs = {**question.named, **question.arrays}
     if replay is None or not set(replay.program.names) <= set(inputs):
         return
-    from gradcli.autodiff.passes import refused
+    from gradcli.autodiff.backward_passes import refused
 
     try:
         number = refused(replay, inputs, question.dtype)
@@ -156,8 +156,8 @@ def _is_diagonal(question: Question, program: Program) -> bool:
     """Whether the Jacobian is diagonal by each variable that is asked for and that y depends on."""
     from gradcli.check.confirmed import MAX_FORMULAS
     from gradcli.symbolic.derivative import differentiate
-    from gradcli.symbolic.movement import NoFormulaError
-    from gradcli.symbolic.structure import structure_of
+    from gradcli.symbolic.diagonal import structure_of
+    from gradcli.symbolic.index_maps import NoFormulaError
 
     if len(question.wrt) > MAX_FORMULAS:
         return False

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gradcli.errors import InputError
 from gradcli.questions.mapping import Plan
 from gradcli.questions.question import rounded
-from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Passage
+from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, StreamSummary
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -87,11 +87,11 @@ class Stream:
             while waiting:
                 yield self._taken(waiting.popleft().result())
 
-    def passage(self) -> Passage:
+    def passage(self) -> StreamSummary:
         """What there is to say of the rows that have gone by."""
         check = self._checked() if self._checks else None
         output = self.plan.question.program.output_name
-        return Passage(self.read, self.written, self._faulty, self._on_error, self._first, output, check)
+        return StreamSummary(self.read, self.written, self._faulty, self._on_error, self._first, output, check)
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers; how many blocks may be in flight."""
@@ -163,7 +163,7 @@ class Stream:
 
     def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
         """The rows at or next to a kink."""
-        from gradcli.check.points import critical_points
+        from gradcli.check.many_points import critical_points
 
         question = self.plan.question
         return critical_points(question.point, {**question.arrays, **variables}, tuple(variables), count)
@@ -173,8 +173,8 @@ class Stream:
         held = self._sample.rows() if self._sample else []
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
-        from gradcli.autodiff.points import AtPoints
-        from gradcli.check.points import merged
+        from gradcli.autodiff.batched import AtPoints
+        from gradcli.check.many_points import merged
         from gradcli.questions.points import Points, judged
 
         question = self.plan.question

@@ -12,11 +12,11 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.context import Point
 from gradcli.check.formulas import confirm
-from gradcli.check.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Line
+from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.language.values import Array
 from gradcli.questions.question import Question
 from gradcli.reference.balls import precision

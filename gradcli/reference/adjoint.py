@@ -20,16 +20,16 @@ from dataclasses import dataclass, field, replace
 import sympy
 
 from gradcli.errors import Place, Span, TooLargeError, UnknownFunctionError
-from gradcli.language.expansion import expand, rewritten
-from gradcli.language.indexing import Axis, Shape, Slice, indexed_axes, show
-from gradcli.language.movement import RESHAPES, axes_of, axis_of, padding, permutation
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Builder, Call, Line, Program
-from gradcli.language.shapes import axis_of_scan, infer, shape_of
+from gradcli.language.program.expansion import expand, rewritten
+from gradcli.language.program.indexing import Axis, Shape, Slice, indexed_axes, show
+from gradcli.language.program.movement import RESHAPES, axes_of, axis_of, padding, permutation
+from gradcli.language.program.shapes import axis_of_scan, infer, shape_of
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
+from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import partial_of
 from gradcli.reference.tangent import OUTLIVES_ITS_DOMAIN
 from gradcli.reference.unrolling import unroll
-from gradcli.reference.writing import NoTangentError, Writer
 
 MOST_ROWS = 100
 """Rows of a Jacobian that is written out, each a pass backwards."""

@@ -15,13 +15,13 @@ import sympy
 from flint import arb
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line
+from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball
 from gradcli.reference.choices import CHOICES, slope_of_choice
 from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.element_groups import AGGREGATES, Groups
 from gradcli.reference.footprint import Flat
-from gradcli.reference.groups import AGGREGATES, Groups
-from gradcli.reference.rules import Outcome, Trouble, rule_of, spread
+from gradcli.reference.rules import Outcome, Undefined, rule_of, slope_condition
 from gradcli.reference.running import Run
 
 Elements = Mapping[int, "Flow"]
@@ -38,15 +38,15 @@ class Flow:
     def joined(self, other: Flow) -> Flow:
         """Both together."""
         largest = self.largest.max(other.largest)
-        if isinstance(self.total, Trouble):
+        if isinstance(self.total, Undefined):
             return Flow(self.total, largest)
-        return Flow(other.total if isinstance(other.total, Trouble) else self.total + other.total, largest)
+        return Flow(other.total if isinstance(other.total, Undefined) else self.total + other.total, largest)
 
     def through(self, slope: Outcome) -> Flow:
         """What an operation with this slope passes on."""
-        if isinstance(slope, Trouble):
-            return Flow(self.total if isinstance(self.total, Trouble) else slope, self.largest)
-        total = self.total if isinstance(self.total, Trouble) else self.total * slope
+        if isinstance(slope, Undefined):
+            return Flow(self.total if isinstance(self.total, Undefined) else slope, self.largest)
+        total = self.total if isinstance(self.total, Undefined) else self.total * slope
         return Flow(total, self.largest * abs(slope).upper())
 
 
@@ -106,9 +106,9 @@ class Backward:
             return None
         operands = [self._run.operand(line, n, elements)[0] for n in range(len(line.call.operands))]
         slope = self._run.slopes(line, k, elements)[0]
-        if isinstance(slope, Trouble) or slope.contains(0) or any(isinstance(o, Trouble) for o in operands):
+        if isinstance(slope, Undefined) or slope.contains(0) or any(isinstance(o, Undefined) for o in operands):
             return None
-        return spread(line.call, k, operands, slope) / abs(slope)
+        return slope_condition(line.call, k, operands, slope) / abs(slope)
 
     def _slopes(self, line: Line, k: int, elements: Flat, within: Flat | None) -> Iterator[tuple[int, int, Outcome]]:
         """Elements of the line and of operand k with the slope between them; a condition has none."""
@@ -140,7 +140,7 @@ class Backward:
 
 
 def _is_zero(outcome: Outcome) -> bool:
-    return not isinstance(outcome, Trouble) and bool(outcome == 0)
+    return not isinstance(outcome, Undefined) and bool(outcome == 0)
 
 
 def _add(flows: dict[int, Flow], element: int, flow: Flow) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import sympy
 from flint import acb, arb, ctx
 
-from gradcli.language import meaning
+from gradcli.language.program import meaning
 
 Ball = Any
 """A `flint.arb`."""

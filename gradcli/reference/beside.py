@@ -18,13 +18,14 @@ import numpy as np
 import sympy
 from flint import fmpq
 
-from gradcli.language import sources
-from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Line
+from gradcli.language.program import constant_tensors
+from gradcli.language.program.movement import fill_of
+from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.duals import Direction, Plan
+from gradcli.reference.exact_numbers import Atoms, Number, UndecidedError
 from gradcli.reference.footprint import Flat
 from gradcli.reference.germs import evaluated, inverted
 from gradcli.reference.jets import (
@@ -36,8 +37,7 @@ from gradcli.reference.jets import (
     step,
     times,
 )
-from gradcli.reference.numbers import Atoms, Number, UndecidedError
-from gradcli.reference.rules import Outcome, Trouble, rule_of
+from gradcli.reference.rules import Outcome, Undefined, rule_of
 from gradcli.reference.running import Run
 from gradcli.reference.slopes import Bend, Side, at_point, both, derivative_of, own_slope, slope_of
 
@@ -155,7 +155,7 @@ class Beside:
                 continue
             if line.call.op.kind is Kind.MATRIX:
                 values = run.values.get(line.symbol, {})
-                yield from ((line.symbol, e) for e in elements.tolist() if isinstance(values.get(e), Trouble))
+                yield from ((line.symbol, e) for e in elements.tolist() if isinstance(values.get(e), Undefined))
             else:
                 columns = zip(*(run.operand(line, k, elements) for k in range(len(line.call.operands))), strict=True)
                 met = (_is_met(line.call, list(operands)) for operands in columns)
@@ -177,7 +177,7 @@ def may_be_met(call: Call) -> bool:
 
 def _is_met(call: Call, operands: list[Outcome]) -> bool:
     """Whether an operation has a kink, a jump or no finite slope here; powers other than whole ones end at 0."""
-    balls = [operand for operand in operands if not isinstance(operand, Trouble)]
+    balls = [operand for operand in operands if not isinstance(operand, Undefined)]
     if len(balls) < len(operands):
         return True
     if call.op.name == "pow" and balls[0].contains(0):
@@ -186,7 +186,7 @@ def _is_met(call: Call, operands: list[Outcome]) -> bool:
             return True
     rule = rule_of(call)
     return any(
-        isinstance(rule.slope(k, operands, ""), Trouble)
+        isinstance(rule.slope(k, operands, ""), Undefined)
         for k, partial in enumerate(rule.partials)
         if partial is not None
     )
@@ -200,12 +200,12 @@ class _Looks:
         self.run = Run(around.plan, None, {}, 0)
         self.run.evaluate()
         self.base = self._at_point()
-        self._centers: dict[Direction, tuple[Jet | Trouble, Jet | Trouble]] = {}
+        self._centers: dict[Direction, tuple[Jet | Undefined, Jet | Undefined]] = {}
 
     def bend(self, by: Direction, along: Way) -> Bend:
         """What there is to know."""
         here = self._moved(None, 0, {})
-        if isinstance(here, Trouble):
+        if isinstance(here, Undefined):
             raise UndecidedError(here.reason)
         if by not in self._centers:
             left, right = (slope_of(self._moved(by, s, {}), here, s) for s in (-1, 1))
@@ -214,7 +214,7 @@ class _Looks:
         before, after = (self._side(by, along, t, both(left, right)) for t in (-1, 1))
         return Bend((at_point(left), at_point(right)), (before, after))
 
-    def _side(self, by: Direction, along: Way, t: int, center: Jet | Trouble) -> Side:
+    def _side(self, by: Direction, along: Way, t: int, center: Jet | Undefined) -> Side:
         way = {place: t * weight for place, weight in along.items()}
         on_line = self._moved(None, 0, way)
         if along == {by: 1.0}:
@@ -222,14 +222,14 @@ class _Looks:
         signs = (-1, 1) if self.around.meets([by]) else (1,)
         return derivative_of(both(*(slope_of(self._moved(by, s, way), on_line, s) for s in signs)), center, t)
 
-    def _moved(self, by: Direction | None, s: int, along: Way) -> Jet | Trouble:
+    def _moved(self, by: Direction | None, s: int, along: Way) -> Jet | Undefined:
         """Y where the point has moved along a direction, and far less by s in one element."""
         if not self.program.output.is_Symbol:
             return self.atoms.rational(0)
-        values: dict[Place, Jet | Trouble] = {}
+        values: dict[Place, Jet | Undefined] = {}
         for place in dict.fromkeys([*along, *([by] if by else [])]):
             here = self.base.get(place)
-            if here is not None and not isinstance(here, Trouble):
+            if here is not None and not isinstance(here, Undefined):
                 if place in along:
                     here = step(1, self.atoms, here, _exact(along[place]))
                 values[place] = step(2, self.atoms, here, fmpq(s)) if place == by else here
@@ -237,19 +237,19 @@ class _Looks:
         output = (self.program.output, 0)
         return values.get(output, self.base[output])
 
-    def _at_point(self) -> dict[Place, Jet | Trouble]:
+    def _at_point(self) -> dict[Place, Jet | Undefined]:
         """All values at the point; a ball of the reference for what is not followed here."""
         variables = self.program.variables
         values = {(s, e): self._input(s, e) for s in variables for e in self.around.elements(s).tolist()}
         for part in self.around.wiring:
             found = self._value(part, values, values)
-            if isinstance(found, Trouble) and not found.decided:
+            if isinstance(found, Undefined) and not found.decided:
                 known = self.run.values.get(part.line.symbol, {}).get(part.element, found)
-                found = known if isinstance(known, Trouble) else self._enclosed(part.place, known)
+                found = known if isinstance(known, Undefined) else self._enclosed(part.place, known)
             values[part.place] = found
         return values
 
-    def _follow(self, values: dict[Place, Jet | Trouble], moved: Collection[int]) -> None:
+    def _follow(self, values: dict[Place, Jet | Undefined], moved: Collection[int]) -> None:
         """Add the elements that move with those that do."""
         for n in sorted(moved):
             part = self.around.wiring[n]
@@ -259,17 +259,17 @@ class _Looks:
                 if not _is_same(found, self.base[part.place]):
                     values[part.place] = found
 
-    def _input(self, symbol: sympy.Symbol, element: int) -> Jet | Trouble:
+    def _input(self, symbol: sympy.Symbol, element: int) -> Jet | Undefined:
         return self._exactly(float(self.around.reference.inputs[symbol][element]))
 
-    def _enclosed(self, key: Hashable, ball: Ball) -> Number | Trouble:
+    def _enclosed(self, key: Hashable, ball: Ball) -> Number | Undefined:
         if exists(ball):
             return self.atoms.enclosed(key, ball)
-        return Trouble("domain", "an operand is not finite", decided=False)
+        return Undefined("domain", "an operand is not finite", decided=False)
 
     def _value(
-        self, part: Part, values: Mapping[Place, Jet | Trouble], base: Mapping[Place, Jet | Trouble]
-    ) -> Jet | Trouble:
+        self, part: Part, values: Mapping[Place, Jet | Undefined], base: Mapping[Place, Jet | Undefined]
+    ) -> Jet | Undefined:
         """An element of a line, where some of what it is made of has moved."""
         call = part.line.call
         parts = [
@@ -279,19 +279,19 @@ class _Looks:
         shown = self.program.excerpt(part.line)
         if call.op.name == "where":
             return _branch(*parts, shown=shown)
-        troubles = [one for one in parts if isinstance(one, Trouble)]
+        troubles = [one for one in parts if isinstance(one, Undefined)]
         if troubles:
             return next((one for one in troubles if one.decided), troubles[0])
-        jets = [one for one in parts if not isinstance(one, Trouble)]
+        jets = [one for one in parts if not isinstance(one, Undefined)]
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 return evaluated(call, jets, shown)
             case Kind.MATRIX if call.op.name == "inv":
                 return inverted(jets, part.element % len(jets), shown)
             case Kind.COUNT | Kind.MATRIX:
-                return Trouble("domain", f"{shown} is not followed around the point", decided=False)
+                return Undefined("domain", f"{shown} is not followed around the point", decided=False)
             case Kind.SOURCE:
-                return self._exactly(float(sources.array_of(call).ravel()[part.element]))
+                return self._exactly(float(constant_tensors.array_of(call).ravel()[part.element]))
             case Kind.MOVEMENT if not jets:
                 return self._exactly(float(fill_of(call)))
         total: Jet = self.atoms.rational(0)
@@ -299,12 +299,12 @@ class _Looks:
             total = plus(total, jet)
         return total
 
-    def _exactly(self, number: float) -> Number | Trouble:
+    def _exactly(self, number: float) -> Number | Undefined:
         if math.isfinite(number):
             return self.atoms.rational(_exact(number))
-        return Trouble("domain", f"{number} is no number to move from", decided=False)
+        return Undefined("domain", f"{number} is no number to move from", decided=False)
 
-    def _constant(self, atom: Atom) -> Number | Trouble:
+    def _constant(self, atom: Atom) -> Number | Undefined:
         match atom:
             case sympy.Rational():
                 return self.atoms.rational(fmpq(int(atom.p), int(atom.q)))
@@ -321,16 +321,18 @@ def _exact(number: float) -> fmpq:
     return fmpq(*number.as_integer_ratio())
 
 
-def _is_same(a: Jet | Trouble, b: Jet | Trouble) -> bool:
+def _is_same(a: Jet | Undefined, b: Jet | Undefined) -> bool:
     return isinstance(a, Number) and isinstance(b, Number) and a.key == b.key
 
 
-def _branch(condition: Jet | Trouble, first: Jet | Trouble, second: Jet | Trouble, *, shown: str) -> Jet | Trouble:
+def _branch(
+    condition: Jet | Undefined, first: Jet | Undefined, second: Jet | Undefined, *, shown: str
+) -> Jet | Undefined:
     """The branch that is taken, whatever the other one is."""
-    if isinstance(condition, Trouble):
+    if isinstance(condition, Undefined):
         return condition
     if isinstance(condition, Number) and condition.rational is not None:
         return second if condition.is_zero else first
-    if isinstance(first, Trouble) or isinstance(second, Trouble) or isinstance(condition, Series):
-        return Trouble("domain", f"the branch of {shown} is not known", decided=False)
+    if isinstance(first, Undefined) or isinstance(second, Undefined) or isinstance(condition, Series):
+        return Undefined("domain", f"the branch of {shown} is not known", decided=False)
     return plus(second, times(condition, minus(first, second)))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from flint import arb
 
 from gradcli.reference.balls import Ball
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 
 Tangent = Outcome | None
 
@@ -25,11 +25,11 @@ CHOICES = frozenset(["where", "maximum", "minimum"])
 
 def plus(a: Tangent, b: Tangent) -> Tangent:
     """The sum of two tangents; a kink, which a slope of 0 undoes, hides nothing that it does not undo."""
-    if isinstance(a, Trouble) and isinstance(b, Trouble):
+    if isinstance(a, Undefined) and isinstance(b, Undefined):
         return a if b.kind == "kink" else b
-    if a is None or isinstance(b, Trouble):
+    if a is None or isinstance(b, Undefined):
         return b
-    return a if b is None or isinstance(a, Trouble) else a + b
+    return a if b is None or isinstance(a, Undefined) else a + b
 
 
 def times(a: Tangent, b: Outcome | None) -> Tangent:
@@ -41,39 +41,39 @@ def times(a: Tangent, b: Outcome | None) -> Tangent:
     if b is None:
         return a
     if a is None:
-        return b if isinstance(b, Trouble) and b.kind == "domain" else None
-    if isinstance(a, Trouble) and isinstance(b, Trouble):
+        return b if isinstance(b, Undefined) and b.kind == "domain" else None
+    if isinstance(a, Undefined) and isinstance(b, Undefined):
         return b if a.kind == "kink" else a
-    if isinstance(a, Trouble):
-        return arb(0) if a.kind == "kink" and not isinstance(b, Trouble) and b == 0 else a
-    if isinstance(b, Trouble):
+    if isinstance(a, Undefined):
+        return arb(0) if a.kind == "kink" and not isinstance(b, Undefined) and b == 0 else a
+    if isinstance(b, Undefined):
         return arb(0) if b.kind == "kink" and a == 0 else b
     return a * b
 
 
 def flat(a: Tangent, b: Outcome) -> Tangent:
     """The product with the slope of a step: behind it nothing moves, but where it or its operand jumps."""
-    if isinstance(a, Trouble) and a.kind != "kink":
+    if isinstance(a, Undefined) and a.kind != "kink":
         return a
-    return times(a, b) if isinstance(b, Trouble) else None
+    return times(a, b) if isinstance(b, Undefined) else None
 
 
 def absolute(a: Tangent, slope: Outcome | None) -> Tangent:
     """The tangent of an absolute value on one side: from 0 it can only grow."""
-    is_at_zero = isinstance(slope, Trouble) and slope.kind == "kink" and slope.decided
-    return times(a, slope) if not is_at_zero or a is None or isinstance(a, Trouble) else abs(a)
+    is_at_zero = isinstance(slope, Undefined) and slope.kind == "kink" and slope.decided
+    return times(a, slope) if not is_at_zero or a is None or isinstance(a, Undefined) else abs(a)
 
 
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
     """The value of the branch that is taken, whatever the other one is."""
-    if isinstance(condition, Trouble):
+    if isinstance(condition, Undefined):
         return condition
     if condition in (0, 1):
         return first if condition == 1 else second
-    if isinstance(first, Trouble):
-        return Trouble(first.kind, first.reason, False)
-    if isinstance(second, Trouble):
-        return Trouble(second.kind, second.reason, False)
+    if isinstance(first, Undefined):
+        return Undefined(first.kind, first.reason, False)
+    if isinstance(second, Undefined):
+        return Undefined(second.kind, second.reason, False)
     return first.union(second)
 
 
@@ -81,20 +81,20 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     """The tangent of the branch that is taken; where the condition changes, that of both if they agree."""
     condition, first, second = operands
     change, of_first, of_second = entering
-    if isinstance(condition, Trouble):
+    if isinstance(condition, Undefined):
         return condition
-    if isinstance(change, Trouble) and change.after is not None and condition in (0, 1):
+    if isinstance(change, Undefined) and change.after is not None and condition in (0, 1):
         return _branch_behind(condition == 1, change.after, (first, second), (of_first, of_second), shown)
-    if not isinstance(change, Trouble) and condition in (0, 1):
+    if not isinstance(change, Undefined) and condition in (0, 1):
         return of_first if condition == 1 else of_second
-    if isinstance(change, Trouble) and change.kind not in ("jump", "kink"):
+    if isinstance(change, Undefined) and change.kind not in ("jump", "kink"):
         return change
-    is_decided = isinstance(change, Trouble) and change.decided
-    trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Trouble)), None)
+    is_decided = isinstance(change, Undefined) and change.decided
+    trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Undefined)), None)
     if trouble is not None:
         # a branch without a value at this very point may have a limit, as sin(x)/x has at 0
         is_decided = is_decided and trouble.decided and trouble.kind != "domain"
-        return Trouble("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided)
+        return Undefined("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided)
     return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
 
 
@@ -103,17 +103,17 @@ def _branch_behind(
 ) -> Tangent:
     """The tangent of the branch that is taken just behind the point, if that goes on from the value at the point."""
     here, there = (values[0 if taken else 1] for taken in (now, after))
-    if isinstance(there, Trouble) or isinstance(here, Trouble):
-        return there if isinstance(there, Trouble) else here
+    if isinstance(there, Undefined) or isinstance(here, Undefined):
+        return there if isinstance(there, Undefined) else here
     if here == there:
         return tangents[0 if after else 1]
-    return Trouble("jump", f"{shown} jumps here", bool(here != there))
+    return Undefined("jump", f"{shown} jumps here", bool(here != there))
 
 
-def change_of(name: str, now: bool, tangents: tuple[Tangent, Tangent], trouble: Trouble) -> Tangent:
+def change_of(name: str, now: bool, tangents: tuple[Tangent, Tangent], trouble: Undefined) -> Tangent:
     """What becomes of a comparison of two equal numbers behind the point: what it is there, if it changes."""
     first, second = (arb(0) if tangent is None else tangent for tangent in tangents)
-    if isinstance(first, Trouble) or isinstance(second, Trouble):
+    if isinstance(first, Undefined) or isinstance(second, Undefined):
         return trouble
     step = first - second
     if not (step > 0 or step < 0):
@@ -133,29 +133,29 @@ def _where_branches_meet(
     is_decided = is_decided and (bool(first != second) or (bool(first == second) and bool(of_first != of_second)))
     if first.overlaps(second):
         reason = f"{shown} has a kink here: its branches meet with different slopes"
-        return Trouble("kink", reason, is_decided)
-    return Trouble("jump", f"{shown} jumps here", is_decided)
+        return Undefined("kink", reason, is_decided)
+    return Undefined("jump", f"{shown} jumps here", is_decided)
 
 
-def jump_of(tangents: Iterable[Tangent]) -> Trouble | None:
+def jump_of(tangents: Iterable[Tangent]) -> Undefined | None:
     """A jump of an operand of an extreme, or an edge of its domain, where all slopes are infinite or on one side.
 
     Also what is not taken at the point may be taken behind it, or have no value there, and then the extreme has none.
     """
-    found = [t for t in tangents if isinstance(t, Trouble) and t.kind in ("jump", "slope")]
-    return Trouble(found[0].kind, found[0].reason, False) if found else None
+    found = [t for t in tangents if isinstance(t, Undefined) and t.kind in ("jump", "slope")]
+    return Undefined(found[0].kind, found[0].reason, False) if found else None
 
 
 def slope_of_choice(name: str, k: int, operands: Sequence[Outcome]) -> Outcome:
     """1 for the operand that is taken, 0 for the other and for a condition."""
     if name == "where":
         condition = operands[0]
-        if k == 0 or isinstance(condition, Trouble):
+        if k == 0 or isinstance(condition, Undefined):
             return arb(0) if k == 0 else condition
         if condition in (0, 1):
             return arb(int(condition == (1 if k == 1 else 0)))
-        return Trouble("jump", "it cannot be told which branch is taken", False)
-    trouble = next((operand for operand in operands if isinstance(operand, Trouble)), None)
+        return Undefined("jump", "it cannot be told which branch is taken", False)
+    trouble = next((operand for operand in operands if isinstance(operand, Undefined)), None)
     return trouble or Extreme(list(operands), largest=name == "maximum").slope(k)
 
 
@@ -176,7 +176,7 @@ class Extreme:
         """Whether value n is the extreme; of a tie there is no slope."""
         if n not in self.possible:
             return arb(0)
-        return arb(1) if len(self.possible) == 1 else Trouble("kink", "they tie", False)
+        return arb(1) if len(self.possible) == 1 else Undefined("kink", "they tie", False)
 
     def tangent(self, of: Sequence[Tangent], reason: str, *, is_one_sided: bool = False) -> Tangent:
         """The tangent of the extreme from those of its possible places, in their order; a kink where they differ.
@@ -186,10 +186,10 @@ class Extreme:
         known = dict(zip(self.possible, of, strict=True))
         if len(known) == 1 or all(tangent is None for tangent in known.values()):
             return of[0]
-        troubles = [tangent for tangent in known.values() if isinstance(tangent, Trouble)]
+        troubles = [tangent for tangent in known.values() if isinstance(tangent, Undefined)]
         if troubles:
             trouble = next((one for one in troubles if one.kind != "kink"), troubles[0])
-            return Trouble(trouble.kind, f"{reason}, and there {trouble.reason}", False)
+            return Undefined(trouble.kind, f"{reason}, and there {trouble.reason}", False)
         balls = {n: arb(0) if tangent is None else tangent for n, tangent in known.items()}
         first = balls[self.possible[0]]
         if all(ball == first for ball in balls.values()):
@@ -200,4 +200,4 @@ class Extreme:
             for ball in tied[1:]:
                 best = best.max(ball) if self.largest else best.min(ball)
             return best
-        return Trouble("kink", reason, any(bool(ball != tied[0]) for ball in tied))
+        return Undefined("kink", reason, any(bool(ball != tied[0]) for ball in tied))

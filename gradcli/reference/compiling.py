@@ -18,8 +18,8 @@ from flint import arb
 from sympy import Expr
 from sympy.core.relational import Relational
 
-from gradcli.language import meaning
-from gradcli.language.aggregates import (
+from gradcli.language.program import meaning
+from gradcli.language.program.indexed_functions import (
     Aggregate,
     Chosen,
     InverseElement,
@@ -28,7 +28,7 @@ from gradcli.language.aggregates import (
     Multiplied,
     quotient,
 )
-from gradcli.reference import aggregates
+from gradcli.reference import whole_lists
 from gradcli.reference.balls import HEADS, Ball, integer_power
 
 Environment = Mapping[sympy.Symbol, Any]
@@ -281,7 +281,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
         ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
         found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         sizes = [len(r) for r in ranges]
-        return sizes, aggregates.inverse(found, sizes[-1]) if is_inverse else found
+        return sizes, whole_lists.inverse(found, sizes[-1]) if is_inverse else found
 
     def run(env: Environment) -> Ball:
         known = env.get(_SUMS, {})
@@ -296,12 +296,12 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
             case InverseElement():
                 return found[at]
             case MatrixDeterminant():
-                return aggregates.determinant(found, sizes[-1])
+                return whole_lists.determinant(found, sizes[-1])
             case Multiplied():
-                return aggregates.product(found)
+                return whole_lists.product(found)
             case Chosen():
-                return aggregates.is_chosen(found, at, largest=is_largest)
-        return aggregates.extreme(found, largest=is_largest)
+                return whole_lists.is_chosen(found, at, largest=is_largest)
+        return whole_lists.extreme(found, largest=is_largest)
 
     return run
 

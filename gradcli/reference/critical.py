@@ -14,12 +14,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language import numeric, ops
+from gradcli.language import ops
 from gradcli.language.grammar import parse_meaning
-from gradcli.language.indexing import Shape
-from gradcli.language.movement import axes_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Program
+from gradcli.language.program import numeric
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.movement import axes_of
+from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.reference.estimates import ULPS, Array, Estimate, Step, changes, steps
 from gradcli.reference.footprint import Flat
 

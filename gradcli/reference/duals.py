@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Line, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import require_time
+from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
-from gradcli.reference.rounding import Rounding
 from gradcli.reference.rules import Outcome
 
 if TYPE_CHECKING:

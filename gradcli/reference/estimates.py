@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language import numeric, sources
-from gradcli.language.indexing import Shape
-from gradcli.language.movement import axes_of, axis_of, fill_of, moved
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, Line, Program, number
-from gradcli.language.shapes import axis_of_scan, count_of
-from gradcli.reference.rules import Trouble, rule_of
+from gradcli.language.program import constant_tensors, numeric
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.movement import axes_of, axis_of, fill_of, moved
+from gradcli.language.program.shapes import axis_of_scan, count_of
+from gradcli.language.program.wengert import Atom, Call, Line, Program, number
+from gradcli.reference.rules import Undefined, rule_of
 
 Array = npt.NDArray[np.float64]
 
@@ -113,7 +113,7 @@ def _step(line: Line, operands: list[Estimate], shapes: Mapping[Atom, Shape]) ->
         case Kind.CONTRACTION:
             return Step(line, tuple(operands), _product(*operands))
         case Kind.SOURCE:
-            return Step(line, (), Estimate(sources.array_of(call)[None]))
+            return Step(line, (), Estimate(constant_tensors.array_of(call)[None]))
         case Kind.COUNT:
             return Step(line, (), Estimate(np.array([float(count_of(inside[0], call.statics[0]))])))
     return Step(line, tuple(operands), _of_one(call, operands[0], inside[0]))
@@ -160,7 +160,7 @@ def _by_balls(call: Call) -> Callable[[list[Array]], Any]:
         from flint import arb
 
         outcome = rule.evaluate([arb(a) for a in numbers], "")
-        return math.nan if isinstance(outcome, Trouble) else float(outcome.mid())
+        return math.nan if isinstance(outcome, Undefined) else float(outcome.mid())
 
     return lambda values: np.vectorize(one, otypes=[float])(*values) if values[0].size else values[0]
 

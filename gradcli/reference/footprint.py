@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language.indexing import Shape
-from gradcli.language.movement import axes_of, axis_of, moved
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line
-from gradcli.language.shapes import axis_of_scan
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.movement import axes_of, axis_of, moved
+from gradcli.language.program.shapes import axis_of_scan
+from gradcli.language.program.wengert import Atom, Line
 
 Flat = npt.NDArray[np.int64]
 Pairs = tuple[Flat, Flat]

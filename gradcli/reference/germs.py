@@ -13,9 +13,10 @@ from functools import lru_cache
 import sympy
 from flint import arb, fmpq
 
-from gradcli.language.program import Call
+from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball
 from gradcli.reference.compiling import Compiled, compile_ball
+from gradcli.reference.exact_numbers import Atoms, Number, UndecidedError
 from gradcli.reference.jets import (
     Jet,
     bottom,
@@ -29,8 +30,7 @@ from gradcli.reference.jets import (
     sign_of,
     times,
 )
-from gradcli.reference.numbers import Atoms, Number, UndecidedError
-from gradcli.reference.rules import Trouble, rule_of
+from gradcli.reference.rules import Undefined, rule_of
 from gradcli.reference.unrolling import MOST_ORDER
 
 MOST_SIZE = 1_000
@@ -40,7 +40,7 @@ NEIGHBOR = 2.0**-20
 """How far beside the end of a domain it is asked on which side the domain is; domains are intervals."""
 
 
-def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Trouble:
+def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Undefined:
     """The value of an elementwise operation on jets; a trouble that is not decided where it is not known.
 
     Args:
@@ -65,13 +65,13 @@ def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Trouble:
     except UndecidedError as error:
         if len(operands) == 1 and _leaves(call, operands[0], shown):
             return _no_value(call, shown, decided=True)
-        return Trouble("domain", f"{shown} could not be followed around the point: {error}", False)
+        return Undefined("domain", f"{shown} could not be followed around the point: {error}", False)
 
 
-def inverted(entries: Sequence[Jet], place: int, shown: str) -> Jet | Trouble:
+def inverted(entries: Sequence[Jet], place: int, shown: str) -> Jet | Undefined:
     """An element of the inverse of a small matrix, by Cramer's rule; see `evaluated`."""
     order = math.isqrt(len(entries))
-    unknown = Trouble("domain", f"{shown} could not be followed around the point", decided=False)
+    unknown = Undefined("domain", f"{shown} could not be followed around the point", decided=False)
     if order > MOST_ORDER:
         return unknown
     rows = [list(entries[order * n : order * (n + 1)]) for n in range(order)]
@@ -99,14 +99,14 @@ class _NoValueError(Exception):
     """An operation has no value on this side."""
 
 
-def _no_value(call: Call, shown: str, *, decided: bool) -> Trouble:
+def _no_value(call: Call, shown: str, *, decided: bool) -> Undefined:
     domain = rule_of(call).domain
-    return Trouble("domain", f"{shown} has no value on one side" + (f": {domain}" if domain else ""), decided)
+    return Undefined("domain", f"{shown} has no value on one side" + (f": {domain}" if domain else ""), decided)
 
 
-def _of_numbers(call: Call, operands: list[Number], shown: str, atoms: Atoms) -> Number | Trouble:
+def _of_numbers(call: Call, operands: list[Number], shown: str, atoms: Atoms) -> Number | Undefined:
     found = rule_of(call).evaluate([operand.ball for operand in operands], shown)
-    if isinstance(found, Trouble):
+    if isinstance(found, Undefined):
         return found
     return atoms.enclosed((call.op.name, call.statics, *(operand.key for operand in operands)), found)
 
@@ -124,7 +124,7 @@ def _derivative(call: Call, n: int, x: Number) -> Number:
     """The n-th derivative of an operation at a number."""
     if n == 0:
         value = _of_numbers(call, [x], "", x.atoms)
-        if isinstance(value, Trouble):
+        if isinstance(value, Undefined):
             raise UndecidedError("it has no value at the point")
         return value
     parameter, _, compiled = _derivatives(Call(call.op.name, (_OPERAND,), call.statics), n)
@@ -142,10 +142,10 @@ def _leaves(call: Call, operand: Jet, shown: str) -> bool:
         return False
     side = sign_of(minus(operand, here))
     at_point = rule_of(call).slope(0, [here.ball], shown)
-    if not side or not isinstance(at_point, Trouble) or not at_point.decided:
+    if not side or not isinstance(at_point, Undefined) or not at_point.decided:
         return False
     beside = rule_of(call).evaluate([here.ball + side * arb(NEIGHBOR) * (1 + abs(here.ball))], shown)
-    return isinstance(beside, Trouble) and beside.decided
+    return isinstance(beside, Undefined) and beside.decided
 
 
 # -- pieces

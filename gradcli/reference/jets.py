@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from gradcli.reference.numbers import WHOLE, Atoms, Exponent, Monomial, Number, UndecidedError
+from gradcli.reference.exact_numbers import WHOLE, Atoms, Exponent, Monomial, Number, UndecidedError
 
 MOST: Mapping[int, int] = {1: 8, 2: 3}
 """Terms that are kept, by level."""

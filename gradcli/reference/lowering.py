@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.errors import Span
-from gradcli.language.expansion import Expansion, rewritten
-from gradcli.language.indexing import NEW, Shape, Slice
-from gradcli.language.program import Atom, Builder, Line, Program
+from gradcli.language.program.expansion import Expansion, rewritten
+from gradcli.language.program.indexing import NEW, Shape, Slice
+from gradcli.language.program.wengert import Atom, Builder, Line, Program
 
 _ALL = Slice(None, None)
 

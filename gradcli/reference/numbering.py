@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import sympy
 
-from gradcli.language import sources
-from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line
-from gradcli.language.shapes import count_of
-from gradcli.reference.rules import Trouble
+from gradcli.language.program import constant_tensors
+from gradcli.language.program.movement import fill_of
+from gradcli.language.program.shapes import count_of
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.rules import Undefined
 from gradcli.reference.series import fraction
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Numbering:
         return constant_of(self.form(symbol, element))
 
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
-        exact = None if isinstance(value, Trouble) else fraction(value)
+        exact = None if isinstance(value, Undefined) else fraction(value)
         return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
 
     def _of_atom(self, atom: Atom) -> Form:
@@ -121,7 +121,7 @@ class Numbering:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
             case Kind.SOURCE:
-                data = sources.array_of(call).ravel()
+                data = constant_tensors.array_of(call).ravel()
                 return {e: self._of_float(float(data[e])) for e in elements.tolist()}
         members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
         for k, operand in enumerate(call.operands):

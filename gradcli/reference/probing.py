@@ -19,10 +19,10 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.language.program import number
+from gradcli.language.program.wengert import number
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Direction, Found, Plan, Shift
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 
 EXPONENTS = ((80, 160, 320), (70, 140, 280))
 """The points are about 2**-80, 2**-160 and 2**-320 away, relative to the scale of the input; on the axes others too."""
@@ -169,7 +169,7 @@ def common(sequences: Sequence[Sequence[Outcome]], bits: int) -> Limit:
     first, *others = limits = [limit(sequence, bits) for sequence in sequences]
     kinds = {one.kind for one in limits}
     if kinds == {"slow"}:
-        balls = [[ball for ball in sequence if not isinstance(ball, Trouble)] for sequence in sequences]
+        balls = [[ball for ball in sequence if not isinstance(ball, Undefined)] for sequence in sequences]
         ratios = [float((nearest - near) / (near - far)) for far, near, nearest in balls]
         is_regular = max(ratios) - min(ratios) < ALIKE * min(ratios) or max(ratios) < SHRINKING
         return Limit("finite", arb(0)) if _vanishes_slowly(balls) else Limit("unknown" if is_regular else "none")
@@ -204,9 +204,9 @@ def limit(sequence: Sequence[Outcome], bits: int) -> Limit:
     >>> limit([arb(2) ** 80, arb(2) ** 160, arb(2) ** 320], 1024).kind
     'infinite'
     """
-    balls = [outcome for outcome in sequence if not isinstance(outcome, Trouble)]
+    balls = [outcome for outcome in sequence if not isinstance(outcome, Undefined)]
     if len(balls) < len(sequence):
-        near = [outcome for outcome in sequence[1:] if isinstance(outcome, Trouble) and outcome.decided]
+        near = [outcome for outcome in sequence[1:] if isinstance(outcome, Undefined) and outcome.decided]
         if len(near) < len(sequence) - 1:
             return Limit("unknown")
         return Limit("absent" if all(trouble.kind == "domain" for trouble in near) else "none")

@@ -16,12 +16,12 @@ from flint import arb
 from sympy import Expr
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line
+from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Direction, Plan, is_linear
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Trouble, exponent_of, rule_of
+from gradcli.reference.rules import Undefined, exponent_of, rule_of
 from gradcli.reference.running import Run
 from gradcli.reference.series import (
     ANALYTIC,
@@ -77,7 +77,7 @@ class Rays:
             self.known = {}
             for symbol, j in moving:
                 value = self.run.values.get(symbol, {}).get(j)
-                if value is not None and not isinstance(value, Trouble):
+                if value is not None and not isinstance(value, Undefined):
                     self.known.setdefault(symbol, {})[j] = ray(value, side)
             for line in program.lines:
                 if line.symbol in self.plan.pairs and line.symbol in self.plan.needed:
@@ -94,14 +94,14 @@ class Rays:
         if moving is not None:
             return moving
         value = self.run.values[operand][element]
-        return Undecided() if isinstance(value, Trouble) or not exists(value) else constant(value)
+        return Undecided() if isinstance(value, Undefined) or not exists(value) else constant(value)
 
     def _line(self, line: Line, elements: Flat) -> dict[int, Element]:
         """The elements of a line that move, or that have no value at the point."""
         found: dict[int, Element] = {}
         for e, inside in self._members(line, elements).items():
             value = self.run.values[line.symbol][e]
-            if isinstance(value, Trouble) or not all(map(_stays, inside)):
+            if isinstance(value, Undefined) or not all(map(_stays, inside)):
                 found[e] = self._anchored(self._result(line, inside), value)
         return found
 
@@ -109,7 +109,7 @@ class Rays:
         """What the elements of a line are made of; of a sum only what moves, where the rest is in its value."""
         members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
         values = self.run.values[line.symbol]
-        is_sum = _is_sum(line) and not any(isinstance(values[e], Trouble) for e in members)
+        is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
         for k, operand in enumerate(line.call.operands):
             position, source = self.reference.footprint.down(line, k, elements)
             pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
@@ -123,9 +123,9 @@ class Rays:
                 members[e].append(number or self._element(operand, s))
         return members
 
-    def _anchored(self, element: Element, value: Ball | Trouble) -> Element:
+    def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
         """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
-        if not isinstance(element, Series) or isinstance(value, Trouble):
+        if not isinstance(element, Series) or isinstance(value, Undefined):
             return element
         is_continuous = element.is_continuous or (element.is_bounded and element.constant == value)
         if not is_continuous:
@@ -300,7 +300,7 @@ def _smooth(line: Line, operands: list[Series]) -> Series:
     rule, balls = rule_of(line.call), [a.constant for a in operands]
     value = rule.evaluate(list(balls), "")
     slopes = [rule.slope(k, list(balls), "") for k in range(len(balls))]
-    if isinstance(value, Trouble) or any(isinstance(s, Trouble) for s in slopes):
+    if isinstance(value, Undefined) or any(isinstance(s, Undefined) for s in slopes):
         raise Undecided
     total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))
     for slope, part in zip(slopes, moving, strict=True):

@@ -16,14 +16,14 @@ from flint import arb
 from sympy import Expr
 
 from gradcli.language import ops
-from gradcli.language.meaning import compose, meaning
-from gradcli.language.program import Call
+from gradcli.language.program.meaning import compose, meaning
+from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import Compiled, compile_ball
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Undefined:
     """Why a value or a derivative does not exist, in place of its ball.
 
     Attributes:
@@ -40,7 +40,7 @@ class Trouble:
     after: bool | None = None
 
 
-Outcome = Ball | Trouble
+Outcome = Ball | Undefined
 
 WAVERING = 16
 """Bits that are known of a limit at infinity, if there is one."""
@@ -67,7 +67,7 @@ class Rule:
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
         for operand in operands:
-            if isinstance(operand, Trouble):
+            if isinstance(operand, Undefined):
                 return operand
         ball = self.value(self._environment(operands))
         if exists(ball) and not self._wavers(ball, operands):
@@ -75,24 +75,24 @@ class Rule:
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
-        return Trouble("domain", reason, self._is_certain(self.value, operands))
+        return Undefined("domain", reason, self._is_certain(self.value, operands))
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """The partial derivative by operand k, where value and derivative exist."""
         value = self.evaluate(operands, shown)
-        if isinstance(value, Trouble):
+        if isinstance(value, Undefined):
             return value
         environment = self._environment(operands)
         for kink in self.kinks:
             distance = kink(environment)
             if distance.contains(0):
                 what = "jumps here" if self.is_step else "has a kink here: its left and right derivatives differ"
-                return Trouble("jump" if self.is_step else "kink", f"{shown} {what}", bool(distance == 0))
+                return Undefined("jump" if self.is_step else "kink", f"{shown} {what}", bool(distance == 0))
         partial = self.partials[k]
         assert partial is not None, "a constant has no tangent"  # noqa: S101
         ball = partial(environment)
         if not exists(ball):
-            return Trouble("slope", f"{shown} has no finite slope here", self._is_certain(partial, operands))
+            return Undefined("slope", f"{shown} has no finite slope here", self._is_certain(partial, operands))
         distance = next((d for d in (edge(environment) for edge in self.edges[k]) if d.contains(0)), None)
         return ball if distance is None else at_edge(shown, distance)
 
@@ -113,20 +113,20 @@ class Rule:
             return True
         corners: list[list[Outcome]] = [[]]
         for ball in operands:
-            if isinstance(ball, Trouble):
+            if isinstance(ball, Undefined):
                 return ball.decided
             ends = [ball] if ball is None or ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
         return all(function(self._environment(corner)).is_nan() for corner in corners)
 
 
-def at_edge(shown: str, distance: Ball) -> Trouble:
+def at_edge(shown: str, distance: Ball) -> Undefined:
     """That a slope is one on one side, as what is at this distance from the edge of a domain moves across it."""
-    return Trouble("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
+    return Undefined("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
 
 
 def _is_infinite(operand: Outcome) -> bool:
-    return operand is not None and not isinstance(operand, Trouble) and bool(abs(operand) == arb.pos_inf())
+    return operand is not None and not isinstance(operand, Undefined) and bool(abs(operand) == arb.pos_inf())
 
 
 def rule_of(call: Call) -> Rule:
@@ -149,7 +149,7 @@ def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Exp
     return rule.parameters, sympy.S.Zero if (slope := rule.slopes[k]) is None else slope
 
 
-def spread(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
+def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
     """How far a slope moves, in units of relative rounding, when operands and value are rounded.
 
     Each operand x moves the slope by d²f/dxₖdx * x; a backward formula that is written in the value f, as torch's

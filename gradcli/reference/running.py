@@ -14,11 +14,11 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.language import sources
-from gradcli.language.movement import fill_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Line, number
-from gradcli.language.shapes import count_of
+from gradcli.language.program import constant_tensors
+from gradcli.language.program.movement import fill_of
+from gradcli.language.program.shapes import count_of
+from gradcli.language.program.wengert import Atom, Line, number
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import (
     Extreme,
@@ -34,11 +34,11 @@ from gradcli.reference.choices import (
 )
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
+from gradcli.reference.element_groups import AGGREGATES, Groups
+from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat
-from gradcli.reference.groups import AGGREGATES, Groups
 from gradcli.reference.numbering import Numbering
-from gradcli.reference.rounding import Rounding
-from gradcli.reference.rules import Outcome, Trouble, at_edge, rule_of
+from gradcli.reference.rules import Outcome, Undefined, at_edge, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Found, Plan, Shift, Side
@@ -76,7 +76,7 @@ class Run:
         d, rows = (pairs.tolist() for pairs in self.plan.pairs[output])
         for direction, row, tangent in zip(d, rows, tangents[output], strict=True):
             value = judged.get(row)
-            columns[direction, row] = value if isinstance(value, Trouble) else arb(0) if tangent is None else tangent
+            columns[direction, row] = value if isinstance(value, Undefined) else arb(0) if tangent is None else tangent
         return Found(judged, columns)
 
     # -- values
@@ -94,7 +94,7 @@ class Run:
 
     def _exact(self, line: Line, element: int, outcome: Outcome) -> Outcome:
         """The value; where the ball may be 0, the rational number that it is by its structure, if it is one."""
-        if self.rounding is not None or isinstance(outcome, Trouble) or outcome.is_exact() or not outcome.contains(0):
+        if self.rounding is not None or isinstance(outcome, Undefined) or outcome.is_exact() or not outcome.contains(0):
             return outcome
         exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
         return outcome if exact is None else arb(exact.numerator) / exact.denominator
@@ -107,13 +107,13 @@ class Run:
 
     def _finite(self, outcome: Outcome) -> Outcome:
         """The outcome, unless it is no number: one such as -inf may go in or be inside, y may not be one."""
-        if isinstance(outcome, Trouble) or exists(outcome.mid()):
+        if isinstance(outcome, Undefined) or exists(outcome.mid()):
             return outcome
         for symbol, data in self.reference.inputs.items():
             infinite = data[np.isinf(data)]
             if infinite.size:
-                return Trouble("domain", f"{symbol} is {float(infinite[0])} here", True)
-        return Trouble("domain", f"y is {float(outcome.mid())} here", True)
+                return Undefined("domain", f"{symbol} is {float(infinite[0])} here", True)
+        return Undefined("domain", f"y is {float(outcome.mid())} here", True)
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
         data = self.reference.inputs[variable]
@@ -121,7 +121,7 @@ class Run:
         for j in elements:
             number, moved = float(data[j]), self.shift.get((variable, j))
             exact = arb(number) if moved is None else arb(number) + moved
-            found[j] = Trouble("domain", f"{variable} is nan here", True) if math.isnan(number) else exact
+            found[j] = Undefined("domain", f"{variable} is nan here", True) if math.isnan(number) else exact
         return found
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
@@ -140,7 +140,7 @@ class Run:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(out, arb(size))
             case Kind.SOURCE:
-                data = sources.array_of(call).ravel()[elements].tolist()
+                data = constant_tensors.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
             case _ if call.op.name in AGGREGATES:
                 groups = Groups(self, line, elements)
@@ -225,9 +225,9 @@ class Run:
     def _to_edges(self, line: Line, tangents: Mapping[Atom, list[Tangent]], totals: list[Tangent]) -> None:
         """A power of 0 whose base and exponent both move is at an edge of its domain, whatever the exponent is here."""
         for n, ((base, _), entering) in enumerate(self._operands_and_tangents(line, tangents)):
-            if None not in entering and not isinstance(base, Trouble) and base.contains(0):
+            if None not in entering and not isinstance(base, Undefined) and base.contains(0):
                 edge = at_edge(self.reference.program.excerpt(line), base)
-                totals[n] = totals[n] if isinstance(totals[n], Trouble) else edge
+                totals[n] = totals[n] if isinstance(totals[n], Undefined) else edge
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""
@@ -261,7 +261,7 @@ class Run:
     def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
         """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
         first, last = values[-2:]
-        if self.rounding is not None or isinstance(first, Trouble) or isinstance(last, Trouble):
+        if self.rounding is not None or isinstance(first, Undefined) or isinstance(last, Undefined):
             return values
         if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
             return values
@@ -277,7 +277,7 @@ class Run:
         found: list[Tangent] = []
         for values, (first, second) in self._operands_and_tangents(line, tangents):
             slope = rule.slope(0, list(values), shown)
-            if isinstance(slope, Trouble) and slope.kind == "jump" and slope.decided:
+            if isinstance(slope, Undefined) and slope.kind == "jump" and slope.decided:
                 holds = rule.evaluate(list(values), shown)
                 found.append(change_of(line.call.op.name, bool(holds == 1), (first, second), slope))
             else:
@@ -287,9 +287,9 @@ class Run:
     def _larger(
         self, values: tuple[Outcome, ...], of: list[Tangent], shown: str, *, largest: bool, is_same: bool
     ) -> Tangent:
-        balls = [value for value in values if not isinstance(value, Trouble)]
+        balls = [value for value in values if not isinstance(value, Undefined)]
         if len(balls) < len(values):
-            return next(value for value in values if isinstance(value, Trouble))
+            return next(value for value in values if isinstance(value, Undefined))
         extreme = Extreme(balls, largest=largest)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
         if is_same:
@@ -321,18 +321,18 @@ class Run:
 
     def _slope_error(self, slope: Outcome, operations: int) -> Outcome:
         """The slope of an aggregate with the rounding of this many operations."""
-        if self.rounding is None or isinstance(slope, Trouble):
+        if self.rounding is None or isinstance(slope, Undefined):
             return slope
         return self.rounding.underflown(self.rounding.slope(slope, abs(slope).upper() * operations))
 
     def _underflown(self, outcome: Tangent) -> Any:
-        if self.rounding is None or outcome is None or isinstance(outcome, Trouble):
+        if self.rounding is None or outcome is None or isinstance(outcome, Undefined):
             return outcome
         return self.rounding.underflown(outcome)
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:
     """Of two values."""
-    if isinstance(a, Trouble):
+    if isinstance(a, Undefined):
         return a
-    return b if isinstance(b, Trouble) else a + b
+    return b if isinstance(b, Undefined) else a + b

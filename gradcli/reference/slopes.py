@@ -11,9 +11,9 @@ from typing import Literal
 
 from flint import fmpq
 
+from gradcli.reference.exact_numbers import Number
 from gradcli.reference.jets import Jet, Series, coefficient, derivative, is_zero, minus, scaled, sign_of
-from gradcli.reference.numbers import Number
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 
 Status = Literal["finite", "kink", "jump", "infinite", "none", "unknown"]
 
@@ -45,16 +45,16 @@ class Bend:
     sides: tuple[Side, Side]
 
 
-def slope_of(value: Jet | Trouble, on_line: Jet | Trouble, s: int) -> Jet | Trouble:
+def slope_of(value: Jet | Undefined, on_line: Jet | Undefined, s: int) -> Jet | Undefined:
     """The term of s, where y goes on from what it is without that step."""
-    if isinstance(value, Trouble) or isinstance(on_line, Trouble):
-        return value if isinstance(value, Trouble) else on_line
+    if isinstance(value, Undefined) or isinstance(on_line, Undefined):
+        return value if isinstance(value, Undefined) else on_line
     steep = _steep(value, 2)
     if steep is not None:
         return steep
     jump = minus(_term(value, 2, 0), on_line)
     if not is_zero(jump):
-        return Trouble("jump", "the function jumps", decided=sign_of(jump) is not None)
+        return Undefined("jump", "the function jumps", decided=sign_of(jump) is not None)
     return scaled(_term(value, 2, 1), fmpq(s))
 
 
@@ -65,39 +65,39 @@ def _term(jet: Jet, level: int, exponent: int) -> Jet:
     return jet if exponent == 0 else jet.atoms.rational(0)
 
 
-def _steep(jet: Jet, level: int) -> Trouble | None:
+def _steep(jet: Jet, level: int) -> Undefined | None:
     """Why there is no slope, if a power between 0 and 1, or below, is among the terms."""
     if not isinstance(jet, Series) or jet.level != level:
         return None
     first = next(((e, c) for e, c in jet.terms if e < 1 and e != 0), None)
     order = jet.order
     if first is not None and (order is None or first[0] < order) and sign_of(first[1]):
-        return Trouble("slope", "its slope is infinite", decided=True)
+        return Undefined("slope", "its slope is infinite", decided=True)
     if first is not None or (order is not None and order <= 1):
-        return Trouble("slope", "its slope is not known", decided=False)
+        return Undefined("slope", "its slope is not known", decided=False)
     return None
 
 
-def own_slope(value: Jet | Trouble, t: int) -> Jet | Trouble:
+def own_slope(value: Jet | Undefined, t: int) -> Jet | Undefined:
     """The slope along the line itself, which is smooth beside the point."""
-    return value if isinstance(value, Trouble) else scaled(derivative(value), fmpq(t))
+    return value if isinstance(value, Undefined) else scaled(derivative(value), fmpq(t))
 
 
-def both(*sides: Jet | Trouble) -> Jet | Trouble:
+def both(*sides: Jet | Undefined) -> Jet | Undefined:
     """The slope, if it is the same on both sides."""
-    troubles = [one for one in sides if isinstance(one, Trouble)]
+    troubles = [one for one in sides if isinstance(one, Undefined)]
     if troubles:
         return next((one for one in troubles if one.decided), troubles[0])
-    slopes = [one for one in sides if not isinstance(one, Trouble)]
+    slopes = [one for one in sides if not isinstance(one, Undefined)]
     difference = minus(slopes[0], slopes[-1])
     if is_zero(difference):
         return slopes[0]
-    return Trouble("kink", "its left and right slopes differ", decided=sign_of(difference) is not None)
+    return Undefined("kink", "its left and right slopes differ", decided=sign_of(difference) is not None)
 
 
-def at_point(slope: Jet | Trouble) -> Side:
+def at_point(slope: Jet | Undefined) -> Side:
     """A slope at the point itself."""
-    if isinstance(slope, Trouble):
+    if isinstance(slope, Undefined):
         return Side(_KINDS[slope.kind] if slope.decided else "unknown", reason=slope.reason)
     return _number(slope)
 
@@ -109,14 +109,14 @@ def _number(jet: Jet, kind: Status = "finite") -> Side:
     return Side(kind, jet) if isinstance(jet, Number) else Side("unknown")
 
 
-def derivative_of(slope: Jet | Trouble, center: Jet | Trouble, t: int) -> Side:
+def derivative_of(slope: Jet | Undefined, center: Jet | Undefined, t: int) -> Side:
     """The derivative by t on one side of a slope that goes on from that at the point, if there is one."""
-    if isinstance(slope, Trouble):
+    if isinstance(slope, Undefined):
         return at_point(slope)
     steep = _steep(slope, 1)
     if steep is not None:
         return Side("infinite") if steep.decided else Side("unknown", reason=steep.reason)
-    if not isinstance(center, Trouble):
+    if not isinstance(center, Undefined):
         jump = minus(_term(slope, 1, 0), center)
         if not is_zero(jump):
             return _number(jump, "jump") if sign_of(jump) is not None else Side("unknown")

@@ -21,13 +21,13 @@ import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.grammar import parse
-from gradcli.language.indexing import Shape
 from gradcli.language.ops import Kind
-from gradcli.language.program import MAX_LINES, Atom, Builder, Call, Line, Program
-from gradcli.language.shapes import infer, shape_of
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer, shape_of
+from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program
+from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import partial_of
 from gradcli.reference.unrolling import unroll
-from gradcli.reference.writing import NoTangentError, Writer
 
 OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
 """Operations whose derivative has values where they have none themselves."""

@@ -3,7 +3,7 @@
 A node is a number that torch holds, made of other nodes by one operation.  The slopes and adjoints of a backward pass
 are nodes too, written as torch's own backward formulas (the `slopes` of the op table, else the derivative of the
 meaning), so that a second pass goes back through the first.  At the precision of a float format, a ball contains
-what torch may have in place of the truth; an overflow is a Trouble, as what follows from it may be anything.
+what torch may have in place of the truth; an overflow is a Undefined, as what follows from it may be anything.
 Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, chapter 3; the reverse mode.
 """
 
@@ -20,14 +20,14 @@ from flint import arb
 from gradcli.errors import Span
 from gradcli.language.grammar import parse_meaning
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Builder, Call, Program, number
-from gradcli.reference import aggregates
+from gradcli.language.program.wengert import Atom, Builder, Call, Program, number
+from gradcli.reference import whole_lists
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import CHOICES, Extreme, branch, slope_of_choice
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.rounding import Rounding
-from gradcli.reference.rules import Outcome, Trouble, partial_of, rule_of, spread
-from gradcli.reference.writing import NoTangentError, Writer
+from gradcli.reference.float_formats import Rounding
+from gradcli.reference.program_writer import NoTangentError, Writer
+from gradcli.reference.rules import Outcome, Undefined, partial_of, rule_of, slope_condition
 
 Node = int
 """The number of a node."""
@@ -35,10 +35,10 @@ Node = int
 MOST_NODES = 200_000
 """Nodes of one tape: at about 10 µs each, two seconds."""
 
-OVERFLOW = Trouble("domain", "a number on the way may be beyond the range of the format", False)
+OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)
 """What is finite in truth, and in torch perhaps not."""
 
-_UNKNOWN = Trouble("domain", "a number on the way is not known", False)
+_UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 
 
 class TooLongError(Exception):
@@ -60,7 +60,7 @@ class Size:
 
     def through(self, slope: Outcome) -> Size:
         """What an operation with this slope passes on."""
-        if isinstance(slope, Trouble):
+        if isinstance(slope, Undefined):
             return self
         size = abs(slope.mid())
         return Size(self.largest * size, self.total * size, self.roundings + 2)
@@ -132,7 +132,7 @@ class Tape:
             return terms[0]
         total, size = arb(0), arb(0)
         for outcome in map(self.outcomes.__getitem__, terms):
-            if isinstance(outcome, Trouble):
+            if isinstance(outcome, Undefined):
                 return self._append(outcome, _Made("sum", tuple(terms)))
             total, size = total + outcome, size + abs(outcome)
         if len(terms) > 2 and exists(size):
@@ -144,7 +144,7 @@ class Tape:
         if call.op.name == "inv":
             return self._inverse(call, tuple(members), order)[place]
         outcomes = [self.outcomes[n] for n in members]
-        value = next((o for o in outcomes if isinstance(o, Trouble)), None)
+        value = next((o for o in outcomes if isinstance(o, Undefined)), None)
         if value is None:
             value = self._held(_of_list(call, outcomes, order))
         return self._append(value, _Made(call.op.name, tuple(members), call, order))
@@ -152,8 +152,8 @@ class Tape:
     def _inverse(self, call: Call, members: tuple[Node, ...], order: int) -> list[Node]:
         if members not in self._inverses:
             outcomes = [self.outcomes[n] for n in members]
-            trouble = next((o for o in outcomes if isinstance(o, Trouble)), None)
-            found = [trouble] * len(members) if trouble else aggregates.inverse(outcomes, order)
+            trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
+            found = [trouble] * len(members) if trouble else whole_lists.inverse(outcomes, order)
             self._inverses[members] = [
                 self._append(self._held(outcome), _Made("inv", members, call, order, n))
                 for n, outcome in enumerate(found)
@@ -170,7 +170,7 @@ class Tape:
 
     def _held(self, outcome: Outcome) -> Outcome:
         """A result as the format holds it; an infinity of the text stays one."""
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, Undefined):
             return outcome
         if not exists(outcome.mid()):
             return _UNKNOWN if outcome.is_nan() else outcome
@@ -184,7 +184,7 @@ class Tape:
                 return branch(operands[0], operands[1], operands[2])
             case "mul":
                 a, b = operands
-                if not isinstance(a, Trouble) and not isinstance(b, Trouble) and exists(a) and exists(b):
+                if not isinstance(a, Undefined) and not isinstance(b, Undefined) and exists(a) and exists(b):
                     return a * b
         return self.rounding.computed(_value(call, operands), call, operands)
 
@@ -217,7 +217,7 @@ class Tape:
 
     def _size(self, node: Node) -> Size:
         outcome = self.outcomes[node]
-        size = arb(0) if isinstance(outcome, Trouble) else abs(outcome.mid())
+        size = arb(0) if isinstance(outcome, Undefined) else abs(outcome.mid())
         return Size(size, size, 0)
 
     def _joined(self, adjoints: list[Adjoint]) -> Adjoint:
@@ -232,7 +232,7 @@ class Tape:
         if slope is None:
             return adjoint
         outcome = self.outcomes[slope]
-        if not isinstance(outcome, Trouble) and outcome == 0 and not self._moves[slope]:
+        if not isinstance(outcome, Undefined) and outcome == 0 and not self._moves[slope]:
             return None
         node = self.elementwise(_PRODUCT, (adjoint.node, slope))
         return Adjoint(node, adjoint.size.through(outcome))
@@ -256,7 +256,7 @@ class Tape:
         if name in CHOICES:
             return self._choice(slope_of_choice(name, k, operands))
         slope = rule_of(call).slope(k, operands, "a part")
-        if isinstance(slope, Trouble) and slope.kind in ("kink", "jump") and not slope.decided:
+        if isinstance(slope, Undefined) and slope.kind in ("kink", "jump") and not slope.decided:
             return self.leaf(slope, moves=False)
         program = formula(call, k, faulty=self.faulty)
         if program is None:
@@ -265,15 +265,15 @@ class Tape:
         node = self.run(program, [*parents, n])
         if node >= mark:
             held = self.outcomes[node]
-            if not isinstance(held, Trouble) and not isinstance(slope, Trouble) and not call.op.slopes:
-                held = self.rounding.slope(held, spread(call, k, operands, slope))
-            if not isinstance(held, Trouble) and self.faulty:
+            if not isinstance(held, Undefined) and not isinstance(slope, Undefined) and not call.op.slopes:
+                held = self.rounding.slope(held, slope_condition(call, k, operands, slope))
+            if not isinstance(held, Undefined) and self.faulty:
                 held += arb(0, abs(held).upper() * call.op.error)
             self.outcomes[node] = held
         return node
 
     def _choice(self, chosen: Outcome) -> Node | None:
-        return None if not isinstance(chosen, Trouble) and chosen == 1 else self.leaf(chosen, moves=False)
+        return None if not isinstance(chosen, Undefined) and chosen == 1 else self.leaf(chosen, moves=False)
 
     def _slope_in_list(self, n: Node, k: int) -> Node | None:
         """That of a sum, a product, an extreme, a statistic, or a function of a matrix."""
@@ -281,12 +281,12 @@ class Tape:
         parents, call = made.parents, made.call
         outcomes = [self.outcomes[m] for m in parents]
         match made.name:
-            case "prod" if call and any(not isinstance(o, Trouble) and o == 0 for o in outcomes):
+            case "prod" if call and any(not isinstance(o, Undefined) and o == 0 for o in outcomes):
                 return self.group(call, [m for i, m in enumerate(parents) if i != k])
             case "prod":
                 return self.elementwise(_QUOTIENT, (n, parents[k]))
             case "amax" | "amin":
-                trouble = next((o for o in outcomes if isinstance(o, Trouble)), None)
+                trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
                 return self._choice(trouble or Extreme(outcomes, largest=made.name == "amax").slope(k))
             case "det":
                 return self._cofactor(n, *divmod(k, made.order))
@@ -312,9 +312,9 @@ class Tape:
         made = self._made[n]
         inverse = self._inverse(_INVERSE, made.parents, made.order)[column * made.order + row]
         outcome = self.outcomes[inverse]
-        if isinstance(outcome, Trouble) or exists(outcome) or made.order > MOST_MINORS:
+        if isinstance(outcome, Undefined) or exists(outcome) or made.order > MOST_MINORS:
             return self.elementwise(_PRODUCT, (n, inverse))
-        minor = aggregates.cofactor([self.outcomes[m] for m in made.parents], made.order, row, column)
+        minor = whole_lists.cofactor([self.outcomes[m] for m in made.parents], made.order, row, column)
         return self._append(minor, _Made("minor", made.parents))
 
     def run(self, program: Program, nodes: Sequence[Node]) -> Node:
@@ -380,15 +380,15 @@ def _in_list(call: Call, size: int) -> Program:
 def _of_list(call: Call, values: list[Ball], order: int) -> Ball:
     match call.op.name:
         case "prod":
-            return aggregates.product(values)
+            return whole_lists.product(values)
         case "det":
-            return aggregates.determinant(values, order)
+            return whole_lists.determinant(values, order)
         case "logsumexp":
-            return aggregates.logsumexp(values)
+            return whole_lists.logsumexp(values)
         case "var" | "std":
-            variance = aggregates.variance(values, call.statics[1])
+            variance = whole_lists.variance(values, call.statics[1])
             return variance if call.op.name == "var" else variance.sqrt()
-    return aggregates.extreme(values, largest=call.op.name == "amax")
+    return whole_lists.extreme(values, largest=call.op.name == "amax")
 
 
 def _value(call: Call, operands: list[Outcome]) -> Outcome:

@@ -15,11 +15,11 @@ from itertools import combinations
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.expansion import rewritten
-from gradcli.language.indexing import Shape, Slice
-from gradcli.language.movement import axes_of
-from gradcli.language.program import Atom, Builder, Line, Program
-from gradcli.language.shapes import shape_of
+from gradcli.language.program.expansion import rewritten
+from gradcli.language.program.indexing import Shape, Slice
+from gradcli.language.program.movement import axes_of
+from gradcli.language.program.shapes import shape_of
+from gradcli.language.program.wengert import Atom, Builder, Line, Program
 
 MOST_ORDER = 4
 """Rows of a determinant that is written out, in at most 4 * 2**4 products."""

@@ -4,11 +4,11 @@ table                            tables, trees and boards for people, a module a
 latex, markdown                  the same as a fragment of LaTeX, and as GitHub's Markdown
 json, csv, plain                 for programs: an object a line, a row an entry, or the bare numbers
 arrays                           the arrays of an answer by name, for files of NumPy
-mapping                          what is said when a stream of rows has gone by
+map_summary                      what is said when a stream of rows has gone by
 dot, mermaid                     graphs for other programs to draw
 wording, labels, numbers         what table and latex say alike: words, names of entries, digits
 drawing, board, nodes            what tables, boards and graphs are drawn with
-reflow, rounding, leaves          narrow terminals, fewer digits, and texts that can be shown
+reflow, digits, leaves           narrow terminals, fewer digits, and texts that can be shown
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, table
-from gradcli.report.arrays import named, own
+from gradcli.report.arrays import named, primary_array
+from gradcli.report.digits import rounded
 from gradcli.report.drawing import Screen
 from gradcli.report.leaves import printable
-from gradcli.report.rounding import rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
-__all__ = ["Screen", "named", "own", "pieces", "render"]
+__all__ = ["Screen", "named", "pieces", "primary_array", "render"]
 
 
 def render(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:

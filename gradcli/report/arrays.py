@@ -68,7 +68,7 @@ def named(answer: Answer) -> dict[str, Array]:
     return inputs | found
 
 
-def own(answer: Answer) -> Array:
+def primary_array(answer: Answer) -> Array:
     """The command's own quantity.
 
     Raises:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.files.nested import kind
+from gradcli.requests.json_lines import Request
 from gradcli.requests.keys import COMMANDS, HINTS, KEYS, known, text
-from gradcli.requests.reading import Request
 from gradcli.results import Answer, Source
 
 if TYPE_CHECKING:

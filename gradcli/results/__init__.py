@@ -13,13 +13,13 @@ from gradcli.results.answers import (
     Jacobian,
     Judged,
 )
-from gradcli.results.curvature import HVP, JVP, Hessian
-from gradcli.results.explanation import Adjoint, Explanation, Loss, Notation, Step, Term
+from gradcli.results.code import Language, Source
+from gradcli.results.explain import Adjoint, Explanation, Loss, Notation, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products
-from gradcli.results.source import Language, Source
-from gradcli.results.streams import Block, Cells, Fault, Mapped, OnError, Passage, Quantity, RowSource
+from gradcli.results.second_order import HVP, JVP, Hessian
+from gradcli.results.streams import Block, Cells, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 from gradcli.results.verdicts import (
     NO_COUNTEREXAMPLE,
     SEVERITY,
@@ -80,7 +80,6 @@ __all__ = [
     "OnError",
     "Opinion",
     "Parameter",
-    "Passage",
     "Products",
     "Quantity",
     "Rewrite",
@@ -88,6 +87,7 @@ __all__ = [
     "Sampling",
     "Source",
     "Step",
+    "StreamSummary",
     "Term",
     "Verdict",
 ]

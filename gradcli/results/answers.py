@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Opinion, Sampling
 
 if TYPE_CHECKING:
-    from gradcli.results.explanation import Loss
+    from gradcli.results.explain import Loss
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class Mapped:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class StreamSummary:
     """What there is to say when all rows have gone by.
 
     Attributes:

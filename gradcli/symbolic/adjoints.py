@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradcli.language.indexing import Shape
-from gradcli.language.movement import axis_of
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.movement import axis_of
+from gradcli.language.program.wengert import Atom, Call
 from gradcli.results import Notation
 
 MOST_SLICES = 3

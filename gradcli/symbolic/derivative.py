@@ -15,11 +15,11 @@ from typing import Literal
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.indexing import Shape
-from gradcli.language.program import Atom, Program
-from gradcli.symbolic.entry import Entries, has_long_number
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.symbolic.element import Entries, has_long_number
+from gradcli.symbolic.index_maps import NoFormulaError
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
-from gradcli.symbolic.movement import NoFormulaError
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 import sympy
 from sympy import Expr, KroneckerDelta, S
 
-from gradcli.language.aggregates import Aggregate, Total, quotient
-from gradcli.language.meaning import where
-from gradcli.symbolic.entry import LARGE
+from gradcli.language.program.indexed_functions import Aggregate, Total, quotient
+from gradcli.language.program.meaning import where
+from gradcli.symbolic.element import LARGE
 
 Deltas = frozenset[Expr]
 Form = dict[Deltas, Expr]

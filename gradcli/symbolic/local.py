@@ -14,12 +14,12 @@ import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
-from gradcli.language.indexing import Shape
-from gradcli.language.program import Atom, Call, Line, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.results import Notation
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.movement import NoFormulaError
+from gradcli.symbolic.index_maps import NoFormulaError
 from gradcli.symbolic.printing import as_factor
 
 LONGEST = 80

@@ -10,10 +10,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import sympy
 
-from gradcli.language.indexing import Slice
 from gradcli.language.operators import BINARY
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Call, number
+from gradcli.language.program.indexing import Slice
+from gradcli.language.program.wengert import Atom, Call, number
 from gradcli.results import Notation
 
 MOST_OPERANDS = 8

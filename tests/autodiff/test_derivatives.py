@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.autodiff import derivatives
+from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import Forward, run
 from gradcli.language.grammar import parse
 
@@ -23,33 +23,33 @@ def test_columns_equal_rows(text: str) -> None:
     given = {name: inputs[name] for name in inputs if name in text.replace("exp", "")}
     forward = _forward(text, **given)
     scalars = tuple(name for name in ("a", "b") if name in given)
-    rows = derivatives._by_rows(forward, scalars)
+    rows = jacobians._by_rows(forward, scalars)
     for name in scalars:
-        np.testing.assert_allclose(derivatives._by_columns(forward, name), rows[name], rtol=1e-14)
-        np.testing.assert_allclose(derivatives.jacobian(forward, scalars)[name], rows[name], rtol=1e-14)
+        np.testing.assert_allclose(jacobians._by_columns(forward, name), rows[name], rtol=1e-14)
+        np.testing.assert_allclose(jacobians.jacobian(forward, scalars)[name], rows[name], rtol=1e-14)
 
 
 def test_shapes_are_those_of_y_then_x() -> None:
     """Also for a y and an x of one element."""
-    blocks = derivatives.jacobian(_forward("A@x", A=np.ones((2, 3)), x=np.ones(3)), ("A", "x"))
+    blocks = jacobians.jacobian(_forward("A@x", A=np.ones((2, 3)), x=np.ones(3)), ("A", "x"))
     assert (blocks["A"].shape, blocks["x"].shape) == ((2, 2, 3), (2, 3))
-    assert derivatives.jacobian(_forward("x**2", x=3.0), ("x",))["x"].shape == ()
-    assert derivatives.jacobian(_forward("x**2", x=[3.0]), ("x",))["x"].shape == (1, 1)
+    assert jacobians.jacobian(_forward("x**2", x=3.0), ("x",))["x"].shape == ()
+    assert jacobians.jacobian(_forward("x**2", x=[3.0]), ("x",))["x"].shape == (1, 1)
 
 
 def test_independent_variables_have_zeros() -> None:
     """As many as there are entries, by rows and by columns."""
     forward = _forward("0*a + x", a=1.0, x=np.ones(3))
-    assert not derivatives.jacobian(forward, ("a",))["a"].any()
+    assert not jacobians.jacobian(forward, ("a",))["a"].any()
     constant = _forward("[1, 2]")
-    assert derivatives.jacobian(constant, ()) == {}
+    assert jacobians.jacobian(constant, ()) == {}
     unused = run(parse("x[0] + 0*w[1:]"), {"x": np.ones(2), "w": np.ones(80)}, ("x", "w"), "float64")
-    assert not derivatives.jacobian(unused, ("w",))["w"].any()
+    assert not jacobians.jacobian(unused, ("w",))["w"].any()
 
 
 def test_the_graph_survives_several_answers() -> None:
     """vᵀJ and J come from one evaluation."""
     forward = _forward("x**2", x=[1.0, 2.0])
-    first = derivatives.vjp(forward, np.ones(2), ("x",))["x"]
-    derivatives.jacobian(forward, ("x",))
-    np.testing.assert_array_equal(first, derivatives.vjp(forward, np.ones(2), ("x",))["x"])
+    first = jacobians.vjp(forward, np.ones(2), ("x",))["x"]
+    jacobians.jacobian(forward, ("x",))
+    np.testing.assert_array_equal(first, jacobians.vjp(forward, np.ones(2), ("x",))["x"])

@@ -10,7 +10,7 @@ import pytest
 from gradcli.autodiff import differences as module
 from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 
 SMOOTH = [
     ("x**2", 3.0, 6.0),

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.autodiff import derivatives, points
-from gradcli.autodiff.points import AtPoints, Batch, at_points
+from gradcli.autodiff import batched, jacobians
+from gradcli.autodiff.batched import AtPoints, Batch, at_points
 from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 from tests.language.ops.numpy_truth import POINT, names_of
 from tests.programs import Random, programs
@@ -63,11 +63,11 @@ def batch_of(
 def looped(batch: Batch, v: Any = None) -> AtPoints:
     """The same, one call for each point, with the code of one point."""
     found = [run(batch.program, batch.inputs_at(n), batch.wrt, batch.dtype) for n in range(batch.points)]
-    blocks = [derivatives.jacobian(forward, batch.wrt) for forward in found]
+    blocks = [jacobians.jacobian(forward, batch.wrt) for forward in found]
     weights = np.broadcast_to(1.0 if v is None else v, (batch.points, *batch.shape))
-    products = [derivatives.vjp(f, w, batch.wrt) for f, w in zip(found, weights, strict=True)]
+    products = [jacobians.vjp(f, w, batch.wrt) for f, w in zip(found, weights, strict=True)]
     return AtPoints(
-        np.stack([derivatives.value(forward) for forward in found]),
+        np.stack([jacobians.value(forward) for forward in found]),
         {name: np.stack([product[name] for product in products]) for name in batch.wrt},
         {name: np.stack([block[name] for block in blocks]) for name in batch.wrt},
     )
@@ -145,7 +145,7 @@ def test_points_in_several_parts_are_the_same_points(most: int, monkeypatch: pyt
     x = np.linspace(-1, 1, 22).reshape(11, 2)
     batch = replace(batch_of("exp(x)*sum(x*w)", {"x": x, "w": [2, 3]}, ("x",), ("x", "w")), elements=2)
     v = np.linspace(0, 1, 22).reshape(11, 2)
-    monkeypatch.setattr(points, "MOST_ELEMENTS", most)
+    monkeypatch.setattr(batched, "MOST_ELEMENTS", most)
     assert_same(at_points(batch, v=v, jacobian=True), looped(batch, v))
 
 
@@ -158,9 +158,9 @@ def test_what_cannot_be_done_at_once_is_done_point_by_point(monkeypatch: pytest.
     batch = batch_of("[dot(x, w), prod(x)]", {"x": [[1, 2], [3, 4], [0, 5]], "w": [2, 3]}, ("x",), ("x", "w"))
     v = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]])
     expected = at_points(batch, v=v, jacobian=True)
-    monkeypatch.setattr(points, "mapped", _cannot)
+    monkeypatch.setattr(batched, "mapped", _cannot)
     assert_same(at_points(batch, v=v, jacobian=True), expected)
-    monkeypatch.setattr(points, "MOST_ALONE", 2)
+    monkeypatch.setattr(batched, "MOST_ALONE", 2)
     with pytest.raises(InputError, match="at once"):
         at_points(batch)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from gradcli.autodiff import derivatives
+from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.language import ops
 from gradcli.language.grammar import parse
@@ -239,10 +239,10 @@ def test_value_and_gradient_are_bitwise_those_of_plain_torch(
         y = plain(**leaves)
     finally:
         torch.set_default_dtype(before)
-    np.testing.assert_array_equal(derivatives.value(forward), y.detach().numpy(), strict=True)
+    np.testing.assert_array_equal(jacobians.value(forward), y.detach().numpy(), strict=True)
     v = np.arange(1.0, y.numel() + 1).reshape(tuple(y.shape))
     gradients = torch.autograd.grad(y, list(leaves.values()), torch.tensor(v, dtype=kind), allow_unused=True)
-    found = derivatives.vjp(forward, v.astype(dtype), names)
+    found = jacobians.vjp(forward, v.astype(dtype), names)
     for name, expected in zip(names, gradients, strict=True):
         np.testing.assert_array_equal(found[name], 0 if expected is None else expected.numpy())
 
@@ -255,7 +255,7 @@ def test_every_operation_is_run() -> None:
 def test_integers_beyond_64_bits_are_floats() -> None:
     """Torch takes no more."""
     forward = run(parse("x*10**30"), {"x": np.array(2.0)}, ("x",), "float64")
-    assert float(derivatives.value(forward)) == 2e30
+    assert float(jacobians.value(forward)) == 2e30
 
 
 def test_only_the_variables_asked_for_require_a_gradient() -> None:

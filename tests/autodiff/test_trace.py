@@ -10,7 +10,7 @@ import pytest
 from gradcli.autodiff.trace import Trace, trace
 from gradcli.errors import InputError
 from gradcli.language.grammar import parse
-from gradcli.language.program import Line
+from gradcli.language.program.wengert import Line
 
 
 def _trace(text: str, v: Any = 1.0, dtype: str = "float64", **at: Any) -> Trace:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.autodiff.derivatives import vjp
+from gradcli.autodiff.jacobians import vjp
+from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.check.point import Point, Torch
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 from gradcli.symbolic.derivative import differentiate
 from tests.benchmarks.conftest import ratio
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from gradcli.autodiff.run import run
-from gradcli.check.curvature import Curvature, judge_hessian, judge_hvp, judge_jvp
-from gradcli.check.point import Point
+from gradcli.check.context import Point
+from gradcli.check.second_order import Curvature, judge_hessian, judge_hvp, judge_jvp
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import prepare
 from gradcli.questions.question import Dtype

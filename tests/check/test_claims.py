@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.check.claims import Subject, claimed, expected
 from gradcli.check.entry import TOLERANCE
+from gradcli.claims import Subject, claimed, expected
 from gradcli.errors import GradcliError
 from gradcli.language.grammar import parse
 from gradcli.language.values import read_value

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gradcli.check.curvature import judge_hessian, known_hessian, known_hvp, known_jvp
 from gradcli.check.rows import ALL_ROWS
+from gradcli.check.second_order import judge_hessian, known_hessian, known_hvp, known_jvp
 from gradcli.language.grammar import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding

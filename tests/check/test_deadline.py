@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.check import singular
-from gradcli.language.program import Line
+from gradcli.language.program.wengert import Line
 from gradcli.reference import deadline, duals
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit
 from gradcli.reference.duals import Reference

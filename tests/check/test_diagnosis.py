@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.check import diagnosis, scene, view
-from gradcli.check.diagnosis import Diagnosis, Scene, lost, poisoned
-from gradcli.check.faults import said
+from gradcli.diagnose import context, diagnosis, error_trace
+from gradcli.diagnose.diagnosis import Diagnosis, DiagnosisContext, lost, poisoned
+from gradcli.diagnose.faults import said
 from gradcli.language.grammar import parse
 
 
 @dataclass(frozen=True)
-class Site:
+class EntryIndex:
     """A number of an answer."""
 
     variable: str | None
@@ -24,15 +24,15 @@ class Site:
     row: int
 
 
-Y, DY = Site(None, -1, 0), Site("x", 0, 0)
+Y, DY = EntryIndex(None, -1, 0), EntryIndex("x", 0, 0)
 
 
-def _scene(text: str, x: Any, dtype: str = "float64") -> Scene:
+def _scene(text: str, x: Any, dtype: str = "float64") -> DiagnosisContext:
     program = parse(text)
     at = x if isinstance(x, dict) else {"x": x}
     inputs = {name: np.array(value, dtype=dtype) for name, value in at.items()}
     shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    return Scene.of(program, shapes, inputs, program.names, dtype)
+    return DiagnosisContext.of(program, shapes, inputs, program.names, dtype)
 
 
 def _is_consistent(found: Diagnosis, text: str) -> bool:
@@ -61,9 +61,9 @@ LOST = [
     ("x**3", 1e200, DY, "overflow", "x**3"),
     ("exp(exp(exp(x)))", 5, DY, "overflow", "exp(exp(exp(x)))"),
     ("sum(x)", [1e16, 1, -1e16], Y, "cancellation", "sum(x)"),
-    ("cumsum(x)", [1e16, 1, -1e16], Site(None, -1, 2), "cancellation", "cumsum(x)"),
+    ("cumsum(x)", [1e16, 1, -1e16], EntryIndex(None, -1, 2), "cancellation", "cumsum(x)"),
     ("mean((x-mean(x))**2)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], Y, "cancellation", "x-mean(x)"),
-    ("mean((x-mean(x))**2)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], Site("x", 1, 0), "cancellation", "x-mean(x)"),
+    ("mean((x-mean(x))**2)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], EntryIndex("x", 1, 0), "cancellation", "x-mean(x)"),
     ("var(x)", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.3], DY, "cancellation", "var(x)"),
     ("norm(x)", [1e-200, 1e-200], Y, "underflow", "norm(x)"),
     ("(1+1/x)**x", 1e12, Y, "ill-conditioned", "(1+1/x)**x"),
@@ -99,7 +99,7 @@ LOST = [
     LOST,
     ids=[f"{'dy' if s.variable else 'y'} {t} at {x}" for t, x, s, *_ in LOST],
 )
-def test_the_operation_that_loses_digits_is_named(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+def test_the_operation_that_loses_digits_is_named(text: str, x: Any, site: EntryIndex, kind: str, shown: str) -> None:
     """Of values and of derivatives."""
     found = lost(_scene(text, x), site)
     assert (found.kind, found.shown) == (kind, shown), found.note
@@ -117,7 +117,7 @@ SINGLE = [
 
 
 @pytest.mark.parametrize(("text", "x", "site", "kind", "shown"), SINGLE, ids=[f"{t} at {x}" for t, x, *_ in SINGLE])
-def test_float32_loses_its_digits_earlier(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+def test_float32_loses_its_digits_earlier(text: str, x: Any, site: EntryIndex, kind: str, shown: str) -> None:
     """At points where float64 keeps enough of them."""
     found = lost(_scene(text, x, "float32"), site)
     assert (found.kind, found.shown) == (kind, shown), found.note
@@ -134,7 +134,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("text", "x", "site", "dtype"), RIGHT, ids=[f"{t} at {x}" for t, x, *_ in RIGHT])
-def test_of_a_right_number_nothing_is_to_blame(text: str, x: Any, site: Site, dtype: str) -> None:
+def test_of_a_right_number_nothing_is_to_blame(text: str, x: Any, site: EntryIndex, dtype: str) -> None:
     """Even where the function loses digits elsewhere."""
     found = lost(_scene(text, x, dtype), site)
     assert found == Diagnosis("unknown")
@@ -190,7 +190,7 @@ LOST_NOTES = [
 
 
 @pytest.mark.parametrize(("text", "x", "site", "note"), LOST_NOTES, ids=[f"{t} at {x}" for t, x, *_ in LOST_NOTES])
-def test_the_note_says_how_the_digits_are_lost(text: str, x: Any, site: Site, note: str) -> None:
+def test_the_note_says_how_the_digits_are_lost(text: str, x: Any, site: EntryIndex, note: str) -> None:
     """One sentence, with the numbers."""
     assert lost(_scene(text, x), site).note == note
 
@@ -199,7 +199,7 @@ def test_the_note_says_how_the_digits_are_lost(text: str, x: Any, site: Site, no
 def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> None:
     """The softmax sums to 1 everywhere, so vᵀJ with v = 1 is 0."""
     whole = _scene(text, np.linspace(0.3, 2.9, 12))
-    found = [lost(whole, Site("x", column, -1), np.ones(12)) for column in range(12)]
+    found = [lost(whole, EntryIndex("x", column, -1), np.ones(12)) for column in range(12)]
     rounded = [d for d in found if d.kind != "unknown"]  # in the others, torch's rounding errors cancel too
     assert rounded
     for d in rounded:
@@ -211,8 +211,10 @@ def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> No
 def test_the_products_of_v_matter_and_not_the_rows_apart() -> None:
     """[a - b, b - a] with v = [1, 0] is not made of what the second row loses."""
     text = "[1-cos(x), exp(x)-1]"
-    assert lost(_scene(text, 1e-9), Site("x", 0, -1), np.array([1.0, 0.0])).kind == "unknown"
-    assert lost(_scene("[1-cos(x), exp(x)-1]**2", 1e-9), Site("x", 0, -1), np.array([1.0, 0.0])).shown == "1-cos(x)"
+    assert lost(_scene(text, 1e-9), EntryIndex("x", 0, -1), np.array([1.0, 0.0])).kind == "unknown"
+    assert (
+        lost(_scene("[1-cos(x), exp(x)-1]**2", 1e-9), EntryIndex("x", 0, -1), np.array([1.0, 0.0])).shown == "1-cos(x)"
+    )
 
 
 POISONED = [
@@ -224,7 +226,7 @@ POISONED = [
     ("x*log(x) if x>0 else 0", 0, DY, "branch", "log(x)"),
     ("maximum(sqrt(x), 1)", 0, DY, "branch", "sqrt(x)"),
     ("relu(sqrt(x)-1)", 0, DY, "branch", "sqrt(x)"),
-    ("sum(where(x>0, log(x), x))", [-1, 2, 0], Site("x", 2, 0), "branch", "log(x)"),
+    ("sum(where(x>0, log(x), x))", [-1, 2, 0], EntryIndex("x", 2, 0), "branch", "log(x)"),
     ("where(x>1, sqrt(x**2), 0)", 1e-200, DY, "branch", "sqrt(x**2)"),
     ("exp(x)/sum(exp(x))", [1000, 0], Y, "overflow", "exp(x)"),
     ("exp(x)/sum(exp(x))", [1000, 0], DY, "overflow", "exp(x)"),
@@ -234,8 +236,8 @@ POISONED = [
     ("log(cosh(x))", 800, DY, "overflow", "cosh(x)"),
     ("log(softmax(x))", [0, 1000], Y, "underflow", "softmax(x)"),
     ("log(softmax(x))", [0, 1000], DY, "underflow", "softmax(x)"),
-    ("log(softmax(x))", [0, 1000], Site("x", 0, 1), "underflow", "softmax(x)"),
-    ("where(x>0, sqrt(x), 0)*[1, 2]", [1, -1], Site("x", 1, 0), "branch", "sqrt(x)"),
+    ("log(softmax(x))", [0, 1000], EntryIndex("x", 0, 1), "underflow", "softmax(x)"),
+    ("where(x>0, sqrt(x), 0)*[1, 2]", [1, -1], EntryIndex("x", 1, 0), "branch", "sqrt(x)"),
     ("sqrt(x**2)", 1e-200, DY, "underflow", "x**2"),
     ("sqrt(sum(x**2))*0", [0, 0], DY, "domain", "sqrt(sum(x**2))"),
     ("relu(x)*log(x)", 0, Y, "domain", "log(x)"),
@@ -249,7 +251,7 @@ POISONED = [
     POISONED,
     ids=[f"{'dy' if s.variable else 'y'} {t} at {x}" for t, x, s, *_ in POISONED],
 )
-def test_the_operation_that_poisons_is_named(text: str, x: Any, site: Site, kind: str, shown: str) -> None:
+def test_the_operation_that_poisons_is_named(text: str, x: Any, site: EntryIndex, kind: str, shown: str) -> None:
     """A branch that is not taken, a number that overflows, a slope that is infinite."""
     found = poisoned(_scene(text, x), site)
     assert (found.kind, found.shown) == (kind, shown), found.note
@@ -307,14 +309,14 @@ def test_float32_overflows_earlier() -> None:
 def test_one_scene_serves_all_its_findings() -> None:
     """The second entry is not that of the first."""
     whole = _scene("[exp(x)-1, sqrt(x+1e16)-1e8]", 1e-9)
-    assert lost(whole, Site(None, -1, 0)).shown == "exp(x)-1"
-    assert lost(whole, Site(None, -1, 1)).shown == "sqrt(x+1e16)-1e8"
+    assert lost(whole, EntryIndex(None, -1, 0)).shown == "exp(x)-1"
+    assert lost(whole, EntryIndex(None, -1, 1)).shown == "sqrt(x+1e16)-1e8"
 
 
 @pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
 def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each bound alone."""
-    monkeypatch.setattr(view if name == "MOST_ELEMENTS" else scene, name, most)
+    monkeypatch.setattr(error_trace if name == "MOST_ELEMENTS" else context, name, most)
     assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Diagnosis("unknown")
 
 
@@ -360,7 +362,7 @@ def test_numbers_are_said_to_three_digits(number: float, text: str) -> None:
 def test_a_number_that_moves_too_much_is_given_up() -> None:
     """A scalar times a vector of a hundred thousand."""
     whole = _scene("x*z", {"x": 1.5, "z": np.ones(100_000)})
-    assert lost(whole, Site("x", 0, 7)) == Diagnosis("unknown")
+    assert lost(whole, EntryIndex("x", 0, 7)) == Diagnosis("unknown")
 
 
 def test_an_infinity_of_the_text_is_not_what_lost_the_digits() -> None:

@@ -10,11 +10,13 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.autodiff import jacobians
 from gradcli.autodiff import run as torch_reading
-from gradcli.language import meaning, ops
+from gradcli.language import ops
 from gradcli.language.ops import Kind
+from gradcli.language.program import meaning
 from gradcli.reference import germs, rules, tape
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, VJP, Check
 from gradcli.symbolic import derivative, linear
 
@@ -216,7 +218,7 @@ def test_a_wrong_rule_of_the_reference_is_caught(monkeypatch: pytest.MonkeyPatch
 
     def wrong(self: rules.Rule, k: int, operands: list[Outcome], shown: str) -> Outcome:
         outcome = right(self, k, operands, shown)
-        return outcome if isinstance(outcome, Trouble) else outcome * (1 + 2.0**-19)
+        return outcome if isinstance(outcome, Undefined) else outcome * (1 + 2.0**-19)
 
     monkeypatch.setattr(rules.Rule, "slope", wrong)
     answer, check = _vjp("sin(x)", 0.4)
@@ -308,10 +310,8 @@ def test_the_slopes_of_a_power_at_zero(y: float) -> None:
 
 def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to 10,000 entries J is computed, and where it is sampled, vᵀJ is checked on its own."""
-    from gradcli.autodiff import derivatives
-
-    right = derivatives.vjp
-    monkeypatch.setattr(derivatives, "vjp", lambda *a: {name: 2 * g for name, g in right(*a).items()})
+    right = jacobians.vjp
+    monkeypatch.setattr(jacobians, "vjp", lambda *a: {name: 2 * g for name, g in right(*a).items()})
     _, check = _vjp("x**2", np.linspace(1, 2, 50))
     assert (check.verdict, check.chosen) == ("disagree", "all")
     _, check = _vjp("cumsum(x**2, 0)", np.linspace(1, 2, 50))

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.check.sameness import is_same
+from gradcli.diagnose.rewriting.candidates import MOST_CANDIDATES, MOST_LINES, applied, candidates
+from gradcli.diagnose.rewriting.patterns import RULES, Rule
+from gradcli.diagnose.rewriting.recording import read_places
+from gradcli.diagnose.rewriting.removable import quotients, removable_candidates, template_at
+from gradcli.diagnose.rewriting.splicing import decimal
+from gradcli.diagnose.sameness import is_same
 from gradcli.errors import GradcliError
 from gradcli.language.grammar import parse
-from gradcli.language.program import Program
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
-from gradcli.rewriting.candidates import MOST_CANDIDATES, MOST_LINES, applied, candidates
-from gradcli.rewriting.recording import read_places
-from gradcli.rewriting.removable import quotients, removable_candidates, template_at
-from gradcli.rewriting.rules import RULES, Rule
-from gradcli.rewriting.writing import decimal
 from tests.fuzz import ATOMS, FORMS
 
 Array = Any

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradcli import Function
+from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.check.point import Point, Torch
 from gradcli.check.survey import Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 from gradcli.language.values import read_value
 from gradcli.reference.critical import critical
 from gradcli.reference.duals import Reference

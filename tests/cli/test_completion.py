@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli.completion import candidates
-from gradcli.cli.completion.answering import split
+from gradcli.cli.completion import suggestions
+from gradcli.cli.completion.protocol import split
 from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
 from gradcli.cli.options import Format
 from gradcli.language.names import PREFIXES, SHADOWABLE
@@ -189,9 +189,9 @@ def test_words_are_split_as_the_shell_does() -> None:
 
 def test_the_names_that_are_no_variables_are_those_of_the_language() -> None:
     """Copied, as reading them there brings SymPy."""
-    assert candidates.MODULES == PREFIXES
-    assert SHADOWABLE | {"nan"} >= candidates.CONSTANTS
-    assert SHADOWABLE - PREFIXES <= candidates.CONSTANTS
+    assert suggestions.MODULES == PREFIXES
+    assert SHADOWABLE | {"nan"} >= suggestions.CONSTANTS
+    assert SHADOWABLE - PREFIXES <= suggestions.CONSTANTS
 
 
 def test_completion_imports_nothing_slow() -> None:

@@ -69,11 +69,11 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 
 def test_constants_of_many_questions_are_not_kept() -> None:
     """A process that answers requests holds a few small ones."""
-    from gradcli.language import sources
     from gradcli.language.grammar import parse
+    from gradcli.language.program import constant_tensors
 
     for size in range(2, 12):
-        call = parse(f"ones({size} * {sources.LARGEST_CACHED})").lines[0].call
-        assert sources.array_of(call) is not sources.array_of(call)
+        call = parse(f"ones({size} * {constant_tensors.LARGEST_CACHED})").lines[0].call
+        assert constant_tensors.array_of(call) is not constant_tensors.array_of(call)
     small = parse("ones(5)").lines[0].call
-    assert sources.array_of(small) is sources.array_of(small)
+    assert constant_tensors.array_of(small) is constant_tensors.array_of(small)

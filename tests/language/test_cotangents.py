@@ -8,7 +8,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.cotangents import Outputs, read_cotangent
-from gradcli.language.program import Program
+from gradcli.language.program.wengert import Program
 
 EXPRESSIONS = [
     ("y", [1.0, 4.0]),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.language.cutting import cut
 from gradcli.language.grammar import parse
+from gradcli.language.program.cutting import cut
 
 
 def _ops(text: str, name: str) -> tuple[tuple[str, ...], list[str]]:

@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
 from gradcli.language.cursor import MAX_DEPTH
 from gradcli.language.grammar import parse
-from gradcli.language.program import Call
+from gradcli.language.program.wengert import Call
 from tests.conftest import Command
 
 

@@ -16,11 +16,11 @@ import sympy
 from hypothesis import given, settings
 
 from gradcli import Function
-from gradcli.check import second
-from gradcli.check.curvature import judge_hessian
+from gradcli.check import second_order_formulas
+from gradcli.check.second_order import judge_hessian
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
-from gradcli.symbolic import second as formulas
+from gradcli.symbolic import hessian as formulas
 from gradcli.symbolic.derivative import Derivative
 from tests.cli.test_hostile import BOUNDED
 from tests.conftest import Command
@@ -222,7 +222,7 @@ def test_wrong_numbers_are_found() -> None:
     point = f._question({"x": [1.0, 2.0]}, None, "float64").point
     judged = judge_hessian(point, "float64", answer.grad, wrong, ("x",))
     assert judged.check.verdict == "disagree"
-    found = second.of_hessian(point, point.typed, ["x"], judged)
+    found = second_order_formulas.of_hessian(point, point.typed, ["x"], judged)
     assert found.shown["x", "x"].text == "6*x[i]*KroneckerDelta(i, j)"
 
 

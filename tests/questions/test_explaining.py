@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language import ops
-from gradcli.questions.explaining import MOST_LINES, MOST_TERMS
+from gradcli.questions.explain import MOST_LINES, MOST_TERMS
 from gradcli.questions.loss import agrees
 from gradcli.results import Adjoint, Explanation, Term
 from tests.programs import Random, programs

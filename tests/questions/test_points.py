@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function, GradcliError
+from gradcli.autodiff import batched
 from gradcli.questions import points as questions
 from gradcli.report import Screen, render
 from gradcli.results import Differentiation
@@ -177,17 +178,17 @@ def test_the_worst_point_is_diagnosed_and_rewritten() -> None:
 
 def test_a_wrong_number_at_any_point_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge judges the numbers of the answer: one that is 1e-3 off at one of five points disagrees."""
-    from gradcli.autodiff import points
+    from gradcli.autodiff import batched
 
-    good = points.at_points
+    good = batched.at_points
 
-    def wrong(*arguments: Any, **options: Any) -> points.AtPoints:
+    def wrong(*arguments: Any, **options: Any) -> batched.AtPoints:
         found = good(*arguments, **options)
         assert found.jacobian is not None
         found.jacobian["x"][3] *= 1.001
         return found
 
-    monkeypatch.setattr(points, "at_points", wrong)
+    monkeypatch.setattr(batched, "at_points", wrong)
     answer = Function("sin(x)").jacobian({"x": LIN}, points_of=["x"])
     assert answer.check is not None
     assert (answer.check.verdict, [f.point for f in answer.check.findings]) == ("disagree", [3])

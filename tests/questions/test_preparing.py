@@ -6,7 +6,7 @@ import pytest
 
 from gradcli.errors import InputError
 from gradcli.language.grammar import parse
-from gradcli.language.program import Program
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import intermediates, prepare
 

@@ -12,6 +12,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
+from gradcli.autodiff import backward_passes, jacobians
 from gradcli.errors import GradcliError
 from gradcli.questions.preparing import DEFAULT_DTYPE, prepare
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
@@ -65,15 +66,13 @@ def test_each_answer_is_that_of_a_vjp_alone() -> None:
 
 def test_every_product_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong second one is found, and the finding says which it is."""
-    from gradcli.autodiff import derivatives
-
-    true, calls = derivatives.vjp, []
+    true, calls = jacobians.vjp, []
 
     def wrong(forward: Any, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
         calls.append(v)
         return {name: array + 0.001 * (len(calls) == 2) for name, array in true(forward, v, wrt).items()}
 
-    monkeypatch.setattr(derivatives, "vjp", wrong)
+    monkeypatch.setattr(jacobians, "vjp", wrong)
     found = Function("x**2").vjps({"x": "1,2"}, ["5,7", "7,5"])
     first, second = (answer.check for answer in found.answers)
     assert first is not None
@@ -227,15 +226,13 @@ def test_a_value_that_y_does_not_use_has_a_gradient_of_zeros() -> None:
 
 def test_a_wrong_adjoint_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under the name of the intermediate; the numbers of the function itself agree."""
-    from gradcli.autodiff import passes
-
-    true = passes.retained
+    true = backward_passes.retained
 
     def wrong(*arguments: Any) -> Any:
         values, adjoints = true(*arguments)
         return values, [{name: array * 1.001 for name, array in of_v.items()} for of_v in adjoints]
 
-    monkeypatch.setattr(passes, "retained", wrong)
+    monkeypatch.setattr(backward_passes, "retained", wrong)
     check = Function("y = x**2; z = y**3").vjp({"x": "1,2"}, "1,1", show=["y"]).check
     assert check is not None
     assert check.verdict == "disagree"

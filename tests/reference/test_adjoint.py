@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.autodiff.derivatives import jacobian, value
+from gradcli.autodiff.jacobians import jacobian, value
 from gradcli.autodiff.run import run
 from gradcli.errors import GradcliError, Span
-from gradcli.language.expansion import rewritten
 from gradcli.language.grammar import parse
-from gradcli.language.program import Atom, Builder, Line, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.expansion import rewritten
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Builder, Line, Program
 from gradcli.reference.adjoint import MOST_ROWS, written_out
 
 Shape = tuple[int, ...]

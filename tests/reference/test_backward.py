@@ -9,14 +9,14 @@ import pytest
 import sympy
 from flint import arb
 
-from gradcli.language.expansion import expansion
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.expansion import expansion
+from gradcli.language.program.shapes import infer
 from gradcli.reference.backward import Backward, Flow, Sweep
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.lowering import lower, lowering
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 
 
 def _sweep(text: str, row: int = 0, **at: Any) -> tuple[Reference, Sweep]:
@@ -34,7 +34,7 @@ def _sweep(text: str, row: int = 0, **at: Any) -> tuple[Reference, Sweep]:
 def _adjoints(text: str, row: int = 0, **at: Any) -> dict[int, float]:
     reference, sweep = _sweep(text, row, **at)
     flows = sweep.adjoints.get(reference.program.variables[0], {})
-    return {e: float(flow.total.mid()) for e, flow in sorted(flows.items()) if not isinstance(flow.total, Trouble)}
+    return {e: float(flow.total.mid()) for e, flow in sorted(flows.items()) if not isinstance(flow.total, Undefined)}
 
 
 DERIVATIVES = [
@@ -76,7 +76,7 @@ def test_a_slope_that_does_not_exist_is_trouble_only_where_something_flows() -> 
     """The slope of sqrt at 0, taken and not taken."""
     reference, sweep = _sweep("sqrt(x)", x=0)
     total = sweep.adjoints[reference.program.variables[0]][0].total
-    assert isinstance(total, Trouble)
+    assert isinstance(total, Undefined)
     assert total.kind == "slope"
     assert _adjoints("where(x > 0, sqrt(x), x)", x=0) == {0: 1}
 
@@ -85,7 +85,7 @@ def test_ties_have_no_slope() -> None:
     """Of two equal elements neither is the largest."""
     reference, sweep = _sweep("amax(x)", x=[4, 4])
     flows = sweep.adjoints[reference.program.variables[0]]
-    assert all(isinstance(flow.total, Trouble) for flow in flows.values())
+    assert all(isinstance(flow.total, Undefined) for flow in flows.values())
 
 
 def test_what_an_element_moves_is_found_among_what_is_asked_for() -> None:

@@ -7,7 +7,7 @@ import pytest
 import sympy
 from flint import arb, ctx
 
-from gradcli.language import meaning
+from gradcli.language.program import meaning
 from gradcli.reference.balls import exists, precision
 from gradcli.reference.compiling import compile_ball, compile_integer, environment
 

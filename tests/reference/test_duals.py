@@ -7,9 +7,9 @@ import pytest
 import sympy
 
 from gradcli.language.grammar import parse
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.rules import Outcome, Trouble
+from gradcli.reference.rules import Outcome, Undefined
 from tests.truths import TRUTHS, Truth
 
 
@@ -21,7 +21,7 @@ def _reference(expression: str, at: dict[str, object]) -> tuple[Reference, list[
 
 
 def _middle(outcome: Outcome) -> float:
-    assert not isinstance(outcome, Trouble), outcome.reason
+    assert not isinstance(outcome, Undefined), outcome.reason
     return float(outcome.mid())
 
 
@@ -85,7 +85,7 @@ def test_trouble_names_the_sub_expression(expression: str, x: float, kind: str, 
     """No value, no slope, or a kink; proved, as the inputs are exact."""
     reference, (symbol,) = _reference(f"3*({expression}) + x", {"x": x})
     outcome = reference.plan([(symbol, 0)]).run(64).columns[0, 0]
-    assert isinstance(outcome, Trouble)
+    assert isinstance(outcome, Undefined)
     assert (outcome.kind, outcome.decided) == (kind, True)
     assert words in outcome.reason
 
@@ -94,9 +94,9 @@ def test_what_more_precision_may_decide_is_not_decided() -> None:
     """tanh(x)**2 + 1/cosh(x)**2 is 1, but its ball at 64 bits only contains 1."""
     reference, (symbol,) = _reference("log(tanh(x)**2 + 1/cosh(x)**2 - 1 + 1e-30)", {"x": 1.0})
     outcome = reference.plan([(symbol, 0)]).run(64).columns[0, 0]
-    assert isinstance(outcome, Trouble)
+    assert isinstance(outcome, Undefined)
     assert not outcome.decided
-    assert not isinstance(reference.plan([(symbol, 0)]).run(256).columns[0, 0], Trouble)
+    assert not isinstance(reference.plan([(symbol, 0)]).run(256).columns[0, 0], Undefined)
 
 
 def test_cancellation_is_seen_through() -> None:

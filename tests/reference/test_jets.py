@@ -11,14 +11,14 @@ import sympy
 from flint import fmpq
 
 from gradcli.language import ops
-from gradcli.language.meaning import meaning
 from gradcli.language.ops import Kind
-from gradcli.language.program import Call
+from gradcli.language.program.meaning import meaning
+from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import precision
+from gradcli.reference.exact_numbers import Atoms, Number, UndecidedError
 from gradcli.reference.germs import evaluated
 from gradcli.reference.jets import Jet, coefficient, inverse, is_zero, minus, plus, power, sign_of, step, times
-from gradcli.reference.numbers import Atoms, Number, UndecidedError
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 
 X = sympy.Symbol("x", real=True)
 
@@ -36,7 +36,7 @@ def _moved(atoms: Atoms, at: Fraction, level: int = 1, weight: int = 1) -> Jet:
 
 def _of(name: str, *operands: Jet) -> Jet:
     found = evaluated(Call(name, (X,) * len(operands)), operands, name)
-    assert not isinstance(found, Trouble), found
+    assert not isinstance(found, Undefined), found
     return found
 
 
@@ -92,7 +92,7 @@ def test_poles_and_roots_have_powers_that_are_negative_or_fractions() -> None:
         root = power(t, Fraction(1, 2))
         assert is_zero(minus(times(root, root), t))
         assert is_zero(minus(_of("sqrt", times(t, t)), t))
-        assert isinstance(evaluated(Call("log", (X,)), [t], "log"), Trouble)
+        assert isinstance(evaluated(Call("log", (X,)), [t], "log"), Undefined)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_what_is_outside_of_a_domain_on_one_side_has_no_value_there() -> None:
     with precision(64):
         for name, at, weight in (("sqrt", 0, -1), ("log", 0, -1), ("asin", 1, 1), ("acosh", 1, -1), ("log", -1, 1)):
             outside = evaluated(Call(name, (X,)), [_moved(Atoms(), Fraction(at), weight=weight)], name)
-            assert isinstance(outside, Trouble)
+            assert isinstance(outside, Undefined)
             assert outside.decided, name
         inside = evaluated(Call("asin", (X,)), [_moved(Atoms(), Fraction(1), weight=-1)], "asin")
-        assert isinstance(inside, Trouble)
+        assert isinstance(inside, Undefined)
         assert not inside.decided
 
 

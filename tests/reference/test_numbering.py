@@ -14,7 +14,7 @@ from gradcli.language.grammar import parse
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.numbering import Numbering, constant_of
-from gradcli.reference.rules import Trouble
+from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Run
 from gradcli.results import Check
 
@@ -69,7 +69,7 @@ def test_a_condition_on_equal_terms_is_decided() -> None:
 def _numbered(text: str, at: dict[str, list[float]]) -> Numbering:
     program = parse(text).primitive
     shapes = {s: (len(at[str(s)]),) for s in program.variables}
-    from gradcli.language.shapes import infer
+    from gradcli.language.program.shapes import infer
 
     reference = Reference(program, infer(program, shapes), {n: np.array(v, dtype=float) for n, v in at.items()})
     with precision(64):
@@ -118,7 +118,7 @@ def test_equal_forms_are_equal_numbers(seed: int) -> None:
         values = numbering.run.values[output]
         balls: dict[Any, Any] = {}
         for e, value in values.items():
-            assert not isinstance(value, Trouble)
+            assert not isinstance(value, Undefined)
             form = numbering.form(output, e)
             exact = constant_of(form)
             assert exact is None or value.overlaps(arb(exact.numerator) / exact.denominator), (first, second)

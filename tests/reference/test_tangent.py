@@ -13,14 +13,14 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
-from gradcli.language.program import Atom, Builder, Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Builder, Program
 from gradcli.language.values import read_value
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
-from gradcli.reference.rules import Trouble
+from gradcli.reference.program_writer import NoTangentError, Writer
+from gradcli.reference.rules import Undefined
 from gradcli.reference.tangent import tangent
-from gradcli.reference.writing import NoTangentError, Writer
 from tests.truths import TRUTHS, Truth
 
 BITS = 128
@@ -53,7 +53,7 @@ def _column_values(program: Program, arrays: Arrays, u: Arrays) -> list[Any]:
     found = reference.plan(directions, None).run(BITS)
     total: list[Any] = [0 * weights[0]] * int(np.prod(reference.shapes[reference.program.output]))
     for (d, row), ball in found.columns.items():
-        assert not isinstance(ball, Trouble), ball
+        assert not isinstance(ball, Undefined), ball
         total[row] = total[row] + ball * weights[d]
     return total
 
@@ -63,7 +63,7 @@ def _agree(program: Program, arrays: Arrays, u: Arrays) -> None:
         found, wanted = _tangent_values(program, arrays, u), _column_values(program, arrays, u)
         assert len(found) == len(wanted)
         for one, other in zip(found, wanted, strict=True):
-            assert not isinstance(one, Trouble), one
+            assert not isinstance(one, Undefined), one
             assert float(abs(one - other).upper()) <= 1e-25 * (1 + abs(float(one))), (one, other)
 
 
@@ -170,7 +170,7 @@ def test_outside_of_its_domain_an_operation_has_no_tangent_either(text: str) -> 
         assert tangent(program, {program.variables[0]: ()}).program.output == 0
         return
     (found,) = _tangent_values(program, {"x": np.array(-3.0)}, {"x": np.array(1.0)})
-    assert isinstance(found, Trouble)
+    assert isinstance(found, Undefined)
     assert found.kind == "domain"
 
 

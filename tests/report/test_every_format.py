@@ -19,9 +19,9 @@ from gradcli import Function, catalog, results
 from gradcli.cli.options import Format
 from gradcli.errors import UsageError
 from gradcli.report import markdown, render
+from gradcli.report.digits import rounded
 from gradcli.report.drawing import Screen
 from gradcli.report.numbers import digits
-from gradcli.report.rounding import rounded
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}

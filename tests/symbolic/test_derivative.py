@@ -13,11 +13,11 @@ from flint import arb
 
 from gradcli import Function
 from gradcli.language.grammar import parse
-from gradcli.language.indexing import Shape
-from gradcli.language.shapes import infer
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.movement import NoFormulaError
+from gradcli.symbolic.index_maps import NoFormulaError
 from gradcli.symbolic.printing import formula
 
 N, M = 5, 3

@@ -6,7 +6,7 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.grammar import parse
-from gradcli.language.program import Atom, Program
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.results import Notation
 from gradcli.symbolic.adjoints import Rule, rule
 from gradcli.symbolic.local import slope

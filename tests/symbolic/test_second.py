@@ -10,13 +10,13 @@ import pytest
 import sympy
 from flint import arb
 
-from gradcli.autodiff import second as torch_second
+from gradcli.autodiff import hessians as torch_second
 from gradcli.autodiff.run import run
 from gradcli.language.grammar import parse
-from gradcli.language.program import Program
-from gradcli.language.shapes import infer
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Program
 from gradcli.reference.compiling import compile_ball, environment
-from gradcli.symbolic import second
+from gradcli.symbolic import hessian
 from gradcli.symbolic.derivative import Derivative
 from tests.symbolic.test_derivative import COLLAPSES, LARGE_M, LARGE_N, M, N, _point
 
@@ -26,7 +26,7 @@ MOST = 40
 Inputs = Mapping[str, np.ndarray]
 
 
-def _shapes(program: Program, at: Inputs) -> second.Shapes:
+def _shapes(program: Program, at: Inputs) -> hessian.Shapes:
     return infer(program, {symbol: at[str(symbol)].shape for symbol in program.variables})
 
 
@@ -64,8 +64,8 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
     u = _directions(at)
     expected = torch_second.jvp(run(parse(text), at, tuple(at), "float64"), u)
     program = parse(text).primitive
-    names = second.direction_names(program, list(at))
-    derivative = second.jvp(program, _shapes(program, at), names)
+    names = hessian.direction_names(program, list(at))
+    derivative = hessian.jvp(program, _shapes(program, at), names)
     _require_equal(derivative, {**at, **{names[name]: array for name, array in u.items()}}, expected)
 
 
@@ -80,13 +80,13 @@ def test_a_hessian_and_hu_are_what_torch_gives(text: str, shapes: dict[str, str]
     if n == N:
         _, blocks = torch_second.hessian(run(parse(squares), at, tuple(at), "float64"), tuple(at))
         for x, z in itertools.combinations_with_replacement(program.variables, 2):
-            block = second.hessian(program, known, x, z)
+            block = hessian.hessian(program, known, x, z)
             _require_equal(block, at, blocks[str(x)][str(z)])
-            _require_equal(second.transposed(block), at, blocks[str(z)][str(x)])
+            _require_equal(hessian.transposed(block), at, blocks[str(z)][str(x)])
     name = list(at)[-1]
     u = {name: _directions(at)[name]}
     _, _, products = torch_second.hvp(run(parse(squares), at, tuple(at), "float64"), u, tuple(at))
-    names = second.direction_names(program, [name])
+    names = hessian.direction_names(program, [name])
     for symbol in program.variables:
-        derivative = second.hvp(program, known, names, symbol)
+        derivative = hessian.hvp(program, known, names, symbol)
         _require_equal(derivative, {**at, names[name]: u[name]}, products[str(symbol)])

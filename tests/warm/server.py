@@ -19,12 +19,6 @@ import threading
 from collections.abc import Sequence
 from typing import TextIO
 
-import gradcli.autodiff._torch
-import gradcli.catalog
-import gradcli.check
-import gradcli.function
-import gradcli.report
-import gradcli.source.task  # noqa: F401 (imported for those that are forked)
 from gradcli.cli import main, process
 
 _QUESTIONS = (

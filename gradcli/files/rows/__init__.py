@@ -9,7 +9,7 @@ from typing import Protocol
 
 from gradcli.errors import InputError
 from gradcli.files.reader import Files
-from gradcli.files.rows.arrays import Npy, Npz
+from gradcli.files.rows.columns import Npy, Npz
 from gradcli.files.rows.delimited import Delimited
 from gradcli.files.rows.objects import Objects
 from gradcli.results import Block, RowSource

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import Array
-from gradcli.files.rows.lines import TextRows
+from gradcli.files.rows.chunks import TextRows
 from gradcli.files.tables import SEPARATORS, fault, is_number, number
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.binary import Array
 from gradcli.files.nested import NOT_FINITE, array_of
-from gradcli.files.rows.lines import TextRows
+from gradcli.files.rows.chunks import TextRows
 from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from gradcli.files.sinks.arrays import NpyWriter, NpzWriter
-from gradcli.files.sinks.target import target
+from gradcli.files.sinks.numpy_files import NpyWriter, NpzWriter
+from gradcli.files.sinks.output_file import target
 from gradcli.files.sinks.texts import DelimitedWriter, ObjectWriter
 from gradcli.results import Mapped, Quantity
 

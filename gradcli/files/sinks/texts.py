@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.files.sinks.target import Target
+from gradcli.files.sinks.output_file import Target
 from gradcli.files.text import shown
 from gradcli.results import Mapped, Quantity
 

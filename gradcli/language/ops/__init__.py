@@ -12,11 +12,11 @@ from gradcli.language.ops import (
     activations,
     algebra,
     branches,
-    derivatives,
+    constants,
+    derivative_lines,
     elementwise,
     losses,
     reductions,
-    sources,
     structure,
 )
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
@@ -41,13 +41,13 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
     "losses": losses.ROWS,
-    "constant tensors": sources.ROWS,
+    "constant tensors": constants.ROWS,
 }
 """The rows by what people look for."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in derivatives.ROWS}
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in derivative_lines.ROWS}
 """Those too that nobody can type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}

@@ -1,6 +1,6 @@
 """Operations that put elements elsewhere: lists, views, indices, shifts, and the number of elements.
 
-All are primitives; where each element comes from is in `gradcli.language.movement`.
+All are primitives; where each element comes from is in `gradcli.language.program.movement`.
 """
 
 from __future__ import annotations

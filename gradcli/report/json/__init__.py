@@ -16,8 +16,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.report.json.answers import SCHEMA, fields
+from gradcli.report.json.code import source_fields
 from gradcli.report.json.functions import objects
-from gradcli.report.json.source import source_fields
 from gradcli.report.numbers import json_pieces
 from gradcli.results import Answer, Functions, Products, Source
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.report.json.curvature import curvature_fields
-from gradcli.report.json.explanation import explanation_fields
+from gradcli.report.json.explain import explanation_fields
 from gradcli.report.json.graph import graph_fields
 from gradcli.report.json.products import intermediate_fields, product_fields
+from gradcli.report.json.second_order import curvature_fields
 from gradcli.report.json.verdicts import arrays, check_fields, checking_fields
 from gradcli.report.numbers import as_json
 from gradcli.results import (

@@ -5,7 +5,7 @@ Numbers keep their digits; long axes show their corners; whatever the user typed
 
 from __future__ import annotations
 
-from gradcli.report.latex import checking, curvature, derivatives, explanation, functions, graph, points, products
+from gradcli.report.latex import check, derivatives, explain, functions, graph, points, products, second_order
 from gradcli.report.latex.parts import code, document
 from gradcli.results import (
     HVP,
@@ -33,13 +33,13 @@ def render(answer: Answer | Functions | Source) -> str:
         case Source():
             return document([code(answer.source)])
         case Explanation():
-            return document(explanation.parts(answer))
+            return document(explain.parts(answer))
         case BackwardGraph():
             return document(graph.parts(answer))
         case JVP() | Hessian() | HVP():
-            return document(curvature.parts(answer))
+            return document(second_order.parts(answer))
         case Checking():
-            return document(checking.parts(answer))
+            return document(check.parts(answer))
         case Answer(points=int()):
             return document(points.parts(answer))
         case Products():

@@ -7,7 +7,7 @@ Every cell is plain text: rich's markup would eat `x[0]`.
 from __future__ import annotations
 
 from gradcli.report.drawing import Parts, Screen, draw
-from gradcli.report.table import checking, curvature, derivatives, explanation, functions, graph, points, products
+from gradcli.report.table import check, derivatives, explain, functions, graph, points, products, second_order
 from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products, Source
 
 __all__ = ["parts", "render"]
@@ -26,9 +26,9 @@ def parts(answer: Answer | Functions, screen: Screen) -> Parts:
         case Functions():
             return functions.parts(answer, screen)
         case Explanation():
-            return explanation.parts(answer, screen)
+            return explain.parts(answer, screen)
         case Checking():
-            return checking.parts(answer, screen)
+            return check.parts(answer, screen)
         case BackwardGraph():
             return graph.parts(answer, screen)
         case Answer(points=int()):
@@ -36,6 +36,6 @@ def parts(answer: Answer | Functions, screen: Screen) -> Parts:
         case Products():
             return products.parts(answer, screen)
         case JVP() | Hessian() | HVP():
-            return curvature.parts(answer, screen)
+            return second_order.parts(answer, screen)
         case _:
             return derivatives.parts(answer, screen)

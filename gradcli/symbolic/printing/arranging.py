@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, KroneckerDelta
 
-from gradcli.language.aggregates import Chosen, Largest, Multiplied, Smallest
-from gradcli.language.meaning import where
+from gradcli.language.program.indexed_functions import Chosen, Largest, Multiplied, Smallest
+from gradcli.language.program.meaning import where
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from sympy import Expr
 from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
 from gradcli import typesetting
-from gradcli.language.aggregates import Aggregate
+from gradcli.language.program.indexed_functions import Aggregate
 from gradcli.symbolic.printing.arranging import is_choice, is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.ascii import is_of_variable, is_transposed
 from gradcli.symbolic.printing.conditions import Sentences
-from gradcli.symbolic.printing.plain import is_of_variable, is_transposed
 
 _HEADS = {
     **{name: rf"\{name}" for name in "exp log sin cos tan sinh cosh tanh".split()},

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import sympy
 from sympy import Expr
 
-from gradcli.language.aggregates import Aggregate, quotient
-from gradcli.language.program import Program
+from gradcli.language.program.indexed_functions import Aggregate, quotient
+from gradcli.language.program.wengert import Program
 from gradcli.results import Cell, Formula, Notation
 from gradcli.symbolic.derivative import Derivative, Of
-from gradcli.symbolic.labels import label
+from gradcli.symbolic.diagonal import Structure
+from gradcli.symbolic.names_of_formulas import label
+from gradcli.symbolic.printing.ascii import PlainPrinter
 from gradcli.symbolic.printing.latex import LatexPrinter
-from gradcli.symbolic.printing.plain import PlainPrinter
 from gradcli.symbolic.printing.pretty import PrettyPrinter
-from gradcli.symbolic.structure import Structure
 
 MOST_CORNERS = 4
 """Indices of a condition up to which it is looked at whether it always holds."""

@@ -7,10 +7,10 @@ from typing import ClassVar
 import sympy
 from sympy import Expr
 
-from gradcli.language.aggregates import Aggregate
+from gradcli.language.program.indexed_functions import Aggregate
 from gradcli.symbolic.printing.arranging import is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.ascii import PlainPrinter
 from gradcli.symbolic.printing.conditions import Sentences
-from gradcli.symbolic.printing.plain import PlainPrinter
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

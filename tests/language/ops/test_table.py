@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gradcli.language import ops
-from gradcli.language.expansion import definition
 from gradcli.language.grammar import parse
-from gradcli.language.meaning import MEANINGS
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import definition
+from gradcli.language.program.meaning import MEANINGS
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 
 TRUTHS: list[Mapping[str, object]] = [

@@ -1,0 +1,84 @@
+"""What there is to check: a Program at a point, and torch's numbers there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.results import Array
+
+
+@dataclass(frozen=True)
+class Point:
+    """A Program at a point, as typed and in primitives, each with the shapes of all its symbols.
+
+    As typed means its elementwise operations; what moves elements is in primitives in both.
+
+    `inputs` holds the float64 values of the variables, which are the exact values in either precision.
+    `source` is the Program in all operations of torch; `tangent_of` says of which point, and along which direction u by
+    variable, the Program is the tangent that stands for torch's second backward pass.
+    """
+
+    typed: Program
+    typed_shapes: Mapping[Atom, Shape]
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    inputs: Mapping[str, npt.NDArray[np.float64]]
+    source: Program | None = None
+    tangent_of: tuple[Point, Mapping[str, Array]] | None = None
+
+    @classmethod
+    def of(cls, typed: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
+        """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
+        variables = {symbol: shapes[symbol] for symbol in typed.variables}
+        exact = {name: array.astype(np.float64) for name, array in inputs.items()}
+        primitive, source = typed.primitive, typed
+        typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
+        typed_shapes = infer(typed, variables, bounded=False)
+        return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact, source)
+
+    @property
+    def rows(self) -> int:
+        """The number of elements of y."""
+        return math.prod(self.shapes.get(self.program.output, ()))
+
+
+@dataclass(frozen=True)
+class Torch:
+    """What torch computed.
+
+    Attributes:
+        dtype: `float64` or `float32`.
+        value: The output y.
+        jacobian: Blocks of shape y.shape + x.shape by variable, if they were computed.
+        v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
+        vjp: The vector-Jacobian product by variable, of x's shape.
+        passes: The gradient vectors of several passes that were added up in `vjp`, of which v is the sum.
+        judges_value: Whether the numbers of y are to be judged; else y's shape is what matters.
+    """
+
+    dtype: str
+    value: Array
+    jacobian: Mapping[str, Array] | None
+    v: Array | None = None
+    vjp: Mapping[str, Array] | None = None
+    passes: Sequence[Array] = ()
+    judges_value: bool = True
+
+
+def unravel(position: int, shape: Shape) -> tuple[int, ...]:
+    """The index of a flat row-major position.
+
+    >>> unravel(5, (2, 3))
+    (1, 2)
+    """
+    return tuple(int(n) for n in np.unravel_index(position, shape)) if shape else ()

@@ -1,0 +1,269 @@
+"""Where the branches of a function or of a claim meet, along single elements and whole variables.
+
+What chooses a branch is a number that changes its sign there (`a - b` of a comparison, the operand of `abs`, the
+distance from the largest element), or a step that changes its value (`floor`).  Along a line through a point these
+numbers are taken in float64 on a wide grid; where one changes between two points of it, the place is found by a secant,
+which is exact for what is affine, or else by bisection down to neighbouring floats.
+
+A place between two points of the grid that is passed twice, there and back, is not found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.errors import GradcliError
+from gradcli.language.program import numeric
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.wengert import Atom, Call, Line, Program
+
+COMPARISONS = frozenset(["gt", "ge", "lt", "le", "eq", "ne", "maximum", "minimum"])
+"""What chooses by the sign of the difference of two operands."""
+
+SIGNS = frozenset(["abs", "sign"])
+"""What chooses by the sign of its operand."""
+
+EXTREMES = frozenset(["amax", "amin"])
+"""What chooses among the elements of its operand."""
+
+STEPS = frozenset(["floor", "ceil", "round", "trunc"])
+
+GRID = tuple(m * 10.0**e for e in range(-3, 7) for m in (1.0, 3.0))
+"""Distances from 0 on a line, on both sides, beside 0 itself and the numbers of the text."""
+
+BESIDE = (2.0**-6, 2.0**-20)
+"""How far beside a place is looked, relative to it, beyond the floats next to it."""
+
+MOST_LINES = 8
+"""Lines that are followed."""
+
+MOST_ELEMENTS = 3
+"""Elements of one variable that are moved alone."""
+
+MOST_PLACES = 8
+"""Places on one line."""
+
+MOST_NUMBERS = 20_000_000
+"""Elements of all operations, at all points of all lines together: about a second."""
+
+MOST_MIXED = 48
+"""Combinations of values for several variables."""
+
+Numbers = npt.NDArray[np.float64]
+Point = Mapping[str, Numbers]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A line through a point: one variable of it, or one element of that."""
+
+    name: str
+    position: int | None
+
+    def at(self, point: Point, number: float) -> Point:
+        """The point on the line where this has the value."""
+        moved = np.array(point[self.name], dtype=np.float64)
+        if self.position is None:
+            moved[...] = number
+        else:
+            moved.flat[self.position] = number
+        return {**point, self.name: moved}
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The numbers that choose, by their signs or, those that are steps, by their values."""
+
+    numbers: Numbers
+    is_step: npt.NDArray[np.bool_]
+
+
+class Breakpoints:
+    """Places where branches of some programs meet, for one choice of what stays.
+
+    Args:
+        programs: The function, and the claim.
+        given: The point that lines go through; it has a value for every variable of either.
+        numbers: That the programs name.
+        dtype: Whose neighbouring numbers are taken.
+    """
+
+    def __init__(self, programs: Sequence[Program], given: Point, numbers: Sequence[float], dtype: str) -> None:
+        self.given = given
+        self.dtype = np.dtype(dtype)
+        found = [(_choices(p, is_step=is_step), is_step) for is_step in (False, True) for p in programs]
+        self.choices = [(choice, is_step) for choice, is_step in found if choice is not None]
+        grid = {0.0, *(s * n for n in (*GRID, *map(abs, numbers)) for s in (1, -1))}
+        self.grid = sorted(n for n in grid if math.isfinite(n))
+
+    def points(self, names: Sequence[str]) -> Iterator[Point]:
+        """Points between, beside and at the places on lines along these variables, and combinations of them."""
+        if not self.choices or not self._is_affordable:
+            return
+        between: dict[str, list[float]] = {name: [] for name in names}
+        for way in itertools.islice(self._ways(names), MOST_LINES):
+            places = self._places(way)
+            inside = _between(places)
+            if way.position is None:
+                between[way.name] += inside
+            yield from (way.at(self.given, number) for number in (*inside, *self._at(places)))
+        yield from self._mixed({name: numbers for name, numbers in between.items() if numbers})
+
+    @property
+    def _is_affordable(self) -> bool:
+        sizes = sum(np.size(array) for array in self.given.values()) + 1
+        lines = sum(len(choice.lines) for choice, _ in self.choices)
+        return sizes * lines * len(self.grid) * MOST_LINES <= MOST_NUMBERS
+
+    def _ways(self, names: Sequence[str]) -> Iterator[_Way]:
+        yield from (_Way(name, None) for name in names)
+        for n in range(MOST_ELEMENTS):
+            for name in names:
+                size = np.size(self.given[name])
+                if np.ndim(self.given[name]) and n < min(size, MOST_ELEMENTS):
+                    yield _Way(name, (0, size - 1, size // 2)[n])
+
+    def _mixed(self, between: Mapping[str, Sequence[float]]) -> Iterator[Point]:
+        """Values of several variables at once."""
+        if len(between) < 2:
+            return
+        combinations = list(itertools.islice(itertools.product(*between.values()), 100 * MOST_MIXED))
+        for numbers in combinations[:: 1 + len(combinations) // MOST_MIXED]:
+            point = self.given
+            for name, number in zip(between, numbers, strict=True):
+                point = _Way(name, None).at(point, number)
+            yield point
+
+    # -- places on a line
+
+    def _places(self, way: _Way) -> list[float]:
+        """Where a choice changes on a line, in order."""
+        states = [self._state(way, t) for t in self.grid]
+        found: set[float] = set()
+        for (a, before), (b, behind) in itertools.pairwise(zip(self.grid, states, strict=True)):
+            if before is None or behind is None:
+                continue
+            with np.errstate(invalid="ignore", over="ignore"):
+                middle = np.where(before.is_step, (before.numbers + behind.numbers) / 2, 0.0)
+                changed = np.flatnonzero(np.sign(before.numbers - middle) != np.sign(behind.numbers - middle))
+            for n in changed[:: 1 + len(changed) // MOST_PLACES]:
+                place = self._place(partial(self._number, way, int(n), float(middle[n])), (a, b))
+                found |= set() if place is None else {place}
+        return _nearest(found, MOST_PLACES)
+
+    def _number(self, way: _Way, n: int, middle: float, t: float) -> float:
+        """What makes one choice by its sign, at one point of a line."""
+        state = self._state(way, t)
+        return math.nan if state is None else float(state.numbers[n] - middle)
+
+    def _place(self, number: Callable[[float], float], ends: tuple[float, float]) -> float | None:
+        """Where a number changes its sign between two points: a float where it is 0, or the last one before."""
+        a, b = ends
+        low, high = number(a), number(b)
+        if math.isnan(low) or math.isnan(high):
+            return None
+        middle = (a + b) / 2
+        if 0 in (low, high) and number(middle) != 0:
+            return a if low == 0 else b
+        root = a - low * (b - a) / (high - low) if math.isfinite(low) and math.isfinite(high) else a
+        if a < root < b and number(root) == 0:
+            return root
+        while a < middle < b:
+            here = number(middle)
+            if math.isnan(here):
+                return None
+            a, b = (middle, b) if np.sign(here) == np.sign(low) else (a, middle)
+            middle = (a + b) / 2
+        return b if number(b) == 0 else a
+
+    def _at(self, places: Sequence[float]) -> Iterator[float]:
+        """Each place, the floats next to it, and a little beside it."""
+        for place in places:
+            here = self.dtype.type(place)
+            for share in BESIDE:
+                step = share * max(abs(place), share)
+                yield from (place + step, place - step)
+            yield float(here)
+            yield from (float(np.nextafter(here, self.dtype.type(end))) for end in (-np.inf, np.inf))
+
+    def _state(self, way: _Way, t: float) -> _State | None:
+        """What chooses, at one point of a line; None where a value cannot be computed."""
+        point = {sympy.Symbol(name, real=True): array for name, array in way.at(self.given, t).items()}
+        try:
+            found = [(np.ravel(numeric.run(choice, point)), is_step) for choice, is_step in self.choices]
+        except GradcliError:
+            return None
+        numbers = np.concatenate([numbers for numbers, _ in found])
+        return _State(numbers, np.concatenate([np.full(len(numbers), is_step) for numbers, is_step in found]))
+
+
+def numbers_of(programs: Sequence[Program]) -> list[float]:
+    """The numbers that some texts name, each once."""
+    found: dict[float, None] = {}
+    for program in programs:
+        for line in program.lines:
+            atoms = [float(a) for a in line.call.operands if a.is_number and a.is_real]
+            statics = [float(a) for a in line.call.statics if isinstance(a, float)]
+            found |= dict.fromkeys(n for n in (*atoms, *statics) if math.isfinite(n))
+    return list(found)
+
+
+def _between(places: Sequence[float]) -> list[float]:
+    """A number in each gap between places, and before and behind all."""
+    if not places:
+        return []
+    inside = [(a + b) / 2 for a, b in itertools.pairwise(places)]
+    first, last = places[0], places[-1]
+    return [*inside, first - max(1.0, abs(first)), last + max(1.0, abs(last))]
+
+
+def _nearest(places: Iterable[float], most: int) -> list[float]:
+    """The places nearest to 0, in order: a function of steps has many."""
+    return sorted(sorted(places, key=abs)[:most])
+
+
+def _choices(program: Program, *, is_step: bool) -> Program | None:
+    """The program of all numbers by whose signs, or of all steps by whose values, a branch is chosen; None without any.
+
+    They come one after the other, as one vector.
+    """
+    whole = expand(program)
+    lines = list(whole.lines)
+    chosen = [atom for line in whole.lines for atom in _chosen(line, lines, is_step=is_step)]
+    if not chosen:
+        return None
+    first = whole.lines[0]
+    flat = tuple(_appended(lines, Call("flatten", (atom,), (0, -1)), first) for atom in chosen)
+    output = _appended(lines, Call("cat", flat, (0,)), first)
+    return replace(whole, lines=tuple(lines), output=output)
+
+
+def _chosen(line: Line, lines: list[Line], *, is_step: bool) -> list[Atom]:
+    """What one operation chooses by, appended to the lines."""
+    call = line.call
+    match call.op.name:
+        case name if is_step:
+            return [line.symbol] if name in STEPS else []
+        case name if name in COMPARISONS:
+            return [_appended(lines, Call("sub", call.operands), line)]
+        case name if name in SIGNS:
+            return [call.operands[0]]
+        case name if name in EXTREMES:
+            extreme = _appended(lines, Call(name, call.operands, (call.statics[0], True)), line)
+            return [_appended(lines, Call("sub", (call.operands[0], extreme)), line)]
+    return []
+
+
+def _appended(lines: list[Line], call: Call, owner: Line) -> Atom:
+    """The symbol of one more line."""
+    symbol = sympy.Dummy("choice", real=True)
+    lines.append(Line(symbol, call, owner.span))
+    return symbol

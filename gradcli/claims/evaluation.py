@@ -1,0 +1,350 @@
+"""A claim against the truth at one point: both as balls, entry by entry.
+
+The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  What is apart is
+proved to be: no rounding is on either side.  Decimals are the fractions that they are written as; those of a claim may
+be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.check.context import unravel
+from gradcli.check.entry import Tolerance, to_float
+from gradcli.check.target import ReferenceValues
+from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Program
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference, Shift, Side
+from gradcli.reference.rules import Outcome, Undefined
+from gradcli.results import Array
+
+ALL_ENTRIES = 256
+"""Entries up to which all are compared."""
+
+SAMPLES = (256, 64, 16, 1)
+"""Entries of a sample: the first number that the reference's budget admits."""
+
+SEED = 0
+"""Of the sample."""
+
+FIRST_BITS, LAST_BITS, BITS_AROUND = 128, 4_096, 512
+"""Precision to begin with, and to end with at the point that is given and at other points."""
+
+SIDE_BITS = 256
+"""Precision of the slopes from the left and from the right."""
+
+VISIBLE = 1e-9
+"""Relative difference from which two numbers look different."""
+
+SHARP = 60
+"""Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
+
+EXACT = Tolerance(0.0, 0.0)
+
+Inputs = Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Flat positions of one entry: in y, -1 for an entry of vᵀJ, and in x."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One entry at one point, where truth and claim exist; `is_apart` if they are proved to differ."""
+
+    entry: Entry
+    truth: Ball
+    claimed: Ball
+    is_apart: bool
+
+    @property
+    def distance(self) -> float:
+        """How far they are apart, relative to the truth; infinite where that is 0."""
+        if not math.isfinite(self.claimed) or self.truth.contains(0):
+            return math.inf
+        return to_float(abs((self.claimed - self.truth) / self.truth))
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether people see from the first digits that they differ."""
+        return self.is_apart and self.distance >= VISIBLE
+
+
+@dataclass(frozen=True)
+class Look:
+    """What there is to see at one point.
+
+    Attributes:
+        inputs: The point.
+        v: The gradient vector there.
+        seen: The entries where truth and claim exist.
+        missing: Why others have nothing to compare, by entry.
+        kinks: The slopes on both sides, for those of them that have two.
+    """
+
+    inputs: Inputs
+    v: Array
+    seen: tuple[Seen, ...]
+    missing: Mapping[Entry, str]
+    kinks: Mapping[Entry, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def shows(self) -> bool:
+        """Whether it refutes the claim by numbers that look different."""
+        return any(one.is_visible for one in self.seen)
+
+    @property
+    def worst(self) -> Seen | None:
+        """The entry that is most apart, if one is."""
+        return max((one for one in self.seen if one.is_apart), key=lambda one: one.distance, default=None)
+
+
+def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
+    """The same plan at another point: it depends on shapes alone."""
+    reference = copy.copy(plan.reference)
+    reference.inputs = {s: np.asarray(inputs[str(s)], dtype=np.float64).ravel() for s in reference.inputs}
+    return replace(plan, reference=reference)
+
+
+def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
+    """The reference reading of a Program whose inputs are to come."""
+    primitive = program.primitive
+    own = {symbol: shapes[symbol] for symbol in program.variables}
+    zeros = {str(symbol): np.zeros(shape) for symbol, shape in own.items()}
+    return Reference(primitive, infer(primitive, own, bounded=False), zeros)
+
+
+class Comparison:
+    """A claim about a function, to be looked at point by point.
+
+    Attributes:
+        entries: Those that are compared.
+        chosen: How they were chosen, if they are not all.
+        tolerance: What the claim is held to: nothing at all, if it is exact.
+        work: Ball operations of one look.
+    """
+
+    def __init__(self, subject: Subject, reading: Reading, tolerance: Tolerance, numbers: Array | None = None) -> None:
+        self.subject, self.reading, self.numbers = subject, reading, numbers
+        self.decimals: Mapping[sympy.Symbol, sympy.Rational] = {}
+        self.program: Program | None = None
+        is_exact = numbers is None
+        if reading.program is not None:
+            self.program, self.decimals = softened(reading.program.primitive)
+            rounded = has_rounded_tensor(self.program) or has_rounded_tensor(subject.program.primitive)
+            is_exact = not self.decimals and not rounded
+        self.tolerance = EXACT if is_exact else tolerance
+        self.function = reference_of(as_written(subject.program.primitive), subject.shapes)
+        self.entries, self.chosen = self._planned()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the claim is held to no tolerance."""
+        return self.tolerance is EXACT
+
+    @property
+    def total(self) -> int:
+        """The number of entries of the claim."""
+        return math.prod(self.reading.shape)
+
+    @cached_property
+    def work(self) -> int:
+        """Ball operations of one look."""
+        return self.truth.work + (self.claim.work if self.claim is not None else 0) + 1
+
+    def index(self, entry: Entry) -> tuple[int, ...]:
+        """The index of an entry into what is claimed."""
+        column = unravel(entry.column, self.subject.x)
+        return column if entry.row < 0 else (*unravel(entry.row, self.subject.y), *column)
+
+    def look(self, inputs: Inputs, v: Array, last_bits: int = BITS_AROUND) -> Look:
+        """Truth and claim at a point, with as many bits as it takes to tell them apart or to see that they agree."""
+        bits = FIRST_BITS
+        while True:
+            with precision(bits):
+                pairs = list(zip(self._truths(inputs, v, bits), self._claims(inputs, v, bits), strict=True))
+                if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
+                    return self._look(inputs, v, pairs)
+            bits *= 2
+
+    # -- what is planned once
+
+    def _planned(self) -> tuple[Sequence[Entry], str]:
+        """Plan truth and claim for all entries, or for a sample; for none if even one is too much."""
+        if self.total <= ALL_ENTRIES and self._plan(None):
+            return self._all(), ""
+        for most in SAMPLES:
+            entries = self._sample(most)
+            if entries and self._plan(entries):
+                return entries, f"{len(entries):,} of {self.total:,} entries were compared (sampled, seed {SEED})"
+        return (), "the truth is over the budget of the reference"
+
+    def _plan(self, entries: Sequence[Entry] | None) -> bool:
+        of_jacobian = self.reading.of == "Jacobian"
+        columns = range(math.prod(self.subject.x)) if entries is None else sorted({e.column for e in entries})
+        rows = np.unique([e.row for e in entries]) if entries is not None and of_jacobian else None
+        self.directions: list[Direction] = [(self.subject.variable, j) for j in columns]
+        self.claim: Plan | None = None
+        try:
+            self.truth = self.function.plan(self.directions, rows)
+            if self.program is not None:
+                shapes = {VECTOR: self.subject.y, **self.subject.shapes, **dict.fromkeys(self.decimals, ())}
+                wanted = np.unique([self._position(e) for e in (self._all() if entries is None else entries)])
+                self.claim = reference_of(self.program, shapes).plan((), wanted.astype(np.int64))
+        except OverBudgetError:
+            return False
+        return self.claim is None or self.claim.judges_value
+
+    def _all(self) -> list[Entry]:
+        rows = range(math.prod(self.subject.y)) if self.reading.of == "Jacobian" else [-1]
+        return [Entry(i, j) for i in rows for j in range(math.prod(self.subject.x))]
+
+    def _sample(self, most: int) -> list[Entry]:
+        generator = np.random.default_rng(SEED)
+        width, height = math.prod(self.subject.x), math.prod(self.subject.y)
+        if not width or not height:
+            return []
+        if self.reading.of != "Jacobian":
+            return [Entry(-1, j) for j in _picked(width, most, generator)]
+        columns = _picked(width, math.isqrt(most), generator)
+        rows = sorted({*_picked(height, max(1, math.isqrt(most) // 2), generator), *(j for j in columns if j < height)})
+        return [Entry(i, j) for i in rows for j in columns]
+
+    def _position(self, entry: Entry) -> int:
+        """Where an entry is in the formula's own value."""
+        index, own = self.index(entry), self.reading.own
+        if self.reading.is_transposed:
+            rank = len(self.subject.y)
+            index = (*index[rank:], *index[:rank])
+        index = index[len(index) - len(own) :]
+        flat = 0
+        for n, size in zip(index, own, strict=True):
+            flat = flat * size + (n if size > 1 else 0)
+        return flat
+
+    # -- what is looked at
+
+    def weights(self, v: Array) -> Array:
+        """What the rows of the Jacobian are weighted by."""
+        return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
+
+    def claims(self, inputs: Inputs, v: Array, bits: int) -> Mapping[Entry, Outcome]:
+        """What is claimed at a point, by entry."""
+        return dict(zip(self.entries, self._claims(inputs, v, bits), strict=True))
+
+    def _truths(self, inputs: Inputs, v: Array, bits: int, side: Side = 0) -> list[Outcome]:
+        found = moved(self.truth, inputs).run(bits, side=side)
+        number = {j: d for d, (_, j) in enumerate(self.directions)}
+        by_column = ReferenceValues(found).columns
+        lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
+        weights = self.weights(v)
+        truths: list[Outcome] = []
+        for entry in self.entries:
+            column = by_column.get(number[entry.column], {})
+            if entry.row >= 0:
+                truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
+            elif lost:
+                truths.append(next(iter(lost.values())))
+            else:
+                truths.append(_weighted(column, weights))
+        return truths
+
+    def _claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+        if self.claim is None:
+            assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
+            numbers = np.broadcast_to(self.numbers, self.reading.shape)
+            return [arb(float(numbers[self.index(entry)])) for entry in self.entries]
+        decimals = {str(symbol): np.asarray(float(exact)) for symbol, exact in self.decimals.items()}
+        point = {str(VECTOR): v, **inputs, **decimals} if self.subject.has_vector else {**inputs, **decimals}
+        values = moved(self.claim, point).run(bits, shift=self._shift()).values
+        return [values[self._position(entry)] for entry in self.entries]
+
+    def _shift(self) -> Shift:
+        """From the floats that stand for decimals to the balls of all that they may be rounded from."""
+        shift: dict[Direction, Ball] = {}
+        for symbol, exact in self.decimals.items():
+            whole = arb(int(exact.p)) / int(exact.q)
+            shift[symbol, 0] = whole - arb(float(exact)) + arb(0, abs(whole).upper() * self.tolerance.rtol)
+        return shift
+
+    def _look(self, inputs: Inputs, v: Array, pairs: Sequence[tuple[Outcome, Outcome]]) -> Look:
+        seen, missing, kinks = [], {}, {}
+        sides = self._sides(inputs, v, [truth for truth, _ in pairs])
+        for entry, (outcome, claimed), (left, right) in zip(self.entries, pairs, sides, strict=True):
+            truth = outcome if left is None or right is None or left != right else right
+            if isinstance(claimed, Undefined):
+                missing[entry] = f"the claim has no value: {claimed.reason}"
+            elif isinstance(truth, Undefined):
+                missing[entry] = truth.reason
+                if left is not None and right is not None and not left.overlaps(right):
+                    kinks[entry] = to_float(left), to_float(right)
+            else:
+                seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
+        return Look(inputs, v, tuple(seen), missing, kinks)
+
+    def _sides(self, inputs: Inputs, v: Array, truths: Sequence[Outcome]) -> list[tuple[Ball | None, Ball | None]]:
+        """The slopes from the left and from the right, where there is no other truth: equal ones are the derivative."""
+        bent = [isinstance(truth, Undefined) and truth.kind != "domain" for truth in truths]
+        if not any(bent):
+            return [(None, None)] * len(truths)
+        with precision(SIDE_BITS):
+            left, right = (self._truths(inputs, v, SIDE_BITS, side) for side in (-1, 1))
+            return [
+                (None, None) if not is_bent or isinstance(a, Undefined) or isinstance(b, Undefined) else (-a, b)
+                for is_bent, a, b in zip(bent, left, right, strict=True)
+            ]
+
+    def is_apart(self, truth: Ball, claimed: Ball) -> bool:
+        """Whether they are proved to differ by more than the claim is allowed to."""
+        if self.numbers is not None and not claimed.is_finite():
+            return True
+        if self.is_exact:
+            return not (truth - claimed).contains(0)
+        return bool(abs(truth - claimed) > arb(self.tolerance.atol) + arb(self.tolerance.rtol) * abs(truth))
+
+    def _is_open(self, truth: Outcome, claimed: Outcome, bits: int) -> bool:
+        """Whether more bits may tell."""
+        for one in (truth, claimed):
+            if isinstance(one, Undefined):
+                return not one.decided
+        if self.is_apart(truth, claimed):
+            return not _is_sharp(truth, bits)  # to be shown with all digits
+        return not _is_sharp(truth, bits) or (self.is_exact and not _is_sharp(claimed, bits))
+
+
+def _weighted(column: Mapping[int, Outcome], weights: Array) -> Outcome:
+    total = arb(0)
+    for row, outcome in column.items():
+        weight = float(weights[row])
+        if weight == 0:
+            continue
+        if isinstance(outcome, Undefined):
+            return outcome
+        total += outcome * weight
+    return total
+
+
+def _is_sharp(ball: Ball, bits: int) -> bool:
+    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= SHARP or ball.rad() < arb(2) ** (-bits // 2))
+
+
+def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
+    """Both ends and a random rest."""
+    if size <= most:
+        return list(range(size))
+    return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]

@@ -1,0 +1,325 @@
+"""Whether a scalar expression is 0 wherever it has a value, by steps that are sound and bounded.
+
+Sums are split into terms, with what does not run over their index before them.  What is left is a rational function of
+opaque parts: variables, exponentials, sines and cosines, roots, sums.  It is 0 if its numerator is, once the relations
+between these parts are used:  sin(u)**2 = 1 - cos(u)**2  and  root(b, q)**q = b.
+
+That it finds no proof says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import sympy
+from sympy import Expr, Integer
+from sympy.core.traversal import bottom_up
+
+from gradcli.claims.quotients import Quotients, TooManyError
+from gradcli.language.program import meaning
+from gradcli.language.program.indexed_functions import InverseElement, MatrixDeterminant, Total
+from gradcli.symbolic.linear import tidied
+
+MOST_NODES = 1_200
+"""Operations of an expression that is looked into."""
+
+MOST_TERMS = 1_500
+"""Terms that multiplying out may make."""
+
+MOST_PARTS = 40
+"""Opaque parts of a rational function."""
+
+LARGEST_MATRIX = 4
+"""Rows of a matrix whose determinant is written out."""
+
+LARGEST_MULTIPLE = 8
+"""Multiples of an angle that are written out."""
+
+
+def _cosh(u: Expr) -> Expr:
+    return (sympy.exp(u) + sympy.exp(-u)) / 2
+
+
+def _sinh(u: Expr) -> Expr:
+    return (sympy.exp(u) - sympy.exp(-u)) / 2
+
+
+def _besseli(order: Expr, u: Expr) -> Expr:
+    """By the recurrence of DLMF 10.29.1, down to the orders 0 and 1."""
+    if not order.is_Integer or not 2 <= order <= LARGEST_MULTIPLE:
+        return sympy.besseli(order, u)
+    return _besseli(order - 2, u) - 2 * (order - 1) / u * _besseli(order - 1, u)
+
+
+_REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
+    sympy.sinh: _sinh,
+    sympy.cosh: _cosh,
+    sympy.tanh: lambda u: 1 - 2 / (sympy.exp(2 * u) + 1),
+    sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
+    sympy.erfc: lambda u: 1 - sympy.erf(u),
+    sympy.besseli: _besseli,
+    sympy.Abs: lambda u: meaning.where(meaning.ge(u, 0), u, -u),
+    sympy.sign: lambda u: meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0)),
+    meaning.abs: lambda u: meaning.where(meaning.ge(u, 0), u, -u),
+    meaning.sign: lambda u: meaning.where(meaning.gt(u, 0), 1, meaning.where(meaning.lt(u, 0), -1, 0)),
+    meaning.maximum: lambda a, b: meaning.where(meaning.ge(a, b), a, b),
+    meaning.minimum: lambda a, b: meaning.where(meaning.le(a, b), a, b),
+    meaning.detach: lambda u: u,
+}
+"""Functions in terms of fewer others, each an equality of real numbers."""
+
+
+def rewritten(expression: Expr) -> Expr:
+    """The expression in fewer functions: exponentials for hyperbolic ones, branches for |x|, sign and extremes."""
+    for head, rule in _REWRITTEN.items():
+        if expression.has(head):
+            expression = expression.replace(head, rule)
+    return expression
+
+
+def size(expression: Expr) -> int:
+    """The number of its nodes, up to one more than `MOST_NODES`."""
+    count = 0
+    for count, _ in enumerate(sympy.preorder_traversal(expression), 1):
+        if count > MOST_NODES:
+            break
+    return count
+
+
+def vanishes(expression: Expr) -> bool:
+    """Whether the expression is proved to be 0 wherever it has a value.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> vanishes(2*sympy.sin(x)*sympy.cos(x) - sympy.sin(2*x)), vanishes(x**2 - x)
+    (True, False)
+    """
+    if expression == 0:
+        return True
+    if size(expression) > MOST_NODES:
+        return False
+    if _vanishes(expression):
+        return True
+    joined = _with_joined_roots(expression)
+    return joined != expression and _vanishes(joined)
+
+
+def _vanishes(expression: Expr) -> bool:
+    expression = tidied(_split(tidied(expression)))
+    if size(expression) > MOST_NODES:
+        return False
+    parts = _Parts(expression)
+    try:
+        return parts.is_zero(parts.rational(expression))
+    except TooManyError:
+        return False
+
+
+def _terms(expression: Expr) -> int:
+    """Terms after multiplying out, at most."""
+    match expression:
+        case sympy.Add():
+            return sum(map(_terms, expression.args))
+        case sympy.Mul():
+            return math.prod(map(_terms, expression.args))
+        case sympy.Pow(exp=sympy.Integer()) if (n := abs(int(expression.exp))) > 1:
+            terms = _terms(expression.base)
+            return 1 if terms == 1 else math.comb(terms + min(n, MOST_TERMS) - 1, terms - 1)
+    return 1
+
+
+def _split(expression: Expr) -> Expr:
+    """Each sum as sums of single terms, with the factors that do not run over its index before it."""
+    return bottom_up(expression, _split_sum)
+
+
+def _split_sum(expression: Expr) -> Expr:
+    if not isinstance(expression, sympy.Sum):
+        return expression
+    body = expression.function
+    for k, first, last in expression.limits:
+        if _terms(body) > MOST_TERMS:
+            return expression  # as it was: what was done of it so far is of no use without the rest
+        body = sympy.Add(*(_total(term, k, first, last) for term in sympy.Add.make_args(sympy.expand(body))))
+    return body
+
+
+def _total(term: Expr, k: sympy.Symbol, first: Expr, last: Expr) -> Expr:
+    if k not in term.free_symbols:
+        return term * (last - first + 1)
+    outside, inside = term.as_independent(k, as_Add=False)
+    return outside * Total(inside, (k, first, last))
+
+
+class _Parts:
+    """The opaque parts of one expression, as symbols, and the relations between them."""
+
+    def __init__(self, expression: Expr) -> None:
+        self.symbols: dict[Expr, sympy.Dummy] = {}
+        self.relations: list[tuple[sympy.Symbol, int, Expr]] = []
+        self.defined: dict[sympy.Symbol, Expr] = {}
+        self.denominators: dict[Expr, int] = {}
+        for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
+            argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
+            for coefficient, rest in self._multiples(argument):
+                self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
+
+    def rational(self, expression: Expr) -> Expr:
+        """The expression as a rational function of symbols."""
+        match expression:
+            case sympy.Rational():
+                return expression
+            case sympy.Add() | sympy.Mul():
+                return expression.func(*map(self.rational, expression.args))
+            case sympy.Pow(exp=sympy.Integer()):
+                return self.rational(expression.base) ** expression.exp
+            case sympy.Pow(exp=sympy.Rational()):
+                return self._root(expression.base, int(expression.exp.q)) ** int(expression.exp.p)
+            case sympy.Pow():
+                return self._powers(expression.exp, lambda e: sympy.Pow(expression.base, e), expression.base)
+            case sympy.exp():
+                return self._powers(expression.args[0], sympy.exp, sympy.E)
+            case sympy.sin() | sympy.cos():
+                return self._angle(expression)
+            case MatrixDeterminant() | InverseElement() if (entries := _entries(expression)) is not None:
+                return self._of_matrix(expression, entries)
+            case sympy.Function():
+                return self._part(expression.func(*map(self._normal, expression.args)))
+        return self._part(expression)
+
+    def is_zero(self, rational: Expr) -> bool:
+        """Whether the numerator is 0 modulo the relations, those of outer roots first."""
+        symbols = {*self.symbols.values(), *rational.free_symbols}
+        quotients = Quotients(symbols, self.defined)
+        numerator, _ = quotients.of(rational)
+        for symbol, power, value in reversed(self.relations):
+            numerator = quotients.with_power(numerator, symbol, power, value)
+        return bool(numerator == 0)
+
+    def _part(self, expression: Expr) -> sympy.Dummy:
+        if len(self.symbols) > MOST_PARTS:
+            raise TooManyError
+        return self.symbols.setdefault(expression, sympy.Dummy("part", real=True))
+
+    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> sympy.Dummy:
+        """A determinant, or an element of an inverse by its minor, from the elements of the matrix.
+
+        The determinant stays a symbol until last, so that it cancels.
+        """
+        whole = MatrixDeterminant(expression.body, expression.limits)
+        is_new = whole not in self.symbols
+        determinant = self._part(whole)
+        if is_new:
+            value = self.rational(_determinant(entries))
+            self.relations.append((determinant, 1, value))
+        if isinstance(expression, MatrixDeterminant):
+            return determinant
+        is_new = expression not in self.symbols
+        symbol = self._part(expression)
+        if is_new:
+            row, column = map(int, expression.free)
+            minor = self.rational(_determinant(entries.minor_submatrix(column, row)))
+            self.defined[symbol] = (-1) ** (row + column) * minor / determinant
+        return symbol
+
+    def _normal(self, argument: Expr) -> Expr:
+        if isinstance(argument, Expr) and _terms(argument) <= MOST_TERMS:
+            return sympy.expand(argument)
+        return argument
+
+    def _root(self, base: Expr, q: int) -> Expr:
+        """The q-th root of what is under it, whose q-th power that is."""
+        key = sympy.Pow(self._normal(base), sympy.Rational(1, q), evaluate=False)
+        is_new = key not in self.symbols
+        inside = self.rational(self._normal(base)) if is_new else None
+        symbol = self._part(key)
+        if inside is not None:
+            self.relations.append((symbol, q, inside))
+        return symbol
+
+    def _powers(self, exponent: Expr, power: Callable[[Expr], Expr], base: Expr) -> Expr:
+        """b**(2*u + w) as (b**u)**2 * b**w."""
+        factors = []
+        for coefficient, rest in self._multiples(exponent):
+            q = self.denominators.get(rest, 1)
+            if rest == 1:
+                whole = self._part(sympy.E) if base == sympy.E else self.rational(base)
+                is_root = coefficient.q != 1
+                factors.append(
+                    self._root(base, int(coefficient.q)) ** int(coefficient.p) if is_root else whole**coefficient
+                )
+            else:
+                factors.append(self._part(power(rest / q)) ** (coefficient * q))
+        return sympy.Mul(*factors)
+
+    def _angle(self, expression: Expr) -> Expr:
+        """The sine or cosine of multiples of some angles, in terms of those of the angles."""
+        multiples = self._multiples(expression.args[0])
+        units = [(int(c * self.denominators.get(rest, 1)), rest) for c, rest in multiples]
+        if sum(abs(n) for n, _ in units) > LARGEST_MULTIPLE:
+            return self._part(expression)
+        angles = {sympy.Dummy("angle", real=True): (n, rest) for n, rest in units}
+        total = sympy.Add(*(n * angle for angle, (n, _) in angles.items()))
+        written = sympy.expand_trig(expression.func(total))
+        known: dict[Expr, Expr] = {}
+        for angle, (_, rest) in angles.items():
+            unit = rest / self.denominators.get(rest, 1)
+            key = sympy.cos(unit, evaluate=False)
+            is_new = key not in self.symbols
+            cosine, sine = self._part(key), self._part(sympy.sin(unit, evaluate=False))
+            if is_new:
+                self.relations.append((sine, 2, 1 - cosine**2))
+            known |= {sympy.cos(angle): cosine, sympy.sin(angle): sine}
+        return written.xreplace(known)
+
+    def _multiples(self, argument: Expr) -> list[tuple[sympy.Rational, Expr]]:
+        """A sum as rational multiples of its terms."""
+        terms = sympy.Add.make_args(self._normal(argument))
+        pairs = [term.as_coeff_Mul(rational=True) for term in terms]
+        return [(c, rest) if c.is_Rational else (Integer(1), c * rest) for c, rest in pairs]
+
+
+def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
+    """The elements of a small matrix; None if it is larger, or which element is meant depends on an index."""
+    (rows, _, last), (columns, _, _) = matrix.limits
+    if not last.is_Integer or last >= LARGEST_MATRIX or not all(index.is_Integer for index in matrix.free):
+        return None
+    n = int(last) + 1
+    return sympy.Matrix(n, n, lambda p, q: matrix.body.xreplace({rows: Integer(p), columns: Integer(q)}))
+
+
+def _determinant(entries: sympy.Matrix) -> Expr:
+    """By the first row, as it is written."""
+    if entries.rows == 0:
+        return Integer(1)
+    first = (entries[0, n] * _determinant(entries.minor_submatrix(0, n)) * (-1) ** n for n in range(entries.cols))
+    return sympy.Add(*first)
+
+
+def _with_joined_roots(expression: Expr) -> Expr:
+    """Products of roots as roots of products: sqrt(a)*sqrt(b) = sqrt(a*b) wherever the left side is a real number."""
+    return bottom_up(expression, _joined_roots)
+
+
+def _joined_roots(expression: Expr) -> Expr:
+    if not isinstance(expression, sympy.Mul):
+        return expression
+    under: dict[int, list[Expr]] = {}
+    rest = []
+    for factor in expression.args:
+        is_root = isinstance(factor, sympy.Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
+        if is_root:
+            under.setdefault(int(factor.exp.q), []).append(factor.base**factor.exp.p)
+        else:
+            rest.append(factor)
+    if all(len(bases) == 1 for bases in under.values()):
+        return expression
+    return sympy.Mul(*rest, *(_root_of(sympy.cancel(sympy.Mul(*bases)), q) for q, bases in under.items()))
+
+
+def _root_of(base: Expr, q: int) -> Expr:
+    """The q-th root of a base, or one over that of its inverse where that is a polynomial."""
+    above, below = sympy.fraction(base)
+    if above == 1:
+        return sympy.Pow(below, sympy.Rational(-1, q))
+    return sympy.Pow(base, sympy.Rational(1, q))

@@ -1,0 +1,253 @@
+"""A claim proved equal to the closed form of the derivative, for all points where both exist.
+
+First with symbolic indices, where sizes above `entry.LARGE` are symbols, so that the proof holds for all such sizes;
+else entry by entry with all sums written out, for the sizes at hand.  `regions` tells the cases apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+from sympy import Expr, Integer
+from sympy.core.traversal import bottom_up
+
+from gradcli.check.context import unravel
+from gradcli.claims.identity import MOST_NODES, rewritten, size
+from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
+from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
+from gradcli.errors import Span
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.element import LARGE, Entries
+from gradcli.symbolic.index_maps import NoFormulaError, aligned
+from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+
+MOST_WRITTEN = 25
+"""Entries that are proved one by one."""
+
+LONGEST_SUM = 64
+"""Terms of a sum that is written out."""
+
+IMAGINED = sympy.Symbol("the gradient vector", real=True)
+"""Stands for v where the function has a variable of that name."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved of a claim.
+
+    Attributes:
+        shapes: For which shapes, in words.
+        is_open: Whether only for points at which nothing that a branch depends on is 0.
+        has_kinks: Whether there are points without a derivative, at which the claim says another number than a slope.
+    """
+
+    shapes: str
+    is_open: bool
+    has_kinks: bool
+
+
+def prove(subject: Subject, reading: Reading) -> Proof | None:
+    """Of what the claim is proved to be the derivative; None if no proof was found."""
+    with _no_proof():
+        sides = _closed_forms(subject, reading)
+        for is_open in (False, True):
+            regions = Regions(sides.ranges, is_open=is_open)
+            if _is_uniform(subject, reading):
+                if _holds_in_general(subject, sides, regions):
+                    return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
+                if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
+            with _no_proof():
+                if _holds_written_out(subject, reading, sides, regions):
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
+    return None
+
+
+def _no_proof() -> AbstractContextManager[None]:
+    """What ends a try: there is no formula, or SymPy cannot compare what is not real."""
+    return suppress(NoFormulaError, RecursionError, TypeError)
+
+
+# -- both sides in closed form
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The derivative, and the claim in the same indices."""
+
+    derivative: Derivative
+    claim: Expr
+    entries: Entries
+
+    @property
+    def ranges(self) -> Ranges:
+        """Of all indices."""
+        return {**self.derivative.ranges, **self.entries.ranges}
+
+    @property
+    def at_hand(self) -> _Sides:
+        """The same for the sizes at hand only."""
+        sizes = {symbol: Integer(n) for symbol, n in self.derivative.sizes.items()}
+        sizes |= {symbol: Integer(n) for n, symbol in self.entries.sizes.symbols.items()}
+        cases = tuple((chosen, expression.xreplace(sizes)) for chosen, expression in self.derivative.cases)
+        return replace(self, derivative=replace(self.derivative, cases=cases), claim=self.claim.xreplace(sizes))
+
+
+def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
+    """Both sides in closed form.
+
+    Raises:
+        NoFormulaError: One has none.
+    """
+    program, shapes = _function(subject, reading)
+    derivative = differentiate(program, shapes, subject.variable)
+    index = (*derivative.rows, *derivative.columns) if reading.of == "Jacobian" else derivative.columns
+    assert reading.program is not None, "numbers have no closed form"  # noqa: S101
+    formula = as_written(reading.program.primitive)
+    known = {s: subject.y if s == VECTOR and reading.names_vector else subject.shapes[s] for s in formula.variables}
+    entries = Entries(formula, infer(formula, known, bounded=False))
+    entries.sizes.symbols.update({n: symbol for symbol, n in derivative.sizes.items()})
+    entries.ranges.update(derivative.ranges)
+    own = index[len(index) - len(reading.own) :]
+    full = reading.shape[len(reading.shape) - len(reading.own) :]
+    claim = entries.entry(formula.output, aligned(own, full, reading.own))
+    ranges = {**derivative.ranges, **entries.ranges}
+    return _Sides(derivative, assemble(linear(claim, ranges)), entries)
+
+
+def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
+    """The function to differentiate: y, or sum(v*y) with a symbol for v, or the number that all its elements are."""
+    program, known = as_written(subject.program.primitive), dict(subject.shapes)
+    span = Span(0, len(program.text))
+    if reading.of == "vector-Jacobian product":
+        vector: Atom = VECTOR if reading.names_vector else IMAGINED
+        if not reading.names_vector and _is_constant(subject):
+            vector = _fraction(float(subject.weights.flat[0]))
+        else:
+            known[vector] = subject.y
+            program = replace(program, variables=(*program.variables, vector))
+        product, total = sympy.Dummy("product", real=True), sympy.Dummy("total", real=True)
+        lines = (
+            Line(product, Call("mul", (vector, program.output)), span),
+            Line(total, Call("sum", (product,), (None, False)), span),
+        )
+        program = replace(program, lines=(*program.lines, *lines), output=total)
+    elif reading.of == "gradient" and subject.y:
+        total = sympy.Dummy("total", real=True)
+        line = Line(total, Call("sum", (program.output,), (None, False)), span)
+        program = replace(program, lines=(*program.lines, line), output=total)
+    return program, infer(program, known, bounded=False)
+
+
+def _is_constant(subject: Subject) -> bool:
+    return subject.weights.size > 0 and bool(np.all(subject.weights == subject.weights.flat[0]))
+
+
+def _is_uniform(subject: Subject, reading: Reading) -> bool:
+    """Whether one formula may hold for all entries: v is a symbol or one number."""
+    return reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject)
+
+
+def _fraction(number: float) -> Expr:
+    if not math.isfinite(number):
+        raise NoFormulaError("v is not finite")
+    return exact(sympy.Float(number, precision=53))
+
+
+def _shapes(subject: Subject, entries: Entries | None) -> str:
+    """For which shapes, in words; empty if there are only numbers."""
+    shown = []
+    for symbol, shape in subject.shapes.items():
+        if shape:
+            shown.append(f"{symbol} of shape {show(shape)}")
+    large = {n for shape in subject.shapes.values() for n in shape if n > LARGE and entries is not None}
+    more = f", and with any size above {LARGE} in place of {', '.join(map(str, sorted(large)))}" if large else ""
+    return f"for {' and '.join(shown)}{more}" if shown else ""
+
+
+# -- with symbolic indices
+
+
+def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool:
+    derivative = sides.derivative
+    target = sympy.IndexedBase(str(subject.variable), real=True)[derivative.columns] if subject.x else subject.variable
+    for chosen, expression in derivative.cases:
+        if not _holds(expression, sides.claim.xreplace(chosen), target.xreplace(chosen), regions):
+            return False
+    return True
+
+
+def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
+    """Whether truth and claim are the same in each region of their conditions."""
+    if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
+        return False
+    truth, claim = tidied(sympy.Tuple(truth, claim)).args
+    truth, claim = map(rewritten, with_rivals(truth, claim, target))
+    truth, claim = tidied(sympy.Tuple(truth, claim)).args
+    if not regions.is_open and hides_kinks(truth, target):
+        return False
+    return regions.agree(Region(truth, claim, truth, target))
+
+
+# -- entry by entry
+
+
+def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, regions: Regions) -> bool:
+    derivative = sides.derivative
+    y = subject.y if reading.of == "Jacobian" else ()
+    if math.prod(y) * math.prod(subject.x) > MOST_WRITTEN or derivative.sizes:
+        return False
+    weights = _weights(subject, reading)
+    for row in range(math.prod(y)):
+        for column in range(math.prod(subject.x)):
+            at = unravel(column, subject.x)
+            truth, values = derivative.at(unravel(row, y), at)
+            here = {symbol: Integer(n) for symbol, n in values.items()}
+            written = [_written_out(side.xreplace(here)).xreplace(weights) for side in (truth, sides.claim)]
+            target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable
+            if not _holds(written[0], written[1], target, regions):
+                return False
+    return True
+
+
+def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
+    """The numbers of the gradient vector that is given."""
+    if reading.names_vector or reading.of != "vector-Jacobian product":
+        return {}
+    element = sympy.IndexedBase(str(IMAGINED), real=True)
+    numbers = np.ndenumerate(subject.weights)
+    return {element[index] if index else IMAGINED: _fraction(float(number)) for index, number in numbers}
+
+
+def _written_out(expression: Expr) -> Expr:
+    """With every sum of known length as its terms.
+
+    Raises:
+        NoFormulaError: one is longer than `LONGEST_SUM`, or all are too long.
+    """
+    return bottom_up(expression, _terms_of)
+
+
+def _terms_of(expression: Expr) -> Expr:
+    if not isinstance(expression, sympy.Sum):
+        return expression
+    indices = [k for k, _, _ in expression.limits]
+    ends = [(first, last) for _, first, last in expression.limits]
+    if not all(first.is_Integer and last.is_Integer for first, last in ends):
+        raise NoFormulaError("a sum of unknown length")
+    ranges = [range(int(first), int(last) + 1) for first, last in ends]
+    if math.prod(map(len, ranges)) * size(expression.function) > min(LONGEST_SUM * 20, MOST_NODES):
+        raise NoFormulaError("a sum that is too long")
+    points = itertools.product(*ranges)
+    return sympy.Add(
+        *(expression.function.xreplace(dict(zip(indices, map(Integer, at), strict=True))) for at in points)
+    )

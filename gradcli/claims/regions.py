@@ -1,0 +1,324 @@
+"""Truth and claim compared region by region: case by case of the signs of what their branches depend on.
+
+Inside of a region both are one expression each.  Where a condition is on its boundary, x may cross it: the slopes
+before and behind then say whether there is a derivative, and what it is; what the formula of the derivative says at
+that very place does not, as kinks may cancel.  The claim has to be one of the slopes, or these have to differ wherever
+it is none.  Where x moves along the boundary, the slope is that of the boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import sympy
+from sympy import Expr, Integer, KroneckerDelta
+from sympy.core.relational import Relational
+
+from gradcli.claims.identity import MOST_NODES, size, vanishes
+from gradcli.claims.inequalities import Assumption, Sign, exclude
+from gradcli.language.program import meaning
+from gradcli.language.program.indexed_functions import Aggregate, Chosen, Largest, Smallest
+from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+
+MOST_REGIONS = 250
+"""Regions of all entries of a claim together, boundaries among them: a few seconds."""
+
+SIGNS: Mapping[type[Expr] | str, tuple[Sign, ...]] = {
+    meaning.gt: (1,),
+    meaning.ge: (0, 1),
+    meaning.lt: (-1,),
+    meaning.le: (-1, 0),
+    meaning.eq: (0,),
+    meaning.ne: (-1, 1),
+    KroneckerDelta: (0,),
+    ">": (1,),
+    ">=": (0, 1),
+    "<": (-1,),
+    "<=": (-1, 0),
+    "==": (0,),
+    "!=": (-1, 1),
+}
+"""The signs of a - b for which a condition on a and b holds."""
+
+
+STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
+"""Functions that jump without a condition."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The sign of an expression that something depends on, each with the signs for which it holds."""
+
+    difference: Expr
+    holds: Mapping[Expr, tuple[Sign, ...]]
+
+    @property
+    def is_of_indices(self) -> bool:
+        """Whether only indices and sizes stand in it."""
+        is_whole = all(symbol.is_integer for symbol in self.difference.free_symbols)
+        return is_whole and not self.difference.has(sympy.Indexed, sympy.Function)
+
+    @property
+    def is_equality(self) -> bool:
+        """Whether it does not matter which of the two sides is larger."""
+        return bool(self.holds) and all(signs in ((0,), (-1, 1)) for signs in self.holds.values())
+
+    @property
+    def equal(self) -> list[dict[Expr, Expr]]:
+        """What to put in where the difference is 0: where one or another of its factors is."""
+        return [solved(sympy.expand(factor.as_base_exp()[0])) for factor in sympy.Mul.make_args(self.difference)]
+
+    def decided(self, expression: Expr, sign: Sign) -> Expr:
+        """The expression where the difference has this sign."""
+        values: dict[Expr, Expr] = {}
+        for part, signs in self.holds.items():
+            is_true = sign in signs
+            is_truth = isinstance(part, Relational)
+            values[part] = sympy.true if is_true and is_truth else sympy.false if is_truth else Integer(is_true)
+        return expression.xreplace(values)
+
+
+@dataclass(frozen=True)
+class Region:
+    """One case of the conditions.
+
+    Attributes:
+        truth: The derivative there.
+        claim: What is claimed there.
+        slopes: The derivative with the conditions still open that are on their boundary here.
+        target: The x of the derivative.
+        signs: What is assumed.
+        equal: What to put in, one after the other, for the boundaries that this is on.
+        is_boundary: Whether it is on any.
+    """
+
+    truth: Expr
+    claim: Expr
+    slopes: Expr
+    target: Expr
+    signs: tuple[Assumption, ...] = ()
+    equal: tuple[Mapping[Expr, Expr], ...] = ()
+    is_boundary: bool = False
+
+    @property
+    def assumed(self) -> tuple[Assumption, ...]:
+        """What is assumed, with all that is put in on the boundaries."""
+        return tuple((self.here(expression), sign) for expression, sign in self.signs)
+
+    def beside(self, condition: Condition, sign: Sign) -> Region:
+        """Where a condition has a sign."""
+        truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
+        assumed = () if condition.is_equality or condition.is_of_indices else ((condition.difference, sign),)
+        return replace(self, truth=truth, claim=claim, slopes=slopes, signs=(*self.signs, *assumed))
+
+    def on(self, condition: Condition) -> Iterator[Region]:
+        """Where its two sides are equal."""
+        for equal in condition.equal:
+            truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
+            if condition.is_of_indices:
+                slopes = condition.decided(self.slopes, 0).xreplace(equal)
+                signs = tuple((expression.xreplace(equal), sign) for expression, sign in self.signs)
+                target = self.target.xreplace(equal)
+                yield replace(self, truth=truth, claim=claim, slopes=slopes, target=target, signs=signs)
+            else:
+                signs = (*self.signs, (condition.difference, 0))
+                found = replace(self, truth=truth, claim=claim, signs=signs, is_boundary=True)
+                yield replace(found, equal=(*self.equal, equal))
+
+    def here(self, expression: Expr) -> Expr:
+        """An expression with all that is put in on the boundaries."""
+        for equal in self.equal:
+            expression = expression.xreplace(equal)
+        return sympy.expand(expression)
+
+
+class Regions:
+    """The regions of entries, one after the other.
+
+    Args:
+        ranges: Of the indices.
+        is_open: Whether boundaries are left out.
+    """
+
+    def __init__(self, ranges: Ranges, *, is_open: bool = False) -> None:
+        self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, MOST_REGIONS, False
+
+    def agree(self, region: Region) -> bool:
+        """Whether truth and claim are proved to be the same in all parts of a region."""
+        self.left -= 1
+        if self.left < 0:
+            return False
+        if region.signs and exclude(region.assumed):
+            return True
+        if region.is_boundary and region.claim.has(sympy.nan, sympy.zoo):
+            return True  # the claim has no value there
+        condition = next(iter(conditions(region.truth, region.claim)), None)
+        if condition is None:
+            return self._agree_on_boundary(region) if region.is_boundary else vanishes(region.truth - region.claim)
+        if condition.difference.is_number:
+            sign = self._sign(region, condition.difference)
+            return sign is not None and self.agree(region.beside(condition, sign))
+        return all(map(self.agree, self._cases(region, condition)))
+
+    def _cases(self, region: Region, condition: Condition) -> Iterator[Region]:
+        """The parts of a region on both sides of a boundary, and on it."""
+        yield from (region.beside(condition, sign) for sign in ((1,) if condition.is_equality else (1, -1)))
+        yield from () if self.is_open and not condition.is_of_indices else region.on(condition)
+
+    def _agree_on_boundary(self, region: Region) -> bool:
+        """Whether the claim is the derivative on boundaries, or there is none wherever it is not."""
+        try:
+            before, behind = (self._slope(region, side) for side in (-1, 1))
+        except _OpenError as error:
+            return error.condition is not None and all(map(self.agree, self._cases(region, error.condition)))
+        claim = region.here(region.claim)
+        is_slope = vanishes(before - claim), vanishes(behind - claim)
+        self.has_kinks |= not all(is_slope)
+        if any(is_slope):
+            return True  # it is the derivative where the slopes are the same
+        jump = sympy.expand(behind - before)
+        is_kink = jump != 0 and exclude((*region.assumed, (jump, 0)))
+        return is_kink or (jump != 0 and _is_zero_with(sympy.expand(before - claim), jump))
+
+    def _slope(self, region: Region, side: Sign) -> Expr:
+        """The derivative just before or behind a boundary, where x crosses it.
+
+        Raises:
+            _OpenError: a condition may hold there or not.
+        """
+        slopes = region.slopes
+        while (condition := next(iter(conditions(slopes)), None)) is not None:
+            sign = self._sign(region, region.here(condition.difference))
+            if sign is None:
+                raise _OpenError(condition)
+            slopes = condition.decided(slopes, sign or side * self._rate(region, condition.difference))
+        return region.here(slopes)
+
+    def _rate(self, region: Region, difference: Expr) -> Sign:
+        """The sign of the rate at which a difference grows with x; 0 where it does not move.
+
+        Raises:
+            _OpenError: it may be one or another, or is 0 and the difference moves all the same.
+        """
+        slope = tidied(assemble(linear(difference.diff(region.target), self.ranges)))
+        rate = region.here(slope)
+        if rate.has(KroneckerDelta):
+            raise _OpenError(None)
+        sign = self._sign(region, rate)
+        if sign is None:
+            raise _OpenError(Condition(rate, {}))
+        if sign == 0 and slope.diff(region.target) != 0:
+            raise _OpenError(None)
+        return sign
+
+    def _sign(self, region: Region, expression: Expr) -> Sign | None:
+        """The one sign that an expression can have; None if it can have several."""
+        if expression.is_number:
+            known = (expression.is_positive, expression.is_negative, expression.is_zero)
+            return (1, -1, 0)[known.index(True)] if True in known else None
+        signs = [sign for sign in (1, -1, 0) if not exclude((*region.assumed, (expression, sign)))]
+        return signs[0] if len(signs) == 1 else None
+
+
+class _OpenError(Exception):
+    """What is on a side of a boundary depends on a condition, or on what cannot be told (None)."""
+
+    def __init__(self, condition: Condition | None) -> None:
+        self.condition = condition
+
+
+def conditions(*sides: Expr) -> list[Condition]:
+    """The conditions that can be told apart, those on indices first; those inside of others wait for their turn."""
+    found: dict[Expr, dict[Expr, tuple[Sign, ...]]] = {}
+    hidden = {k for side in sides for k in bound(side)}
+    for side in sides:
+        for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
+            if part.free_symbols & hidden:
+                continue
+            signs = SIGNS.get(part.rel_op if isinstance(part, Relational) else part.func)
+            difference = sympy.expand(part.args[0] - part.args[1])
+            if signs is None or difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
+                continue
+            if difference.could_extract_minus_sign():
+                difference, signs = -difference, tuple(-sign for sign in signs)
+            _, difference = difference.as_content_primitive()
+            found.setdefault(difference, {})[part] = tuple(sorted(signs))
+    chosen = [Condition(difference, holds) for difference, holds in found.items()]
+    return sorted(chosen, key=lambda c: (not c.is_of_indices, c.difference.has(sympy.Indexed)))
+
+
+def bound(expression: Expr) -> Iterator[Expr]:
+    """The bound indices of all sums and the like."""
+    for part in expression.atoms(sympy.Sum, Aggregate):
+        yield from part.bound if isinstance(part, Aggregate) else part.variables
+
+
+def hides_kinks(truth: Expr, target: Expr) -> bool:
+    """Whether there may be boundaries at which the slopes on both sides are not looked at.
+
+    So it is where a condition that x enters runs over a bound index, and where a step, which is what it is at its jump
+    from one side only, meets a condition or a step of another kind.
+    """
+    hidden = set(bound(truth))
+    x = target.base if isinstance(target, sympy.Indexed) else target
+    parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
+    if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
+        return True
+    steps = {part.func for part in truth.atoms(*STEPS) if part.has(x)}
+    return len(steps) + bool(parts) > 1 if steps else False
+
+
+def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
+    """Both sides with each extreme that x enters at its own place only as the choice between that and all others.
+
+    With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
+    x[j] is chosen, and equals the largest, where it is at least M.
+    """
+    for extreme in sorted(truth.atoms(Largest, Smallest) | claim.atoms(Largest, Smallest), key=sympy.default_sort_key):
+        own = _own_index(extreme, target)
+        if own is None:
+            continue
+        rival = sympy.Dummy("extreme of the others", real=True)
+        value = extreme.body.xreplace(own)
+        wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
+        chosen = Chosen(extreme, *(own[k] for k in extreme.bound))
+        either = meaning.where(wins, value, rival)
+        truth, claim = (side.xreplace({chosen: wins}).xreplace({extreme: either}) for side in (truth, claim))
+    return truth, claim
+
+
+def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr] | None:
+    """The bound indices at which x[j] enters an extreme; None if it enters elsewhere, or at several places."""
+    if not isinstance(target, sympy.Indexed):
+        return None
+    elements = [a for a in extreme.body.atoms(sympy.Indexed) if a.base == target.base]
+    if len(elements) != 1 or len(elements[0].indices) != len(target.indices):
+        return None
+    pairs = dict(zip(elements[0].indices, target.indices, strict=True))
+    own = {k: pairs[k] for k in extreme.bound if k in pairs}
+    is_fixed = all(k in own or k == index for k, index in pairs.items())
+    return own if len(own) == len(extreme.bound) and is_fixed else None
+
+
+def solved(difference: Expr) -> dict[Expr, Expr]:
+    """What to put in where the difference is 0: one of its symbols or elements in terms of the rest, if it can be."""
+    for part in sorted(difference.atoms(sympy.Symbol, sympy.Indexed), key=sympy.default_sort_key, reverse=True):
+        if part.is_Symbol and any(part in element.free_symbols for element in difference.atoms(sympy.Indexed)):
+            continue
+        slope = difference.coeff(part, 1)
+        rest = sympy.expand(difference - slope * part)
+        if slope.is_Rational and slope != 0 and not rest.has(part) and part not in bound(rest):
+            return {part: sympy.expand(-rest / slope)}
+    return {}
+
+
+def _is_zero_with(gap: Expr, jump: Expr) -> bool:
+    """Whether the gap is 0 wherever the jump is: it has each of its factors."""
+    if size(gap) + size(jump) > MOST_NODES // 4:
+        return False
+    numerator, _ = sympy.fraction(sympy.together(gap))
+    above, _ = sympy.fraction(sympy.together(jump))
+    _, factors = sympy.factor_list(above)
+    quotients = (sympy.cancel(numerator / factor) for factor, _ in factors if not factor.is_number)
+    return all(sympy.fraction(quotient)[1].is_number for quotient in quotients)

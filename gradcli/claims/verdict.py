@@ -1,0 +1,326 @@
+"""What becomes of a claim: compared at the point, then at others, then proved if nothing refutes it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from decimal import ROUND_UP, Context
+from typing import Literal
+
+import numpy as np
+import sympy
+
+from gradcli.check.entry import Tolerance, to_float
+from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen
+from gradcli.claims.limits import with_limits
+from gradcli.claims.mistakes import MOST_POINTS, mistake
+from gradcli.claims.proof import prove
+from gradcli.claims.search import MOST_WORK, Search
+from gradcli.claims.subject import Reading, Subject, read, read_numbers
+from gradcli.language.program.indexing import show
+from gradcli.language.values import Value
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.results import Array, Claim
+
+POINTS = 100
+"""Points that a claim is tried at."""
+
+POINTS_AS_GIVEN = 30
+"""Points at which only one variable is moved, once a counterexample has moved others."""
+
+TRIES = 30
+"""Random points that are tried for the few that show what a mistake is."""
+
+FEWEST_RIGHT = 2
+"""Of these, how many have to show none before a claim is called right in part: one may be an accident."""
+
+NEAR = 2.0**-12
+"""How far the first element is moved to a point close by, relative to it; the second twice as far, and so on."""
+
+MOST_OFF = 0.1
+"""The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
+
+MORE = 1.01
+"""How much above the largest difference a tolerance is suggested."""
+
+
+def claimed(
+    subject: Subject,
+    text: str,
+    inputs: Mapping[str, Array],
+    tolerance: Tolerance,
+    *,
+    points: int = POINTS,
+    seed: int = 0,
+    dtype: str = "float64",
+) -> Claim:
+    """What becomes of a claimed formula for a derivative.
+
+    Args:
+        subject: What it is about.
+        text: The claim, a formula in the variables and v; its shape says what it is of (see `reading`).
+        inputs: The point.
+        tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
+        points: How many other points to try.
+        seed: Of the random ones.
+        dtype: That the points are rounded to.
+
+    Raises:
+        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
+
+    >>> from gradcli.language.grammar import parse
+    >>> f = parse("x**3")
+    >>> cube, at = Subject.of(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
+    >>> claimed(cube, "3*x**2", at, Tolerance(2**-30)).status
+    'proved'
+    >>> wrong = claimed(cube, "x**2", at, Tolerance(2**-30))
+    >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
+    ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
+    """
+    variable = str(subject.variable)
+    reading = read(subject, text)
+    comparison = Comparison(subject, reading, tolerance)
+    notes = _notes(comparison, reading)
+    search = Search(comparison, inputs, seed, dtype)
+    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
+    notes += [remark] if remark else []
+    counted = int(bool(here.seen))
+    failing = here if here.worst is not None else None
+    if (failing is None or not failing.shows) and comparison.entries:
+        found = search.run(points)
+        counted, failing = counted + found.points, found.counterexample or failing
+        notes += _as_given(search, variable) if failing is not None and here.seen and here.worst is None else []
+    if failing is not None:
+        if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
+            notes.append("it is right at the point: numbers for one point are for --expect")
+        return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
+    if reading.is_transposed:
+        return _turned(comparison, text, counted, notes)
+    return _unrefuted(comparison, text, here, counted, notes)
+
+
+def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
+    """Proved, or without a counterexample at so many points, or compared with nothing."""
+    subject, reading = comparison.subject, comparison.reading
+    variable = str(subject.variable)
+    if not counted:
+        why = f": {_reason(here)}" if here.missing else ""
+        return Claim(
+            variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
+        )
+    notes = [*notes, *_remarks(comparison, here)]
+    proof = prove(subject, reading)
+    if proof is None:
+        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
+    shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
+    if proof.is_open:
+        notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
+        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, shapes))
+    notes += ["it is proved where it is differentiable"] if proof.has_kinks else []
+    return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, shapes))
+
+
+def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
+    """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
+    try:
+        with time_limit():
+            looks, right = _several(search)
+            likeliest = mistake(comparison, [failing, *looks])
+    except OverTimeError:
+        return ""
+    return f"right at some points, and elsewhere {likeliest}" if likeliest and right >= FEWEST_RIGHT else likeliest
+
+
+def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolerance: Tolerance) -> Claim:
+    """What becomes of claimed numbers at the point.
+
+    Args:
+        subject: What they are about.
+        value: Text of the language, a number, nested lists or an array; its shape says what it is of.
+        inputs: The point.
+        tolerance: How far the numbers may be from the truth.
+
+    Raises:
+        GradcliError: The text is not a value, or has no derivative's shape.
+
+    >>> from gradcli.language.grammar import parse
+    >>> f = parse("sum(x**2)")
+    >>> squares, at = Subject.of(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
+    >>> wrong = expected(squares, "2, 4.1", at, Tolerance(2**-30))
+    >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
+    ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
+    """
+    variable = str(subject.variable)
+    numbers, reading = read_numbers(subject, value)
+    text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
+    turned = numbers
+    if reading.is_transposed:
+        rank = len(subject.x)
+        turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
+    comparison = Comparison(subject, reading, tolerance, turned)
+    notes = _notes(comparison, reading)
+    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
+    notes += [remark] if remark else []
+    counted = int(bool(here.seen))
+    if here.worst is not None:
+        return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
+    if reading.is_transposed:
+        return _turned(comparison, text, counted, notes)
+    note = "" if counted else f"nothing was compared: {_reason(here) or comparison.chosen}"
+    remarks = _remarks(comparison, here) if counted else []
+    is_whole = counted and not here.missing and not comparison.chosen
+    status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
+    return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
+
+
+def _notes(comparison: Comparison, reading: Reading) -> list[str]:
+    """How the claim was read, and what was left out."""
+    notes = [reading.note, comparison.chosen]
+    if comparison.program is not None and not comparison.is_exact:
+        notes.append("it has rounded decimals, so it is held to the tolerance")
+    return [note for note in notes if note]
+
+
+def _remarks(comparison: Comparison, here: Look) -> list[str]:
+    """Of the point: what could not be compared there."""
+    if not here.missing:
+        return []
+    entry = next(iter(here.missing))
+    index = comparison.index(entry)
+    where = f"at {list(index)}" if index else "at the point"
+    more = f", and at {len(here.missing) - 1} more" if len(here.missing) > 1 else ""
+    return [f"{where} nothing was compared{more}: {_reason(here)}"]
+
+
+def _reason(here: Look) -> str:
+    """Why the first entry of those without anything to compare has nothing; empty if there is none."""
+    entry, reason = next(iter(here.missing.items()), (None, ""))
+    if entry is None or entry not in here.kinks:
+        return reason
+    left, right = (f"{slope:.6g}" for slope in here.kinks[entry])
+    return f"{reason}; a kink with slopes {left} and {right} has no derivative to claim"
+
+
+def _as_given(search: Search, variable: str) -> list[str]:
+    """Whether the claim is right for the values of the other variables, such as probabilities, that add up to 1."""
+    others = [name for name in search.given if name != variable]
+    found = search.run(POINTS_AS_GIVEN, only=variable) if others else None
+    if found is None or found.counterexample is not None or not found.points:
+        return []
+    return [f"with {' and '.join(others)} as given, there is no counterexample in {found.points + 1} points"]
+
+
+def _several(search: Search) -> tuple[list[Look], int]:
+    """Random points that show what the mistake is, and how many between them show none."""
+    comparison = search.comparison
+    tries = max(MOST_POINTS, min(TRIES, MOST_WORK // comparison.work))
+    looks: list[Look] = []
+    right = 0
+    for inputs, v in itertools.islice(search.generic(), tries):
+        look = comparison.look(inputs, v)
+        if look.worst is not None and not look.missing:
+            looks.append(look)
+        right += _is_right_around(comparison, look)
+        if len(looks) >= MOST_POINTS - 1:
+            break
+    return looks, right
+
+
+def _is_right_around(comparison: Comparison, look: Look) -> bool:
+    """Whether the claim is right at a point and close by, and not by chance."""
+    if look.worst is not None or look.missing or all(one.truth.contains(0) for one in look.seen):
+        return False
+    near, count = {}, 0
+    for name, array in look.inputs.items():
+        steps = np.arange(1.0, 1.0 + array.size).reshape(array.shape) + count
+        near[name], count = (array * (1 - NEAR * steps)).astype(array.dtype), count + array.size
+    return comparison.look(near, look.v).worst is None
+
+
+def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:
+    worst = look.worst
+    assert worst is not None, "there is a counterexample"  # noqa: S101
+    reading, subject = comparison.reading, comparison.subject
+    if reading.is_transposed:
+        likeliest = _transposition(subject) + (f"; and then {likeliest}" if likeliest else "")
+    difference = _hidden(worst) if comparison.is_exact else _difference(look)
+    return Claim(
+        str(subject.variable),
+        text,
+        reading.of,
+        "refuted",
+        points,
+        entry=comparison.index(worst.entry),
+        claimed=to_float(worst.claimed),
+        truth=to_float(worst.truth),
+        at=look.inputs,
+        v=look.v if reading.names_vector else None,
+        mistake=likeliest,
+        note=_joined(*notes, difference),
+    )
+
+
+def _turned(comparison: Comparison, text: str, points: int, notes: list[str]) -> Claim:
+    """A transposed Jacobian that is right but for that."""
+    subject = comparison.subject
+    note = f"transposed, it has no counterexample in {points} points" if points else ""
+    name = str(subject.variable)
+    return Claim(name, text, "Jacobian", "refuted", points, mistake=_transposition(subject), note=_joined(*notes, note))
+
+
+def _transposition(subject: Subject) -> str:
+    x, y = subject.x, subject.y
+    wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
+    return f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
+
+
+def _of_numbers(comparison: Comparison, look: Look) -> str:
+    """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
+    pairs = [(one.claimed, one.truth) for one in look.seen]
+    shown = [(c, t) for c, t in pairs if not t.contains(0)]
+    tolerance = comparison.tolerance
+    if len(shown) < len(look.seen) or not shown:
+        return ""
+    if all(abs(c + t) <= tolerance.rtol * abs(t) for c, t in shown):
+        return "the sign: the claim is the truth times -1"
+    ratios = [float((c / t).mid()) for c, t in shown]
+    if len(ratios) > 1 and np.allclose(ratios, ratios[0], rtol=2 * tolerance.rtol, atol=0) and _is_plain(ratios[0]):
+        return f"off by the factor {sympy.Rational(ratios[0]).limit_denominator(10)}"
+    return ""
+
+
+def _is_plain(ratio: float) -> bool:
+    nearest = sympy.Rational(ratio).limit_denominator(10) if math.isfinite(ratio) else sympy.Integer(0)
+    return bool(nearest != 0 and abs(float(nearest) - ratio) < 1e-9 * abs(ratio) and abs(nearest) < 100)
+
+
+def _hidden(worst: Seen) -> str:
+    """How large a difference is that the digits do not show."""
+    return "" if worst.is_visible else f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
+
+
+def _difference(look: Look) -> str:
+    """The largest difference at a point, and the tolerance that would accept it."""
+    apart = [one for one in look.seen if one.is_apart]
+    largest = max(one.distance for one in apart)
+    if math.isfinite(largest):
+        difference = f"the relative difference is {largest:.2g}"
+        return f"{difference}; --rtol {_above(largest)} would accept it" if largest <= MOST_OFF else difference
+    absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
+    if not math.isfinite(float(_above(absolute))):
+        return ""
+    return f"the difference is {absolute:.2g}, where the truth is 0; --atol {_above(absolute)} would accept it"
+
+
+def _above(number: float) -> str:
+    """Two digits, rounded up.
+
+    >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
+    ('0.026', '1.3e-05', 'inf')
+    """
+    return f"{float(Context(prec=2, rounding=ROUND_UP).create_decimal(number * MORE)):.2g}"
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)

@@ -1,0 +1,306 @@
+"""Where digits are lost, and which operation poisons a gradient.
+
+From a wrong number the walk goes back, always to what carried most of the error there, until it comes to an operation
+that was given good numbers and made a bad one.  It is the operation that is named, with the reason: terms that cancel,
+a number beyond the range of the dtype, an argument that matters too much, a branch that was not taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from flint import arb
+
+from gradcli.diagnose import faults
+from gradcli.diagnose.context import DiagnosisContext
+from gradcli.diagnose.error_trace import EntryIndex, Error, ErrorTrace, Place
+from gradcli.diagnose.faults import Fault, Kind
+from gradcli.errors import InputError, Span
+from gradcli.language.program.wengert import Line
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.duals import OverBudgetError
+from gradcli.reference.footprint import TooManyError
+from gradcli.reference.rules import Undefined
+from gradcli.results import Array
+
+__all__ = ["Diagnosis", "DiagnosisContext", "lost", "poisoned"]
+
+MOST_STEPS = 1_000
+"""Operations of one walk."""
+
+MOST_SOURCES = 10_000
+"""Values that are looked at for the one that spoiled a slope."""
+
+RIGHT = 4.0
+"""Roundings of a number that has lost nothing."""
+
+SHARE = 4.0
+"""An operand has no fault in an error this many times as large as its own, and within the tolerance."""
+
+EXPLAINS = 8.0
+"""What an operand passes on explains an error at most this many times as large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is to blame for a wrong number.
+
+    Attributes:
+        kind: `cancellation`: terms that leave little of each other; `underflow` and `overflow`: a number outside of
+            the range of the dtype; `ill-conditioned`: the error is in how much an argument matters; `branch`: a branch
+            that is not taken, or taken by mistake; `domain`: no value or slope; `unknown`: not found.
+        line: The operation, in the Program as torch runs it.
+        shown: Its text.
+        note: The finding in one sentence.
+        span: The range of the text.
+        choice: Of a branch, the operation that does not take it.
+    """
+
+    kind: Kind
+    line: Line | None = None
+    shown: str = ""
+    note: str = ""
+    span: Span | None = None
+    choice: Line | None = None
+
+
+def lost(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
+    """Where a number that is finite, or beyond the range, lost its digits.
+
+    Args:
+        scene: The function at the point.
+        site: The number: an element of y, an entry of J, or one of vᵀJ.
+        v: The gradient vector, for an entry of vᵀJ.
+
+    >>> import numpy as np
+    >>> from gradcli.check.entry import Entry
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("(1-cos(x))/x**2")
+    >>> scene = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
+    >>> lost(scene, Entry(None, -1, 0, 0.0, "inaccurate", None, None)).shown
+    '1-cos(x)'
+    """
+    return _diagnosed(scene, site, v, mode="lost")
+
+
+def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
+    """What makes a number of torch infinite or NaN where the true one is finite.
+
+    Args:
+        scene: The function at the point.
+        site: The number: an element of y, an entry of J, or one of vᵀJ.
+        v: The gradient vector, for an entry of vᵀJ.
+    """
+    return _diagnosed(scene, site, v, mode="poisoned")
+
+
+def _diagnosed(
+    scene: DiagnosisContext, site: EntryIndex, v: Array | None, mode: Literal["lost", "poisoned"]
+) -> Diagnosis:
+    if not scene.program.output.is_Symbol:
+        return Diagnosis("unknown")  # y is a number
+    try:
+        view = ErrorTrace(scene, site, v, everywhere=mode == "poisoned")
+        with precision(view.bits):
+            walk = _Walk(view)
+            fault = walk.poison() if mode == "poisoned" else walk.loss()
+    except (OverBudgetError, TooManyError, InputError):  # too much to look into, or torch refuses to go back
+        fault = None
+    if fault is None:
+        return Diagnosis("unknown")
+    line = scene.line_of.get(fault.atom)
+    span = None if line is None else line.span
+    choice = None if fault.choice is None else scene.line_of.get(fault.choice)
+    return Diagnosis(fault.kind, line, scene.excerpt(fault.atom), fault.note, span, choice)
+
+
+class _Walk:
+    """From one wrong number back to its cause."""
+
+    def __init__(self, view: ErrorTrace) -> None:
+        self.view, self.scene = view, view.scene
+
+    def loss(self) -> Fault | None:
+        """The cause of lost digits."""
+        is_value = self.view.site.variable is None
+        error = (self.view.value if is_value else self.view.adjoint)(self.view.start)
+        if error.relative <= RIGHT * self.scene.rounding:
+            return None
+        return self._value(self.view.start) if is_value else self._derivative(self.view.start)
+
+    def poison(self) -> Fault | None:
+        """The cause of a number that is not finite."""
+        start = self.view.start
+        if self.view.site.variable is None:
+            if math.isfinite(self.view.value(start).number):
+                return None
+            place = self._first_bad_value(start)
+            return faults.of_poison(self.view, place, self._value(place))
+        for _ in range(MOST_STEPS):
+            bad = [line for line, error in self.view.flows(start) if not math.isfinite(error.number)]
+            if not bad:
+                number = self.view.adjoint(start).number
+                return None if math.isfinite(number) else faults.of_sum(self.view, start)
+            following = self._poisoned_results(bad[0], start)
+            if not following:
+                return self._poisoner(bad[0], start)
+            start = following[0]
+        return None
+
+    # -- values
+
+    def _value(self, place: Place) -> Fault | None:
+        place = self._first_bad_value(place)
+        return faults.of_value(self.view, place) if place[0] in self.scene.line_of else None
+
+    def _first_bad_value(self, place: Place) -> Place:
+        """The element that lost the digits on the way to this one: it is made of elements that still have them."""
+        for _ in range(MOST_STEPS):
+            if place[0] not in self.scene.line_of:
+                break
+            error = self.view.value(place)
+            bad = self._unfinished(place) if error.absolute is None else []
+            following = bad[0] if bad else self._worst_operand(place, error)
+            if following is None:
+                break
+            place = following
+        return place
+
+    def _unfinished(self, place: Place) -> list[Place]:
+        """The elements that are not finite among those that this one is made of, what is not taken last."""
+        taken = self.view.slopes(place)
+        sources = sorted(self.view.sources(place), key=lambda source: source not in taken)
+        return [s for s in sources if not math.isfinite(self.view.value(s).number)]
+
+    def _worst_operand(self, place: Place, error: Error) -> Place | None:
+        """The element that passes on most of an error, if any does and is to blame."""
+        condition = self._misjudged(place)
+        if condition is not None:
+            return condition
+        best: Place | None = None
+        most: Ball = arb(0)
+        for source, flow in self.view.slopes(place).items():
+            own = self.view.value(source)
+            if own.absolute is None:
+                return source
+            if not self._is_to_blame(own, error):
+                continue
+            passed = own.absolute if isinstance(flow.total, Undefined) else own.absolute * abs(flow.total).upper()
+            if best is None or passed > most:
+                best, most = source, passed
+        return best if error.absolute is None or EXPLAINS * most >= error.absolute else None
+
+    def _misjudged(self, place: Place) -> Place | None:
+        """The condition that torch decides otherwise than the truth, if the operation depends on one."""
+        call = self.scene.line_of[place[0]].call
+        conditions = {
+            a for parameter, a in zip(call.op.operands, call.operands, strict=False) if parameter in call.op.conditions
+        }
+        return next(
+            (s for s in self.view.sources(place) if s[0] in conditions and self.view.value(s).relative > 0), None
+        )
+
+    def _is_to_blame(self, own: Error, error: Error) -> bool:
+        """Whether digits were lost already: beyond the tolerance, or about as many as in what it is part of."""
+        return own.relative > self.view.tolerance or (0 < error.relative <= SHARE * own.relative < math.inf)
+
+    # -- derivatives
+
+    def _derivative(self, place: Place) -> Fault | None:
+        for _ in range(MOST_STEPS):
+            error = self.view.adjoint(place)
+            flows = self.view.flows(place)
+            if error.relative == 0 or not flows:
+                return None
+            line, worst = max(flows, key=lambda pair: _badness(pair[1]))
+            if len(flows) > 1 and not (self._is_to_blame(worst, error) and _explains(worst, error, len(flows))):
+                return faults.of_sum(self.view, place)
+            following = self._worst_result(line, place, worst)
+            if following is None:
+                return self._of_operation(line, place, worst)
+            place = following
+        return None
+
+    def _worst_result(self, line: Line, place: Place, error: Error) -> Place | None:
+        """The element of a line that was given bad digits by what uses it, if with good ones all would be well."""
+        results = [(line.symbol, e) for e in self.view.results(line, place)]
+        errors = [(result, self.view.adjoint(result)) for result in results]
+        bad = [(result, own) for result, own in errors if self._is_to_blame(own, error)]
+        if not bad:
+            return None
+        adjoint = self.view.true_adjoint(line.symbol)
+        mended = self.view.contribution(line, place, adjoint=adjoint)
+        values = {a: self.view.true_values(a) for a in line.call.operands if a in self.view.trace.values}
+        without = self.view.contribution(line, place, values=values)
+        if not self._is_better(mended, error) and self._is_better(without, error):
+            return None
+        return max(bad, key=lambda pair: _badness(pair[1]))[0]
+
+    def _of_operation(self, line: Line, place: Place, error: Error) -> Fault | None:
+        """The values that an operation took its slope from, if they were bad, or the operation itself."""
+        results = self.view.results(line, place)
+        reached = (s for e in results[:MOST_STEPS] for s in self.view.sources((line.symbol, e)))
+        sources = dict.fromkeys(itertools.islice(reached, MOST_SOURCES))
+        bad = [s for s in sources if self._is_to_blame(self.view.value(s), error)]
+        for atom in dict.fromkeys(source[0] for source in bad):
+            mended = self.view.contribution(line, place, values={atom: self.view.true_values(atom)})
+            if self._is_better(mended, error):
+                worst = max((s for s in bad if s[0] == atom), key=lambda s: self.view.value(s).relative)
+                return self._value(worst)
+        lasting = [s for s in bad if self._is_beyond_mending(s)]
+        if lasting:
+            return self._value(max(lasting, key=lambda s: self.view.value(s).relative))
+        return faults.of_slope(self.view, line, place, error)
+
+    def _is_beyond_mending(self, place: Place) -> bool:
+        """Whether the true value is not a number of the dtype either, as one that underflows."""
+        error = self.view.value(place)
+        mended = float(self.view.true_values(place[0]).ravel()[place[1]])
+        return mended == error.number and error.relative > self.view.tolerance
+
+    def _is_better(self, number: float | None, error: Error) -> bool:
+        """Whether a number is much nearer to the truth."""
+        mended = Error.of(number or 0.0, error.truth)
+        if error.absolute is None or mended.absolute is None:
+            return mended.absolute is not None
+        return bool(mended.absolute * SHARE < error.absolute)
+
+    # -- poison
+
+    def _poisoned_results(self, line: Line, place: Place) -> list[Place]:
+        """The elements of a line that were poisoned before it."""
+        found = self.view.trace.adjoints.get(line.symbol)
+        if found is None:
+            return []
+        flat = found.ravel()
+        return [(line.symbol, e) for e in self.view.results(line, place) if not np.isfinite(flat[e])]
+
+    def _poisoner(self, line: Line, place: Place) -> Fault | None:
+        """The operation that turned what flowed back into NaN: by a value that is not finite, or by its slope."""
+        results = [(line.symbol, e) for e in self.view.results(line, place)]
+        around = [s for result in results for s in (*self.view.sources(result), result)]
+        for value in around:
+            if not math.isfinite(self.view.value(value).number):
+                first = self._first_bad_value(value)
+                return faults.of_poison(self.view, first, self._value(first))
+        fault = faults.of_poisoned_slope(self.view, line, place, results)
+        if fault.kind == "branch":
+            return fault
+        lost = next((s for s in around if s[0] in self.scene.line_of and self._is_beyond_mending(s)), None)
+        return fault if lost is None else self._value(lost) or fault
+
+
+def _badness(error: Error) -> tuple[bool, Ball]:
+    """For the worst of some errors."""
+    return error.absolute is None, arb(0) if error.absolute is None else error.absolute
+
+
+def _explains(part: Error, whole: Error, count: int) -> bool:
+    """Whether an error among some is large enough to be that of their sum."""
+    if part.absolute is None or whole.absolute is None:
+        return part.absolute is None
+    return bool(part.absolute * EXPLAINS * count >= whole.absolute)

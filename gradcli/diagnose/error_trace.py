@@ -1,0 +1,279 @@
+"""What torch did on the way to one number, beside the truth: every line, and what flows back, element by element.
+
+Torch runs its own operations, the reference the primitives that they mean.  The truth is taken at ever more bits until
+all of it is known, at most to the last of `PRECISIONS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.check.entry import TOLERANCE
+from gradcli.diagnose.context import DiagnosisContext
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.backward import Backward, Elements, Flow, Sweep
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.duals import OverBudgetError
+from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import Outcome, Undefined
+from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.trace import Trace
+
+MOST_ELEMENTS = 5_000
+"""Elements that a number is made of: each takes a ball at each precision."""
+
+PRECISIONS = (256, 1_024, 4_096)
+"""Bits of the balls, one after the other until all is known."""
+
+KNOWN_BITS = 64
+"""Bits of a known number, above those of either dtype."""
+
+NEGLIGIBLE = -2_200
+"""The exponent of what is taken for 0: the square of the smallest number of float64."""
+
+Place = tuple[Atom, int]
+"""A variable or a line, and the flat position of one of its elements."""
+
+
+class EntryIndex(Protocol):
+    """One number of an answer, as an entry or a target names it."""
+
+    @property
+    def variable(self) -> str | None:
+        """The x of a derivative; None for an element of y."""
+
+    @property
+    def column(self) -> int:
+        """Flat position in x."""
+
+    @property
+    def row(self) -> int:
+        """Flat position in y; -1 for an entry of vᵀJ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """How far a number of torch is from the truth: absolutely, None for infinitely far, and relatively."""
+
+    number: float
+    truth: Outcome
+    absolute: Ball | None
+    relative: float
+
+    @classmethod
+    def of(cls, number: float, truth: Outcome) -> Error:
+        """The proven error; none where there is no truth to compare with."""
+        if not math.isfinite(number):
+            if not isinstance(truth, Undefined) and not exists(truth.mid()) and float(truth.mid()) == number:
+                return cls(number, truth, arb(0), 0.0)  # an inf of the text
+            return cls(number, truth, None, math.inf)
+        if isinstance(truth, Undefined):
+            return cls(number, truth, arb(0), 0.0)
+        distance, size = abs(truth - arb(number)).lower(), abs(truth).upper()
+        if distance <= 0:
+            return cls(number, truth, arb(0), 0.0)
+        return cls(number, truth, distance, float(distance / size) if size > 0 else math.inf)
+
+
+class ErrorTrace:
+    """One number of torch, everything that it is made of, and the truth of all that."""
+
+    def __init__(self, scene: DiagnosisContext, site: EntryIndex, v: Array | None, *, everywhere: bool = False) -> None:
+        """Run the function in torch and on balls.
+
+        Args:
+            scene: The function at the point.
+            site: The number.
+            v: The gradient vector, for an entry of vᵀJ.
+            everywhere: Whether to follow back from all rows to all values, if that is not too much: NaN comes also
+                from rows without a weight, and the truth of what flows back is then that of all of them.
+
+        Raises:
+            OverBudgetError: it is made of too much.
+        """
+        from gradcli.autodiff.trace import trace
+
+        if not scene.is_within_budget:
+            raise OverBudgetError
+        self.scene, self.site = scene, site
+        self.tolerance = TOLERANCE[scene.dtype].rtol
+        weights = np.zeros(scene.shapes.get(scene.program.output, ()))
+        if site.row >= 0:
+            weights.flat[site.row] = 1
+        elif v is not None:
+            weights = v.astype(np.float64).reshape(weights.shape)
+        self.trace: Trace = trace(scene.program, scene.inputs, scene.wrt, scene.dtype, weights)
+        rows = np.flatnonzero(weights.ravel())
+        self._seeds = {int(row): float(weights.flat[row]) for row in rows}
+        try:
+            self.needed = self._made_of(np.arange(weights.size) if everywhere else rows)
+            if everywhere:
+                self._seeds = dict.fromkeys(range(weights.size), 1.0) | self._seeds
+        except OverBudgetError:
+            self.needed = self._made_of(rows)
+        start = None if site.variable is None else (sympy.Symbol(site.variable, real=True), site.column)
+        self.cone: Mapping[Atom, Flat] = self.needed
+        if start is not None and not everywhere:
+            self.cone = scene.reference.moved_by(start, self.needed)
+        self.start: Place = (scene.program.output, site.row) if start is None else start
+        self._contributions: dict[Atom, dict[Atom, Array]] = {}
+        for bits in PRECISIONS:
+            self.bits = bits
+            with precision(bits):
+                self.truth, self.sweep = self._taken()
+            if self._is_known():
+                break
+
+    def _made_of(self, rows: Flat) -> Mapping[Atom, Flat]:
+        needed = self.scene.reference.made_of({self.scene.meaning.program.output: rows})
+        if sum(map(len, needed.values())) > MOST_ELEMENTS:
+            raise OverBudgetError
+        return needed
+
+    def _taken(self) -> tuple[Backward, Sweep]:
+        program = self.scene.meaning.program
+        truth = Backward(self.scene.reference, self.needed)
+        seeds = {row: Flow(arb(weight), abs(arb(weight))) for row, weight in self._seeds.items()}
+        return truth, truth.sweep({program.output: seeds}, program.lines, self.cone)
+
+    def _is_known(self) -> bool:
+        outcomes = [o for values in self.truth.values.values() for o in values.values()]
+        outcomes += [flow.total for flows in self.sweep.adjoints.values() for flow in flows.values()]
+        return all(_is_decided(outcome) for outcome in outcomes)
+
+    # -- values
+
+    def value(self, place: Place) -> Error:
+        """The error of one element of a line."""
+        atom, e = place
+        truth = self.truth.values.get(self.scene.held(atom), {}).get(e)
+        number = float(self.trace.values[atom].ravel()[e])
+        return Error.of(number, arb(number) if truth is None and math.isfinite(number) else _or_trouble(truth))
+
+    def slopes(self, place: Place) -> dict[Place, Flow]:
+        """The true slopes of one element of a line by the elements of its operands."""
+        line, e = self.scene.line_of[place[0]], place[1]
+        return self._back(line, {e: Flow(arb(1), arb(1))})
+
+    def back_through(self, line: Line) -> dict[Place, Flow]:
+        """What a line passes on of its true adjoint; the largest way is that inside of the line alone."""
+        adjoints = self.sweep.adjoints.get(self.scene.held(line.symbol), {})
+        seeds = {e: Flow(flow.total, _size(flow.total)) for e, flow in adjoints.items()}
+        return self._back(line, seeds)
+
+    def _back(self, line: Line, seeds: Elements) -> dict[Place, Flow]:
+        parts = self.scene.parts.get(line.symbol, ())
+        found = self.truth.sweep({self.scene.held(line.symbol): seeds}, parts, self.needed).adjoints
+        operands = {a for a in line.call.operands if isinstance(a, sympy.Symbol)}
+        return {(a, e): flow for a in operands for e, flow in found.get(self.scene.held(a), {}).items()}
+
+    def sources(self, place: Place) -> list[Place]:
+        """The elements of its operands that one element of a line is made of."""
+        line = self.scene.line_of[place[0]]
+        waiting: dict[Atom, set[int]] = {self.scene.held(line.symbol): {place[1]}}
+        for part in reversed(self.scene.parts.get(line.symbol, ())):
+            elements = np.array(sorted(waiting.get(part.symbol, ())), dtype=np.int64)
+            for k, operand in enumerate(part.call.operands):
+                if len(elements) and isinstance(operand, sympy.Symbol):
+                    made_of = self.scene.reference.footprint.down(part, k, elements)[1]
+                    waiting.setdefault(operand, set()).update(made_of.tolist())
+        operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
+        return [(a, e) for a in operands for e in sorted(waiting.get(self.scene.held(a), ()))]
+
+    def results(self, line: Line, place: Place) -> list[int]:
+        """The elements of a line that one element of an operand enters."""
+        waiting: dict[Atom, set[int]] = {self.scene.held(place[0]): {place[1]}}
+        for part in self.scene.parts.get(line.symbol, ()):
+            for k, operand in enumerate(part.call.operands):
+                elements = np.array(sorted(waiting.get(operand, ())), dtype=np.int64)
+                if len(elements):
+                    out = self.scene.reference.footprint.up(part, k, elements)[1]
+                    kept = out[np.isin(out, self.needed.get(part.symbol, ()))]
+                    waiting.setdefault(part.symbol, set()).update(kept.tolist())
+        return sorted(waiting.get(self.scene.held(line.symbol), ()))
+
+    # -- what flows back
+
+    def adjoint(self, place: Place) -> Error:
+        """The error of what flows back to one element."""
+        found = self.trace.adjoints.get(place[0])
+        flow = self.sweep.adjoints.get(self.scene.held(place[0]), {}).get(place[1])
+        number = 0.0 if found is None else float(found.ravel()[place[1]])
+        return Error.of(number, arb(0) if flow is None else flow.total)
+
+    def flows(self, place: Place) -> list[tuple[Line, Error]]:
+        """What each line that uses an element adds to what flows back to it."""
+        found = []
+        for line in self.scene.users.get(place[0], ()):
+            flow = None
+            for part in self.scene.parts.get(line.symbol, ()):
+                entering = self.sweep.entering.get((part.symbol, self.scene.held(place[0])), {}).get(place[1])
+                if entering is not None:
+                    flow = entering if flow is None else flow.joined(entering)
+            number = self.contribution(line, place)
+            if flow is not None or number is not None:
+                found.append((line, Error.of(number or 0.0, arb(0) if flow is None else flow.total)))
+        return found
+
+    def contribution(
+        self,
+        line: Line,
+        place: Place,
+        *,
+        adjoint: Array | None = None,
+        values: Mapping[Atom, Array] | None = None,
+    ) -> float | None:
+        """What a line adds in torch, from its own numbers or from others in their place; None for nothing."""
+        if adjoint is None and values is None:
+            if line.symbol not in self._contributions:
+                self._contributions[line.symbol] = self.trace.contributions(line)
+            found = self._contributions[line.symbol]
+        else:
+            found = self.trace.contributions(line, adjoint, values)
+        return float(found[place[0]].ravel()[place[1]]) if place[0] in found else None
+
+    def true_values(self, atom: Atom) -> Array:
+        """The values of a line in torch, where they are needed the true ones."""
+        return self._corrected(self.trace.values[atom], self.truth.values.get(self.scene.held(atom), {}))
+
+    def true_adjoint(self, atom: Atom) -> Array:
+        """What flows back to a line in torch, where it is known the true one."""
+        flows = self.sweep.adjoints.get(self.scene.held(atom), {})
+        return self._corrected(self.trace.adjoints[atom], {e: flow.total for e, flow in flows.items()})
+
+    def _corrected(self, array: Array, truth: Mapping[int, Outcome]) -> Array:
+        corrected = array.copy()
+        with np.errstate(over="ignore"):
+            for e, outcome in truth.items():
+                if not isinstance(outcome, Undefined):
+                    corrected.flat[e] = float(outcome.mid())
+        return corrected
+
+    def is_taken(self, place: Place) -> bool:
+        """Whether anything flows back to an element, in truth."""
+        return place[1] in self.sweep.adjoints.get(self.scene.held(place[0]), {})
+
+
+def _or_trouble(outcome: Outcome | None) -> Outcome:
+    return Undefined("domain", "it is not known", False) if outcome is None else outcome
+
+
+def _size(outcome: Outcome) -> Ball:
+    return arb(0) if isinstance(outcome, Undefined) else abs(outcome).upper()
+
+
+def _is_decided(outcome: Outcome) -> bool:
+    if isinstance(outcome, Undefined):
+        return outcome.decided
+    if outcome.is_exact() or outcome.rel_accuracy_bits() >= KNOWN_BITS:
+        return True
+    return bool(abs(outcome).upper() < arb(2) ** NEGLIGIBLE)

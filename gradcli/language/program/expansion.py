@@ -1,0 +1,248 @@
+"""Defined operations replaced by their meanings: a Program of primitives only.
+
+The symbolic and the reference reading see this Program, torch the one as typed: so a defined operation is checked
+against its definition.  A line keeps the range of the text of the call it came from.  Most meanings are text of the
+op table; where one depends on a constant argument (the p of a norm, the equation of an einsum), it is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+from gradcli.errors import LanguageError, ShapeError
+from gradcli.language import ops
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
+
+MOST_LETTERS = 12
+"""Distinct letters of one einsum."""
+
+
+def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive) -> Program:
+    """The same function in primitives, or in the operations to `keep`.
+
+    >>> from gradcli.language.grammar import parse
+    >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
+    ['maximum']
+    """
+    return program if all(keep(line.call) for line in program.lines) else expansion(program, keep).program
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A Program written anew, and what became of its lines.
+
+    Attributes:
+        program: The result.
+        renamed: The symbol of each line before, and what holds its value in the result.
+        owners: The symbol of each line of the result, and the symbol of the first line before that it is part of.
+    """
+
+    program: Program
+    renamed: Mapping[Atom, Atom]
+    owners: Mapping[Atom, Atom]
+
+    def then(self, other: Expansion) -> Expansion:
+        """Both, `other` being of the result of this one."""
+        renamed = {before: other.renamed.get(after, after) for before, after in self.renamed.items()}
+        return Expansion(other.program, renamed, {part: self.owners[line] for part, line in other.owners.items()})
+
+
+def expansion(
+    program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive, *, shares: bool = True
+) -> Expansion:
+    """The same function in primitives, or in the operations to `keep`, and which line became what.
+
+    Args:
+        program: The function.
+        keep: The operations that stay.
+        shares: Whether lines that compute the same become one; else every line belongs to one line before.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("sigmoid(x)")
+    >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
+    {'sigmoid(x)'}
+    """
+    return _expansion(program, keep, definition, shares=shares)
+
+
+def computed(program: Program, *, faulty: bool = True, along: bool = False) -> Program:
+    """The same function in the operations that torch's passes go through, with their own backward formulas.
+
+    Args:
+        program: The function.
+        faulty: Whether also where torch's way is known to give another derivative.
+        along: Whether the derivative is one along a direction.
+    """
+    return _expansion(program, _has_formula, partial(_computed, faulty=faulty, along=along), shares=True).program
+
+
+def _expansion(
+    program: Program, keep: Callable[[Call], bool], define: Callable[..., Program], *, shares: bool
+) -> Expansion:
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call = line.call
+        if keep(call):
+            return builder.emit(call.op.name, operands, line.span, call.statics)
+        meaning = define(call.op.name, call.statics, len(operands))
+        inside: dict[Atom, Atom] = dict(zip(meaning.variables, operands, strict=True))
+        for part in meaning.lines:
+            parts = tuple(inside.get(a, a) for a in part.call.operands)
+            inside[part.symbol] = builder.emit(part.call.op.name, parts, line.span, part.call.statics)
+        return inside.get(meaning.output, meaning.output)
+
+    return rewritten(program, write, shares=shares)
+
+
+def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]], Atom], *, shares: bool) -> Expansion:
+    """A Program with each line written anew.
+
+    Args:
+        program: The function.
+        write: Appends what stands for a line, on operands of the result, and gives what holds its value.
+        shares: Whether lines that compute the same become one.
+    """
+    builder = Builder(program.text, program.source, shares)
+    renamed: dict[Atom, Atom] = {}
+    owners: dict[Atom, Atom] = {}
+    for line in program.lines:
+        mark = len(builder.lines)
+        renamed[line.symbol] = write(builder, line, tuple(renamed.get(a, a) for a in line.call.operands))
+        owners.update((part.symbol, line.symbol) for part in builder.lines[mark:])
+    output = renamed.get(program.output, program.output)
+    names = {renamed[line.symbol]: line.name for line in program.lines if line.name}
+    lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in builder.lines)
+    written = Program(program.text, program.variables, lines, output, program.source)
+    return Expansion(written, renamed, owners)
+
+
+@lru_cache(maxsize=512)
+def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    """A defined operation as a Program of primitives whose variables are its operands, in order.
+
+    Args:
+        name: Of the operation.
+        statics: Its constant arguments.
+        count: Of its operands.
+    """
+    return expand(_written(name, statics, count, ""))
+
+
+@lru_cache(maxsize=512)
+def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    """The same as it is written for floating-point numbers, in any operations."""
+    return _written(name, statics, count, ops.TABLE[name].in_floats)
+
+
+def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
+    from gradcli.language.grammar import parse_meaning
+
+    op = ops.TABLE[name]
+    if op.name == "einsum":
+        require_operands(statics[0], count)
+    operands = _operands(count) if op.name == "einsum" else op.operands
+    constants = dict(zip(op.statics, statics, strict=True))
+    return parse_meaning(meaning_of(op, constants, text), operands, constants)
+
+
+def _has_formula(call: Call) -> bool:
+    return call.op.is_primitive or call.op.kind is ops.Kind.ELEMENTWISE or bool(call.op.slopes)
+
+
+@lru_cache(maxsize=512)
+def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: bool, along: bool) -> Program:
+    """As `definition`, in torch's own words."""
+    op = ops.TABLE[name]
+    text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
+    return computed(_written(name, statics, count, text), faulty=faulty, along=along)
+
+
+def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
+    """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
+    text = text or op.meaning
+    match op.name:
+        case "norm":
+            return _norm(constants["p"])
+        case "gelu" if constants["approximate"] == "tanh":
+            return "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))/2"
+        case "einsum":
+            return _einsum(constants["equation"])
+    if "reduction" in constants and constants["reduction"] != "none":
+        return f"{constants['reduction']}({text})"
+    return text
+
+
+def _norm(p: float) -> str:
+    over = "dim=dim, keepdim=keepdim"
+    match p:
+        case 0:
+            return f"sum(where(x != 0, 1, 0), {over})"
+        case 1:
+            return f"sum(abs(x), {over})"
+        case 2:
+            return f"sqrt(sum(x**2, {over}))"
+        case _ if p in (float("inf"), float("-inf")):
+            return f"{'amax' if p > 0 else 'amin'}(abs(x), {over})"
+    return f"sum(abs(x)**p, {over})**(1/p)"
+
+
+def _operands(count: int) -> tuple[str, ...]:
+    return tuple(f"x{n}" for n in range(count))
+
+
+def require_operands(equation: Hashable, count: int) -> None:
+    """Refuse an equation of another number of operands.
+
+    Raises:
+        ShapeError: It is.
+    """
+    inputs, _ = letters_of(str(equation))
+    if len(inputs) != count:
+        raise ShapeError(
+            f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given",
+            hint="one letter for each dimension, and one word for each operand",
+        )
+
+
+def _einsum(equation: str) -> str:
+    """The sum of a product: each operand with its dimensions in one common order, new ones where it lacks a letter."""
+    inputs, result = letters_of(equation)
+    order = [*result, *sorted(set("".join(inputs)) - set(result))]
+    factors = []
+    for n, letters in enumerate(inputs):
+        text, left = f"x{n}", letters
+        while repeated := next((c for c in left if left.count(c) > 1), None):
+            first, second = (k for k, c in enumerate(left) if c == repeated and left[:k].count(c) < 2)
+            text = f"diagonal({text}, 0, {first}, {second})"
+            left = "".join(c for k, c in enumerate(left) if k not in (first, second)) + repeated
+        held = [c for c in order if c in left]
+        if held != list(left):
+            text = f"permute({text}, {', '.join(str(left.index(c)) for c in held)})"
+        if len(held) < len(order) and held:
+            text = f"({text})[{', '.join(':' if c in held else 'None' for c in order)}]"
+        factors.append(text)
+    product = "*".join(factors)
+    summed = range(len(result), len(order))
+    return f"sum({product}, dim=({', '.join(map(str, summed))},))" if summed else product
+
+
+def letters_of(equation: str) -> tuple[list[str], str]:
+    """The letters of each operand and of the result; without an arrow, those that occur once, in order.
+
+    Raises:
+        LanguageError: the equation is not of this form.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    letters = set("".join(inputs))
+    hint = "write it as in einsum('ij,j->i', A, x), one letter for each dimension"
+    if not all(c.isascii() and c.isalpha() for c in letters | set(right)):
+        raise LanguageError(f"'{equation}' is not an equation of letters", hint=hint)
+    if len(letters) > MOST_LETTERS:
+        raise LanguageError(f"'{equation}' names {len(letters)} dimensions; at most {MOST_LETTERS} are read")
+    result = right if arrow else "".join(sorted(c for c in letters if "".join(inputs).count(c) == 1))
+    if len(set(result)) < len(result) or not set(result) <= letters:
+        raise LanguageError(f"the result '{result}' must name letters of the operands, each once", hint=hint)
+    return inputs, result

@@ -1,0 +1,304 @@
+"""Shapes of every line of a Program from the shapes of its variables, by torch's rules.
+
+Elementwise operations broadcast; the rest have one rule a kind; a defined operation has the shape of its definition.
+Knows sizes only, no values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+import sympy
+
+from gradcli.errors import GradcliError, ShapeError, TooLargeError
+from gradcli.language.ops import Kind
+from gradcli.language.program import constant_tensors
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.movement import axes_of, axis_of, shape_after
+from gradcli.language.program.wengert import Atom, Call, Program
+
+MAX_ELEMENTS = 2**26
+"""Elements of one tensor: 512 MiB in float64."""
+
+MAX_DIMENSIONS = 16
+"""Dimensions of one tensor, so that a Jacobian has at most 32, the limit of NumPy before version 2."""
+
+MAX_TOTAL_ELEMENTS = 2**28
+"""Elements of all lines together: 2 GiB in float64, of which autograd keeps a copy or two."""
+
+MAX_PRODUCTS = 2**34
+"""Multiplications of one matrix product: a few seconds."""
+
+MAX_ORDER = 1_024
+"""Rows of a matrix whose determinant or inverse is taken."""
+
+_ALONG_ONE = frozenset(["softmax", "log_softmax", "cosine_similarity"])
+"""Defined operations along one dimension, which may be left out where there is only one."""
+
+_OF_EQUAL_SHAPES = frozenset(["binary_cross_entropy", "binary_cross_entropy_with_logits"])
+"""Losses that do not broadcast."""
+
+
+def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
+    """The shape of every symbol of the Program, variables included; `bounded` unless nothing is held in full.
+
+    Raises:
+        ShapeError: shapes that do not fit, with both shapes and the sub-expression.
+        TooLargeError: more than `MAX_ELEMENTS` in a line or `MAX_TOTAL_ELEMENTS` in all.
+
+    >>> from gradcli.language.grammar import parse
+    >>> program = parse("x[:, 0]")
+    >>> infer(program, {program.variables[0]: (3, 2)})[program.output]
+    (3,)
+    """
+    shapes: dict[Atom, Shape] = dict(inputs)
+    total = 0
+    for line in program.lines:
+        operands = [shapes.get(a, ()) for a in line.call.operands]
+        try:
+            shape = shape_of(line.call, operands)
+            if bounded:
+                require_work(line.call, operands)
+        except GradcliError as error:
+            error.place = program.place(line)
+            raise
+        total += math.prod(shape)
+        if bounded and math.prod(shape) > MAX_ELEMENTS:
+            message = f"a tensor of shape {show(shape)} has {math.prod(shape):,} elements"
+            message += f"; at most {MAX_ELEMENTS:,} are held in one"
+            raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
+        if bounded and total > MAX_TOTAL_ELEMENTS:
+            message = f"a tensor of shape {show(shape)} makes {total:,} elements in all"
+            message += f"; at most {MAX_TOTAL_ELEMENTS:,} are held"
+            raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
+        shapes[line.symbol] = shape
+    shapes.setdefault(program.output, ())
+    return shapes
+
+
+def shape_of(call: Call, operands: list[Shape]) -> Shape:
+    """The shape of one operation from the shapes of its operands.
+
+    Raises:
+        ShapeError: shapes that do not fit; the place is left to the caller.
+    """
+    _require_ranks(call, operands)
+    shape = _shape(call, operands)
+    if len(shape) > MAX_DIMENSIONS:
+        raise TooLargeError(f"a tensor of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held")
+    return shape
+
+
+def _shape(call: Call, operands: list[Shape]) -> Shape:
+    match call.op.kind:
+        case Kind.ELEMENTWISE:
+            return broadcast(operands)
+        case Kind.REDUCTION:
+            return _reduce(operands[0], call)
+        case Kind.SCAN:
+            axis_of_scan(call, operands[0])
+            return operands[0]
+        case Kind.CONTRACTION:
+            return _matmul(*operands)
+        case Kind.LIST:
+            return _stack(operands, call) if call.op.name == "stack" else _cat(operands, call)
+        case Kind.MOVEMENT:
+            return shape_after(call, operands[0])
+        case Kind.MATRIX:
+            return _matrix(operands[0], call)
+        case Kind.COUNT:
+            axes_of(operands[0], call.statics[0])
+            return ()
+        case Kind.SOURCE:
+            return constant_tensors.shape_of(call)
+        case Kind.DEFINED:
+            return _defined(call, operands)
+        case Kind.DERIVATIVE:
+            return _derivative(call, operands)
+
+
+def _defined(call: Call, operands: list[Shape]) -> Shape:
+    """The shape of the definition."""
+    from gradcli.language.program.expansion import definition
+
+    if call.op.name in _ALONG_ONE:
+        axis_of_scan(call, broadcast(operands))
+    if call.op.name in _OF_EQUAL_SHAPES and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        raise ShapeError(f"{call.op.name} needs a target of input's shape, and the shapes are {shown}")
+    if call.op.name == "dot" and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        raise ShapeError(f"dot needs vectors of one length, and the shapes are {shown}")
+    if call.op.name == "cross_entropy" and operands[0] != operands[1]:
+        shown = " and ".join(map(show, operands))
+        hint = "the numbers of classes are not read; write them as rows of eye(n)"
+        raise ShapeError(f"cross_entropy takes probabilities of input's shape, and the shapes are {shown}", hint=hint)
+    if call.op.name == "einsum":
+        _require_equation(str(call.statics[0]), operands)
+    meaning = definition(call.op.name, call.statics, len(operands))
+    try:
+        return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+    except ShapeError as error:
+        if call.op.name in ("max", "min"):  # torch reads a second whole number as a dimension
+            larger = "larger" if call.op.name == "max" else "smaller"
+            error.hint = f"{call.op.name}imum(x, {call.statics[0]}) is the {larger} of the two"
+        raise
+
+
+def _derivative(call: Call, operands: list[Shape]) -> Shape:
+    """As torch has it: only a y of one element has an implicit gradient vector, and v has y's shape."""
+    if call.op.name == "alias":
+        return operands[0]
+    y, x, *v = operands
+    if call.op.name == "jacobian":
+        return (*y, *x)
+    if not v and math.prod(y) != 1:
+        hint = "give grad_outputs, or differentiate y.sum()"
+        raise ShapeError(f"a gradient needs a y of one element, and y has shape {show(y)}", hint=hint)
+    if v and v[0] != y:
+        raise ShapeError(f"v has shape {show(v[0])}, and y has shape {show(y)}", hint="v has y's shape")
+    return x
+
+
+def _require_equation(equation: str, operands: list[Shape]) -> None:
+    from gradcli.language.program.expansion import letters_of, require_operands
+
+    require_operands(equation, len(operands))
+    inputs, _ = letters_of(equation)
+    shown = ", ".join(map(show, operands))
+    if [len(letters) for letters in inputs] != [len(shape) for shape in operands]:
+        hint = "one letter for each dimension, and one word for each operand"
+        raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
+    sizes: dict[str, int] = {}
+    for letters, shape in zip(inputs, operands, strict=True):
+        for letter, size in zip(letters, shape, strict=True):
+            if 1 not in (size, known := sizes.setdefault(letter, size)) and size != known:
+                hint = f"'{letter}' is {known} in one place and {size} in another"
+                raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
+            sizes[letter] = max(size, sizes[letter])
+
+
+def _require_ranks(call: Call, operands: list[Shape]) -> None:
+    if not call.op.ranks:
+        return
+    for parameter, operand in zip(call.op.operands, operands, strict=False):
+        rank = call.op.ranks.get(parameter, len(operand))
+        if len(operand) != rank:
+            noun = {1: "a vector", 2: "a matrix"}[rank]
+            given = " and ".join(map(show, operands))
+            shapes = f"the shape is {given}" if len(operands) == 1 else f"the shapes are {given}"
+            raise ShapeError(f"{call.op.name} needs {noun} for {parameter}, and {shapes}")
+
+
+def require_work(call: Call, operands: list[Shape]) -> None:
+    """Refuse a matrix product that would take minutes.
+
+    Raises:
+        TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
+    """
+    if call.op.name == "matmul":
+        products = math.prod(shape_of(call, operands)) * operands[0][-1]
+        if products > MAX_PRODUCTS:
+            message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
+            raise TooLargeError(message, hint="use smaller inputs")
+
+
+def broadcast(operands: list[Shape]) -> Shape:
+    """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
+    if all(shape == operands[0] for shape in operands):
+        return operands[0]
+    result: list[int] = []
+    for position in range(1, max(map(len, operands)) + 1):
+        sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}
+        if len(sizes) > 1:
+            shown = " and ".join(show(shape) for shape in operands)
+            raise ShapeError(
+                f"the shapes {shown} do not broadcast",
+                hint="sizes must be equal or 1, counted from the last dimension",
+            )
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(reversed(result))
+
+
+def axis_of_scan(call: Call, shape: Shape) -> int | None:
+    """The dimension of an operation along one; None for a plain number, which is its own result.
+
+    Raises:
+        ShapeError: it does not exist, or was left out where there are several.
+    """
+    dim = call.statics[0]
+    if dim is None and len(shape) > 1:
+        raise ShapeError(
+            f"{call.op.name} needs dim where there are several dimensions, and the shape is {show(shape)}",
+            hint=f"write {call.op.name}(x, dim=-1) for the last one",
+        )
+    axis = axis_of(shape or (1,), 0 if dim is None else dim)
+    return axis if shape else None
+
+
+def _reduce(shape: Shape, call: Call) -> Shape:
+    dim, keepdim = call.statics
+    axes = axes_of(shape, dim)
+    if call.op.name in ("amax", "amin") and 0 in (shape[a] for a in axes):
+        raise ShapeError(f"{call.op.name} of no elements: the shape is {show(shape)}")
+    return tuple(1 if a in axes else size for a, size in enumerate(shape) if keepdim or a not in axes)
+
+
+def _matmul(a: Shape, b: Shape) -> Shape:
+    if not a or not b:
+        raise ShapeError(
+            f"@ needs at least one dimension on each side, and the shapes are {show(a)} and {show(b)}",
+            hint="write * for a scalar",
+        )
+    if a[-1] != b[-2 if len(b) > 1 else -1]:
+        which = "second to last" if len(b) > 1 else "only"
+        raise ShapeError(
+            f"@ does not fit the shapes {show(a)} and {show(b)}",
+            hint=f"the last size of the left, {a[-1]}, must equal the {which} size of the right",
+        )
+    return (*broadcast([a[:-2], b[:-2]]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def _stack(operands: list[Shape], call: Call) -> Shape:
+    full = {shape for shape in operands if shape}
+    if len(full) > 1:
+        shown = ", ".join(show(shape) for shape in operands[:4]) + ", ..." * (len(operands) > 4)
+        raise ShapeError(
+            f"a list needs equal shapes, and these are {shown}", hint="only scalars stretch to their siblings' shape"
+        )
+    part = full.pop() if full else ()
+    axis = axis_of(part, call.statics[0], extra=1)
+    return (*part[:axis], len(operands), *part[axis:])
+
+
+def _cat(operands: list[Shape], call: Call) -> Shape:
+    shown = ", ".join(map(show, operands))
+    if () in operands:
+        raise ShapeError(
+            f"cat needs tensors with a dimension, and the shapes are {shown}", hint="[a] is a vector of one number"
+        )
+    axis = axis_of(operands[0], call.statics[0])
+    others = {(len(shape), *shape[:axis], *shape[axis + 1 :]) for shape in operands}
+    if len(others) > 1:
+        raise ShapeError(f"cat needs equal sizes but along dim={axis}, and the shapes are {shown}")
+    first = operands[0]
+    return (*first[:axis], sum(shape[axis] for shape in operands), *first[axis + 1 :])
+
+
+def _matrix(shape: Shape, call: Call) -> Shape:
+    name = call.op.name
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"{name} needs a square matrix, and the shape is {show(shape)}")
+    if shape[-1] > MAX_ORDER:
+        raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_ORDER:,} are taken")
+    return shape if name == "inv" else shape[:-2]
+
+
+def count_of(shape: Shape, dim: Hashable) -> int:
+    """The number of elements, or the size of the dimensions dim.
+
+    >>> count_of((2, 3), 1)
+    3
+    """
+    return math.prod(shape[axis] for axis in axes_of(shape, dim))

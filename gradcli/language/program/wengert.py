@@ -1,0 +1,294 @@
+"""The Program: a Wengert list of SymPy expressions, each one operation deep, as typed.
+
+The form is the one that `sympy.cse` returns, (symbol, expression) pairs in order, shared subexpressions once.  SymPy's
+own heads rewrite themselves (`x - x` to 0, `x/x` to 1, `Max(x, x)` to x), so a line's expression is a `Call`, which
+keeps its operands as they were typed.  Every reader walks the list forward or backward; none recurses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import sympy
+
+from gradcli.errors import Place, Span, TooLargeError
+from gradcli.language import ops
+from gradcli.language.ops import Op
+
+MAX_LINES = 200_000
+"""Operations of one Program."""
+
+MAX_BITS = 1_024
+"""Bits of an exact constant, as many as float64 reaches."""
+
+CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo, "nan": sympy.nan}
+"""Names that are constants unless the user gives them a value."""
+
+Atom: TypeAlias = sympy.Expr
+"""An operand: a Symbol (a variable or an earlier line) or a number."""
+
+
+class Static(sympy.Atom):  # type: ignore[misc]
+    """A constant argument of an operation (a dimension, a shape, an index) inside a SymPy expression."""
+
+    __slots__ = ("value",)
+    value: Hashable
+
+    def __new__(cls, value: Hashable) -> Static:
+        """Wrap a hashable value."""
+        self: Static = super().__new__(cls)
+        self.value = value
+        return self
+
+    def _hashable_content(self) -> tuple[Hashable, ...]:
+        return (type(self.value).__name__, self.value)
+
+    def _sympystr(self, printer: object) -> str:
+        return str(self.value)
+
+
+class Call(sympy.Expr):  # type: ignore[misc]
+    """One operation of the table on atoms; never evaluates or reorders.
+
+    >>> x = sympy.Symbol("x")
+    >>> Call("sub", (x, x))
+    sub(x, x)
+    """
+
+    def __new__(cls, op: str, operands: tuple[Atom, ...], statics: tuple[Hashable, ...] = ()) -> Call:
+        """The operation `op` on symbols and numbers, with its static arguments in the order of the signature."""
+        self: Call = sympy.Expr.__new__(cls, Static(op), sympy.Basic.__new__(sympy.Tuple, *operands), Static(statics))
+        return self
+
+    @property
+    def op(self) -> Op:
+        """The row of the op table."""
+        return ops.ROWS[self.args[0].value]
+
+    @property
+    def operands(self) -> tuple[Atom, ...]:
+        """Symbols and numbers, in the order typed."""
+        return self.args[1].args  # type: ignore[no-any-return]
+
+    @property
+    def statics(self) -> tuple[Any, ...]:
+        """Values of the op's static parameters, in the order of its signature."""
+        return self.args[2].value  # type: ignore[no-any-return]
+
+    def _sympystr(self, printer: object) -> str:
+        return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`symbol = call`, with the range of the text it came from and the name the user gave it, if any."""
+
+    symbol: sympy.Symbol
+    call: Call
+    span: Span
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A parsed function: lines in order of evaluation, the last value being the output.
+
+    Attributes:
+        text: The text as typed.
+        variables: Free names in order of appearance.
+        lines: The Wengert list.
+        output: The Symbol or number whose value is y.
+        source: What the text is, for messages: EXPR, or an option.
+        assigned: The names of the statements, in order.
+        named: What each of these names stands for at the end: a line, a variable, or a number.
+        warnings: Remarks for the user, such as an unused name.
+        needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
+        shown: The statements of the function alone, where the text is a whole snippet.
+    """
+
+    text: str
+    variables: tuple[sympy.Symbol, ...]
+    lines: tuple[Line, ...]
+    output: Atom
+    source: str = "EXPR"
+    assigned: tuple[str, ...] = ()
+    named: Mapping[str, Atom] = field(default_factory=dict, hash=False)
+    warnings: tuple[str, ...] = ()
+    shown: str = ""
+    needs_shapes: bool = False
+
+    @property
+    def expression(self) -> str:
+        """The function as text."""
+        return self.shown or self.text
+
+    @property
+    def output_name(self) -> str:
+        """What the output is called: as in the last statement, or the first of y, f, g, out that nothing else is."""
+        last = self.assigned[-1] if self.assigned else ""
+        taken = {*self.names, *self.assigned}
+        return last or next((name for name in ("y", "f", "g", "out") if name not in taken), "output")
+
+    def place(self, line: Line) -> Place:
+        """Where in the text this line came from."""
+        return Place(self.text, line.span, self.source)
+
+    def excerpt(self, line: Line) -> str:
+        """The sub-expression of a line, for messages."""
+        start, stop = line.span.start, line.span.stop
+        text = " ".join(self.text[start : min(stop, start + 100)].split())
+        return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables, in order of appearance."""
+        return tuple(symbol.name for symbol in self.variables)
+
+    @cached_property
+    def takes_derivatives(self) -> bool:
+        """Whether lines of it are derivatives of others."""
+        return any(line.call.op.kind is ops.Kind.DERIVATIVE for line in self.lines)
+
+    @cached_property
+    def primitive(self) -> Program:
+        """The same function with every defined operation replaced by its meaning; for the readings other than torch."""
+        from gradcli.language.program.expansion import expand
+
+        return expand(self)
+
+
+_Key: TypeAlias = tuple[str, tuple[Atom, ...], tuple[Hashable, ...]]
+"""What makes a call, which is quicker to find than the call."""
+
+
+@dataclass
+class Builder:
+    """Appends lines, each distinct call once, or as often as it is asked for where lines are not shared."""
+
+    text: str
+    source: str = "EXPR"
+    shares: bool = True
+    lines: list[Line] = field(default_factory=list)
+    _known: dict[_Key, sympy.Symbol] = field(default_factory=dict)
+    _places: dict[Atom, int] = field(default_factory=dict)
+
+    def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
+        """The symbol (or exact constant) that holds the result of this operation.
+
+        Raises:
+            TooLargeError: more than `MAX_LINES` operations, or a constant of more than `MAX_BITS` bits.
+        """
+        constant = self._exact(op, operands, span)
+        if constant is not None:
+            return constant
+        key = op, operands, statics
+        symbol = self._known.get(key) if self.shares else None
+        if symbol is None:
+            if len(self.lines) >= MAX_LINES:
+                raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
+            symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
+            self._known[key] = symbol
+            self._places[symbol] = len(self.lines)
+            self.lines.append(Line(symbol, Call(op, operands, statics), span))
+        return symbol
+
+    def made_of(self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False) -> tuple[list[Line], set[Atom]]:
+        """The lines that some values are made of, in order, and what those are made of that is no line.
+
+        Args:
+            atoms: The values.
+            stop: For which operations to look no further.
+        """
+        found: dict[int, Line] = {}
+        leaves: set[Atom] = set()
+        waiting = list(atoms)
+        while waiting:
+            atom = waiting.pop()
+            place = self._places.get(atom)
+            if place is None:
+                leaves.add(atom)
+            elif place not in found:
+                found[place] = line = self.lines[place]
+                waiting += () if stop(line.call) else line.call.operands
+        return [found[place] for place in sorted(found)], leaves
+
+    def line_of(self, atom: Atom) -> Line | None:
+        """The line whose value this is."""
+        place = self._places.get(atom)
+        return None if place is None else self.lines[place]
+
+    def forget(self, mark: int) -> None:
+        """Drop the lines from `mark` on, which served a constant."""
+        for line in self.lines[mark:]:
+            self._known.pop((line.call.args[0].value, line.call.operands, line.call.statics), None)
+            del self._places[line.symbol]
+        del self.lines[mark:]
+
+    def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
+        """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
+        if not operands or not all(isinstance(a, sympy.Rational) for a in operands):
+            return None
+        a, b = operands[0], operands[-1]
+        match op:
+            case "neg":
+                return -a
+            case "add":
+                return _bounded(a + b, self, span)
+            case "sub":
+                return _bounded(a - b, self, span)
+            case "mul":
+                return _bounded(a * b, self, span)
+            case "div" if b != 0:
+                return _bounded(a / b, self, span)
+            case "floor_divide" if b != 0:
+                return _bounded(sympy.floor(a / b), self, span)
+            case "remainder" if b != 0:
+                return _bounded(a % b, self, span)
+            case "pow" if isinstance(b, sympy.Integer) and not (a == 0 and b < 0):
+                bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
+                if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
+                    raise _overflow(self, span)
+                return _bounded(a**b, self, span)
+            case _:
+                return None
+
+
+def _bounded(value: sympy.Rational, builder: Builder, span: Span) -> sympy.Rational:
+    if max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
+        raise _overflow(builder, span)
+    return value
+
+
+def _overflow(builder: Builder, span: Span) -> TooLargeError:
+    place = Place(builder.text, span, builder.source)
+    return TooLargeError(
+        "this constant is beyond the range of float64", place=place, hint="write a smaller number, or inf"
+    )
+
+
+def number(value: Atom) -> float:
+    """The float64 nearest to a constant operand.
+
+    >>> number(sympy.Rational(1, 3))
+    0.3333333333333333
+    """
+    match value:
+        case sympy.Rational():
+            try:
+                return int(value.p) / int(value.q)
+            except OverflowError:
+                return -math.inf if value.p < 0 else math.inf
+        case sympy.core.numbers.Infinity():
+            return math.inf
+        case sympy.core.numbers.NaN():
+            return math.nan
+        case sympy.core.numbers.Pi():
+            return math.pi
+        case sympy.core.numbers.Exp1():
+            return math.e
+        case _:
+            return float(value)

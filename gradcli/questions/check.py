@@ -1,0 +1,387 @@
+"""What `check` answers: all that every reading says of a function at a point, or at random points of a box.
+
+Everything that can be wrong with the input is found before torch is imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
+from gradcli.language.program.wengert import Program
+from gradcli.language.ranges import fitted, read_range
+from gradcli.language.values import Array, Value
+from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
+from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Sampling, Verdict
+
+if TYPE_CHECKING:
+    from gradcli.check.confirmed import Derived
+    from gradcli.check.entry import Entry, Tolerance
+    from gradcli.check.judge import Judgement
+    from gradcli.check.opinions import Differences
+
+MAX_POINTS = 10_000
+"""Random points of one check."""
+
+MAX_POINT_ENTRIES = 1_024_000
+"""Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
+
+ONLY = ""
+"""The name under which a claim or a value comes that names no variable: it is for the only one."""
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What a check is asked, beside the function and the point; the same as the arguments of `Function.check`."""
+
+    rtol: float | None
+    atol: float | None
+    claims: Mapping[str, str]
+    expected: Mapping[str, Value]
+    points: int | None
+    boxes: Mapping[str, str]
+    seed: int
+    allowed: tuple[Allowed, ...]
+    requires_all: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no function could answer.
+
+        Raises:
+            InputError: A tolerance, a number of points, a seed or a verdict that makes no sense.
+        """
+        for name, number in (("rtol", self.rtol), ("atol", self.atol)):
+            if number is not None and not (math.isfinite(number) and number >= 0):
+                raise InputError(f"--{name} {number} is not a tolerance", hint="a tolerance is a number from 0 on")
+        _require_verdicts(self.allowed)
+        if self.seed < 0:
+            raise InputError(f"--seed {self.seed} is not a seed", hint="a seed is a whole number from 0 on")
+        if self.points is None:
+            if self.boxes:
+                name = next(iter(self.boxes))
+                raise InputError(
+                    "--in says where to draw random points, and --random is missing",
+                    hint=f"add --random 100, or give one point: --at {name}=VALUE",
+                )
+        elif not self.boxes:
+            raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
+        elif not 1 <= self.points <= MAX_POINTS:
+            raise InputError(f"--random {self.points:,} is not between 1 and {MAX_POINTS:,} points")
+
+    def inputs(
+        self, at: Mapping[str, Value], known: Mapping[str, Array], variables: Sequence[str], special: Set[str]
+    ) -> dict[str, Value]:
+        """The values of `at`, and one of the box for each variable that has none: its shape is that of the bounds.
+
+        Raises:
+            InputError: A box is for no variable, nor for a name that is one where it has a value.
+        """
+        for name in self.boxes:
+            if name not in variables and name not in special:
+                raise _unknown("--in", name, variables)
+        missing = {name: text for name, text in self.boxes.items() if name not in at and name not in known}
+        return {**at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}
+
+    def tolerance(self, dtype: Dtype) -> Tolerance:
+        """How far torch's numbers may be off."""
+        from gradcli.check.entry import TOLERANCE, Tolerance
+
+        usual = TOLERANCE[dtype]
+        if self.rtol is None and self.atol is None:
+            return usual
+        rtol, atol = (usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
+        return Tolerance(rtol, atol, is_strict=True)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One point: torch's numbers and what the judge says of them."""
+
+    question: Question
+    jacobian: Mapping[str, Array] | None
+    v: Array | None
+    vjp: Mapping[str, Array] | None
+    judgement: Judgement
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        """Of all entries and of y, and of the whole."""
+        return {self.judgement.check.verdict, *(entry.verdict for entry in self.judgement.entries)}
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """By which points are compared."""
+        check = self.judgement.check
+        return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
+
+    def of_sample(self) -> _Look:
+        """The same, where not every entry of all points was looked at."""
+        check = replace(self.judgement.check, sampled=True, proven=False)
+        return replace(self, judgement=replace(self.judgement, check=check))
+
+
+def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
+    """The opinions at the point, or at the worst of the random points, and what became of the claims.
+
+    Raises:
+        GradcliError: v has not y's shape, a claim or a range does not fit, or there would be too many entries.
+    """
+    claims = {_variable(name, question, "--claim"): text for name, text in demands.claims.items()}
+    expected = {_variable(name, question, "--expect"): value for name, value in demands.expected.items()}
+    cotangent = None if v is None else question.cotangent(v, None)
+    _require_claims(question, cotangent is not None, claims, expected)
+    if cotangent is None:
+        question.require_room("use --v ones, or --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
+    rows = math.prod(question.shape) if cotangent is None else 1
+    draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
+    tolerance = demands.tolerance(question.dtype)
+    asked = _Asked(question, cotangent, tolerance, _derived(question))
+    if draws is None:
+        worst, sampling = asked.look({}), None
+        verdicts = worst.verdicts
+    else:
+        worst, sampling, verdicts = _sampled(asked, demands, draws)
+    shared, check = _readings(worst, asked.derived, tolerance)
+    found = _claims(worst, claims, expected, tolerance, demands)
+    is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
+    passing = {"agree", *demands.allowed}
+    is_enough = check.is_whole or not demands.requires_all
+    return Checking(
+        command="check",
+        allowed=demands.allowed,
+        requires_all=demands.requires_all,
+        passed=verdicts | {check.verdict} <= passing
+        and is_enough
+        and all(_passes(claim, demands.allowed) for claim in found),
+        claims=found,
+        sampling=sampling,
+        jacobian=worst.jacobian if is_small else None,
+        jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),
+        v=worst.v,
+        vjp=worst.vjp,
+        value=worst.question.value,
+        check=check,
+        **shared,
+        **worst.question.common,
+    )
+
+
+def _passes(claim: Claim, allowed: Sequence[Allowed]) -> bool:
+    """Whether a claim is proved, or what was found of it is allowed: it has to be compared at all."""
+    is_open = claim.status == "no counterexample" and claim.points > 0
+    return claim.status in ("proved", "agrees") or (is_open and NO_COUNTEREXAMPLE in allowed)
+
+
+def _variable(name: str, question: Question, option: str) -> str:
+    """The variable that a claim or a value is for.
+
+    Raises:
+        InputError: There is none, or several and it names none.
+    """
+    if name in question.wrt:
+        return name
+    if not question.wrt:
+        raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
+    known = ", ".join(question.wrt)
+    if name == ONLY and len(question.wrt) == 1:
+        return question.wrt[0]
+    if name == ONLY:
+        raise InputError(
+            f"{option} names no variable, and the derivative is by {known}", hint=f"write {option} NAME=..."
+        )
+    hint = did_you_mean(name, question.wrt) or f"the variables to differentiate by are: {known}"
+    raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
+
+
+def _unknown(option: str, name: str, variables: Sequence[str]) -> InputError:
+    hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
+    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
+
+
+def _require_verdicts(names: Sequence[str]) -> None:
+    known = (*get_args(Verdict), NO_COUNTEREXAMPLE)
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+            raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+        if name == "disagree":
+            raise InputError(
+                "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
+                hint="a larger --rtol or --atol allows for known errors",
+            )
+
+
+def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iterator[dict[str, Array]]:
+    """The inputs of each random point, uniform in the boxes; the other variables stay."""
+    per_point = rows * sum(question.arrays[name].size for name in question.wrt)
+    most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
+    if points > most:
+        raise TooLargeError(
+            f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries",
+            hint=f"use --random {most}, or --v for a single row, or --wrt for fewer variables",
+        )
+    boxes: dict[str, tuple[Array, Array]] = {}
+    for name, text in demands.boxes.items():
+        if name not in question.arrays:
+            raise _unknown("--in", name, tuple(question.arrays))
+        low, high = read_range(text, f"--in {name}")
+        shape = question.arrays[name].shape
+        boxes[name] = fitted(low, shape, f"--in {name}"), fitted(high, shape, f"--in {name}")
+    generator = np.random.default_rng(demands.seed)
+    return (_drawn(boxes, generator, question.dtype) for _ in range(points))
+
+
+def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Generator, dtype: Dtype) -> dict[str, Array]:
+    found = {}
+    for name, (low, high) in boxes.items():
+        share = generator.uniform(size=low.shape)
+        found[name] = rounded(np.asarray(low * (1 - share) + high * share), dtype)  # high - low may overflow
+    return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is the same at all points."""
+
+    question: Question
+    cotangent: Array | Program | None
+    tolerance: Tolerance
+    derived: Derived
+
+    def look(self, drawn: Mapping[str, Array]) -> _Look:
+        """One point, with these values in place of some of the question's."""
+        from gradcli.autodiff.jacobians import vjp
+
+        question = replace(self.question, arrays={**self.question.arrays, **drawn})
+        jacobian = v = product = None
+        if self.cotangent is None:
+            jacobian, _ = question.jacobian(question.jacobian_entries)
+        else:
+            v = question.weights(self.cotangent)
+            product = vjp(question.forward, v, question.wrt)
+        return _Look(question, jacobian, v, product, question.weighed(jacobian, v, product, self.tolerance))
+
+    def look_at_random(self, drawn: Mapping[str, Array]) -> _Look:
+        """One point, and whether the reference contradicts a formula there."""
+        from gradcli.check.confirmed import contradicted
+        from gradcli.check.formulas import with_refuted
+
+        look = self.look(drawn)
+        check, evidence = look.judgement.check, look.judgement.evidence
+        for name, reason in contradicted(look.question.point, self.derived, evidence).items():
+            check = with_refuted(check, name, reason)
+        return replace(look, judgement=replace(look.judgement, check=check))
+
+
+def _derived(question: Question) -> Derived:
+    from gradcli.check.confirmed import derive
+
+    return derive(question.point, question.wrt)
+
+
+def _sampled(
+    asked: _Asked, demands: Demands, draws: Iterator[dict[str, Array]]
+) -> tuple[_Look, Sampling, set[Verdict]]:
+    """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
+    worst: _Look | None = None
+    is_whole = True
+    counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
+    verdicts: set[Verdict] = set()
+    for n, drawn in enumerate(draws):
+        try:
+            look = asked.look_at_random(drawn)
+        except GradcliError as error:
+            where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
+            error.hint = error.hint or f"that is at the random point {n + 1:,}: {where[:200]}"
+            raise
+        counts[look.judgement.check.verdict] += 1
+        verdicts |= look.verdicts
+        is_whole = is_whole and look.judgement.check.is_whole
+        if worst is None or look.badness > worst.badness:
+            worst = look
+    if worst is None:
+        raise AssertionError("there is at least one point")
+    worst = worst if is_whole else worst.of_sample()
+    found = {verdict: count for verdict, count in counts.items() if count}
+    sampling = Sampling(demands.points or 0, demands.seed, demands.boxes, found, worst.question.arrays)
+    return worst, sampling, verdicts
+
+
+def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
+    """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
+    from gradcli.check.confirmed import confirmed
+    from gradcli.check.formulas import with_refuted
+    from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
+
+    question, judgement = look.question, look.question.advised(look.judgement, look.v, tolerance)
+    check, evidence = judgement.check, judgement.evidence
+    formulas = confirmed(question.point, question.program, derived, evidence)
+    for name, reason in formulas.refuted.items():
+        if not any(finding.variable == name and finding.column is None for finding in check.findings):
+            check = with_refuted(check, name, reason)
+    entries = worst_first(judgement.entries)
+    differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
+    shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v, evidence)
+    found = {
+        "symbolic": formulas.shown,
+        "symbolic_omitted": formulas.omitted,
+        "opinions": shown,
+        "opinions_count": len(entries),
+    }
+    return found, replace(check, notes=(*check.notes, note)) if note else check
+
+
+def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
+    """The difference quotients of these entries, and a remark if there are not of all."""
+    from gradcli.autodiff.differences import affordable, columns_of, differences
+
+    wanted = [(entry.variable, entry.column, entry.row) for entry in entries if entry.variable is not None]
+    columns = len({(name, position) for name, position, _ in wanted})
+    most = affordable(question.program, question.shapes)
+    note = f"finite differences were taken for {most} of the {columns:,} columns" if columns > most else ""
+    return differences(question.program, question.arrays, columns_of(wanted, most), v), note
+
+
+def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
+    """Refuse claims that no derivative could be."""
+    if not claims and not expected:
+        return
+    from gradcli.claims import Subject, read, read_numbers
+
+    v = np.ones(question.shape) if has_v else None
+    for name, text in claims.items():
+        read(Subject.of(question.program, question.shapes, name, v), text)
+    for name, value in expected.items():
+        read_numbers(Subject.of(question.program, question.shapes, name, v), value)
+
+
+def _claims(
+    look: _Look,
+    claims: Mapping[str, str],
+    expected: Mapping[str, Value],
+    tolerance: Tolerance,
+    demands: Demands,
+) -> tuple[Claim, ...]:
+    """What becomes of the claims at the point of a look."""
+    if not claims and not expected:
+        return ()
+    from gradcli.claims import Subject, claimed
+    from gradcli.claims import expected as compared
+
+    question = look.question
+
+    def subject(name: str) -> Subject:
+        return Subject.of(question.program, question.shapes, name, look.v)
+
+    return (
+        *(
+            claimed(subject(name), text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
+            for name, text in claims.items()
+        ),
+        *(compared(subject(name), value, question.arrays, tolerance) for name, value in expected.items()),
+    )

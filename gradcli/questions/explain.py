@@ -1,0 +1,260 @@
+"""The chain rule step by step: the lines of the Program forward, v, and the adjoints backward.
+
+Values, adjoints and what each line adds to them are torch's (`autodiff.trace`); the formulas of the local derivatives
+are the symbolic reading's, shown where the reference confirms them and they give torch's numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from gradcli.errors import TooLargeError
+from gradcli.language.ops import Kind
+from gradcli.language.program.cutting import needed
+from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.values import Array, Value
+from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
+from gradcli.questions.question import Question
+from gradcli.questions.remarks import of_passes, of_sum, of_v
+from gradcli.results import Adjoint, Explanation, Notation, Step, Term
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.trace import Trace
+    from gradcli.questions.terms import Terms
+
+_Item = TypeVar("_Item")
+
+MOST_LINES = 200
+"""Lines, and adjoints, that an answer holds; of more, the first and the last half of it."""
+
+MOST_TERMS = 12
+"""Terms of one adjoint that an answer holds."""
+
+MOST_ELEMENTS = 2**24
+"""Elements of all lines together: each is held with its adjoint and its local derivatives, 1 GiB in all."""
+
+
+def explain(
+    question: Question,
+    v: Value | None,
+    of_snippet: Program | None,
+    *,
+    loss: str | None = None,
+    extra: Mapping[str, Array] | None = None,
+    check: bool = True,
+) -> Explanation:
+    """The forward pass, v, the backward pass and vᵀJ.
+
+    Args:
+        question: The function at its point.
+        v: The gradient vector, if it is given.
+        of_snippet: The gradient vector of a pasted snippet.
+        loss: An expression in y whose derivative v is.
+        extra: Values of names that only the loss has.
+        check: Whether to compare with the reference.
+
+    Raises:
+        GradcliError: v or the loss makes no sense.
+        TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
+    """
+    require_alone(v, loss)
+    _require_room(question)
+    given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
+    derived = None if loss is None else derive_loss(question, loss, extra or {}, check=check)
+    weights = question.weights(given) if derived is None else derived.v
+    product, shared = question.product(weights, check=check)
+    from gradcli.autodiff.trace import trace
+
+    found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
+    walk = Walk(question, found)
+    lines = walk.shown()
+    adjoints = list(walk.adjoints(weights, product))
+    if derived is not None:
+        shared["check"] = with_loss(shared["check"], derived, question, product)
+    is_implicit = v is None and of_snippet is None and loss is None
+    remarked = [
+        *remarks(question, walk, weights, is_implicit=is_implicit),
+        *(of_v(question, given) if not loss else ()),
+    ]
+    warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
+    return Explanation(
+        command="explain",
+        v=weights,
+        vjp=product,
+        remarks=tuple(remarked),
+        steps=tuple(walk.step(*line) for line in ends(lines)),
+        steps_count=len(lines),
+        adjoints=tuple(adjoints),
+        adjoints_count=1 + len(walk.atoms),
+        loss=derived,
+        loss_agrees=None if derived is None else agrees(derived, product, question.dtype),
+        warnings=warnings,
+        **shared,
+    )
+
+
+def _require_room(question: Question) -> None:
+    elements = sum(math.prod(shape) for shape in question.shapes.values())
+    if elements > MOST_ELEMENTS:
+        raise TooLargeError(
+            f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            hint="use smaller inputs, or vjp, which keeps no steps",
+        )
+
+
+class Walk:
+    """The lines that y depends on, what each is called, and the way back through them."""
+
+    def __init__(self, question: Question, found: Trace) -> None:
+        self.question, self.trace = question, found
+        self.lines = needed(found.program.lines, found.program.output)
+        self.output = found.program.output
+        self.name = question.program.output_name
+        self.given: dict[Atom, list[str]] = {}
+        for name, atom in question.program.named.items():
+            self.given.setdefault(atom, []).append(name)
+        self.names = self._named()
+        self.users: dict[Atom, list[Line]] = {}
+        for line in self.lines:
+            for atom in dict.fromkeys(line.call.operands):
+                self.users.setdefault(atom, []).append(line)
+        variables = [symbol for symbol in found.program.variables if str(symbol) in question.wrt]
+        order = {name: n for n, name in enumerate(question.wrt)}
+        self.variables = sorted(variables, key=lambda symbol: order[str(symbol)])
+        held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
+        self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
+
+    def _named(self) -> dict[Atom, str]:
+        """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
+        program = self.question.program
+        names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
+        taken = {*program.names, *program.assigned, *self.question.named, self.name}
+        free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
+        for line in self.lines:
+            first = next(iter(self.given.get(line.symbol, [])), line.name)
+            names[line.symbol] = self.name if line.symbol == self.output else first or next(free)
+        return names
+
+    def shown(self) -> list[tuple[str, Atom, Line | str]]:
+        """The lines of the forward pass and the names that only repeat one: name, value, and what it is.
+
+        The output stands alone where no line makes it.
+        """
+        from gradcli.symbolic.notation import constant
+
+        shown: list[tuple[str, Atom, Line | str]] = []
+        for symbol in self.trace.program.variables:
+            if symbol in self.users or symbol == self.output:
+                shown += [(name, symbol, str(symbol)) for name in self.given.get(symbol, []) if name != self.name]
+        for line in self.lines:
+            first, *others = self._called(line.symbol)
+            shown += [(first, line.symbol, line), *((name, line.symbol, first) for name in others)]
+        if not self.lines:
+            shown.append((self.name, self.output, self.names.get(self.output) or constant(self.output)))
+        return shown
+
+    def _called(self, atom: Atom) -> list[str]:
+        """The names of a line in their order; the output's own is the last."""
+        own = self.names[atom]
+        given = self.given.get(atom, [])
+        return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
+
+    def step(self, name: str, atom: Atom, made: Line | str) -> Step:
+        """One of these."""
+        from gradcli.symbolic.notation import written
+
+        value = self.trace.values.get(atom, self.question.value)
+        if isinstance(made, str):
+            return Step(name, Notation(made, made), value)
+        return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
+
+    def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
+        """From the output to the variables."""
+        from gradcli.questions.terms import Terms
+        from gradcli.symbolic.notation import adjoint_of
+
+        terms = Terms(self.question, self.trace, self.names)
+        yield Adjoint(name=self.name, notation=adjoint_of(self.name), value=v, terms=(), terms_count=0)
+        for atom in ends(self.atoms):
+            is_variable = not self.trace.program.lines or atom in self.trace.program.variables
+            value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
+            name = self.names[atom]
+            found, count = self._terms(atom, terms, value)
+            yield Adjoint(name=name, notation=adjoint_of(name), value=value, terms=found, terms_count=count)
+
+    def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
+        """The terms of one adjoint, and how many there are."""
+        from gradcli.symbolic.notation import adjoint_of
+
+        if atom == self.output:  # y is the variable itself
+            above = adjoint_of(self.name)
+            return (Term(source=self.name, formula="1", equation=above, value=value),), 1
+        users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
+        found: list[Term] = []
+        missing = 0
+        for line in users:
+            if len(found) == MOST_TERMS:
+                break
+            term = terms.term(line, atom)
+            if term is None:
+                missing += 1
+            else:
+                found.append(term)
+        return tuple(found), len(users) - missing
+
+
+def ends(items: Sequence[_Item]) -> list[_Item]:
+    """All of a short list; the first and last half of `MOST_LINES` of a long one.
+
+    >>> len(ends(range(1_000)))
+    200
+    """
+    half = MOST_LINES // 2
+    return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
+
+
+def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> Iterator[str]:
+    """What this v does, in a few words."""
+    y = walk.name
+    if is_implicit:
+        yield f"{y} has one element, so v = 1 is understood"
+    yield from of_sum(question, v) or _of_last_sum(walk, v)
+    if v.size < 2:
+        return
+    ones = np.flatnonzero(v)
+    if np.all(v == 1):
+        yield "ones add the rows of J up"
+        if _is_pointwise(question, walk):
+            x = question.wrt[0]
+            index = "[i]" if v.ndim == 1 else "[i,j]" if v.ndim == 2 else "[...]"
+            of = f"of {x}, " if len(walk.trace.program.variables) > 1 else ""
+            yield f"{of}{y}{index} depends on {x}{index} alone, so that ones give the derivative at every point"
+    elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
+        at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
+        yield f"v picks one row of J, the one of {y}[{at}]"
+
+
+def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
+    """Where v = 1 ends in a sum: what reaches the elements that it adds up is ones."""
+    last = walk.lines[-1].call if walk.lines else None
+    if last is None or last.op.name != "sum" or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
+        return ()
+    inner = walk.names[last.operands[0]]
+    return (f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}",)
+
+
+def _is_pointwise(question: Question, walk: Walk) -> bool:
+    """Whether each element of y depends on the same element of one variable alone, detached or not."""
+    if len(question.wrt) != 1 or question.arrays[question.wrt[0]].shape != question.shape:
+        return False
+    depending: set[Atom] = set(walk.variables)
+    for line in walk.lines:
+        if line.call.op.kind is not Kind.COUNT and not depending.isdisjoint(line.call.operands):
+            if line.call.op.kind is not Kind.ELEMENTWISE:
+                return False
+            depending.add(line.symbol)
+    return walk.output in depending

@@ -1,0 +1,68 @@
+"""What holding numbers in a float format adds to the balls: with it, they cover what rounding can explain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from gradcli.language.ops import TABLE
+from gradcli.language.program.wengert import Call
+from gradcli.reference.balls import Ball
+from gradcli.reference.rules import Outcome, Undefined, rule_of, slope_condition
+
+ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
+"""Functions that torch computes from a scaled or reflected argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """A float format: the bits of its significand, and the exponent of its smallest positive number."""
+
+    bits: int
+    smallest: int
+
+    @property
+    def largest(self) -> Ball:
+        """What no number of the format reaches."""
+        return arb(2) ** (3 - self.smallest - self.bits)
+
+    def constant(self, exact: Ball, nearest: float) -> Ball:
+        """A constant and what the format makes of it."""
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
+        return exact.union(arb(rounded)) if math.isfinite(rounded) else exact
+
+    def slope(self, ball: Ball, slope_condition: Ball) -> Ball:
+        """A slope with the error of computing it from rounded operands and a rounded value."""
+        return ball + arb(0, slope_condition * arb(2) ** (1 - self.bits))
+
+    def underflown(self, ball: Ball) -> Ball:
+        """A result with the error of holding it with fewer bits than usual, or not at all."""
+        smallest = arb(2) ** self.smallest
+        return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
+
+    def computed(self, value: Outcome, call: Call, operands: list[Outcome], shown: str = "") -> Outcome:
+        """The value of an operation, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
+        if isinstance(value, Undefined) or call.op.name not in ROUNDS_ARGUMENT:
+            return value
+        if call.op.name == "polygamma":
+            value += arb(0, self._series(call.statics[0], value, operands[0]))
+        slopes = [rule_of(call).slope(k, operands, shown) for k in range(len(operands))]
+        sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Undefined)]
+        return self.slope(value, sum(sizes, start=arb(0)))
+
+    def _series(self, n: int, value: Ball, x: Outcome) -> Ball:
+        """The error of torch's polygamma(n, x): its series starts with x**(-n - 1), which may underflow."""
+        if n == 1 or isinstance(x, Undefined):
+            return abs(value).upper() * TABLE["digamma"].error
+        return abs(x).upper() * arb(n + 1).gamma() * arb(2) ** self.smallest
+
+    def sloped(self, slope: Outcome, call: Call, k: int, operands: list[Outcome]) -> Outcome:
+        """The slope of an elementwise operation with the error of computing it."""
+        if isinstance(slope, Undefined):
+            return slope
+        slope += arb(0, abs(slope).upper() * call.op.error)
+        return self.underflown(self.slope(slope, slope_condition(call, k, operands, slope)))

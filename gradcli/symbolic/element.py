@@ -1,0 +1,318 @@
+"""One element of a line as a scalar SymPy expression with symbolic indices.
+
+`entry(y, (i,))` of `softmax` is exp(x[i])/Sum(exp(x[k]), (k, 0, n - 1)): variables are `IndexedBase`, sums have bound
+indices that are fresh Dummies (SymPy's `diff` silently loses a factor when a sum's index meets the index of
+differentiation), and sizes above `LARGE` are symbols, so the cost does not depend on the length and the expression
+holds for every length.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+from sympy import Expr, Integer, KroneckerDelta
+
+from gradcli.language.ops import Kind
+from gradcli.language.program.constant_tensors import bounds
+from gradcli.language.program.indexed_functions import (
+    InverseElement,
+    Largest,
+    MatrixDeterminant,
+    Multiplied,
+    Smallest,
+    Total,
+)
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.meaning import maximum, meaning, minimum
+from gradcli.language.program.movement import axes_of, axis_of, fill_of
+from gradcli.language.program.shapes import axis_of_scan
+from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program
+from gradcli.symbolic.index_maps import Index, NoFormulaError, aligned, sources_of
+
+LARGE = 16
+"""Sizes above this are symbols; constant indices up to it are known to be inside them."""
+
+MAX_NODES = 1_500
+"""Nodes of an expression that a person would still read; a longer one is not built."""
+
+EXACT_BITS = 1_000
+"""Precision of decimals, so that SymPy's arithmetic on them does not round where float64's would."""
+
+LARGEST_ARGUMENT = 100_000
+"""Decimals above this are not put into a function when a formula is built."""
+
+LARGEST_EXPONENT = 1_000
+"""Whole exponents above this stand in formulas on variables only."""
+
+_ARITHMETIC = frozenset(["neg", "add", "sub", "mul", "div", "maximum", "minimum", "where"])
+
+MAX_DEPTH = 120
+"""Operations inside one another; SymPy recurses over them and fails at about 300."""
+
+
+@dataclass
+class Sizes:
+    """Sizes as SymPy expressions: small ones as integers, each large one as a symbol of its own."""
+
+    symbols: dict[int, sympy.Symbol] = field(default_factory=dict)
+
+    def __call__(self, size: int) -> Expr:
+        """The expression for a size."""
+        if size <= LARGE:
+            return Integer(size)
+        return self.symbols.setdefault(size, sympy.Dummy(f"n{len(self.symbols)}", integer=True, positive=True))
+
+
+class Entries:
+    """Elements of the lines of one Program of primitives with its shapes."""
+
+    def __init__(self, program: Program, shapes: Mapping[Atom, Shape]) -> None:
+        self.program, self.shapes = program, shapes
+        self.sizes = Sizes()
+        self.lines: Mapping[Atom, Line] = {line.symbol: line for line in program.lines}
+        self.ranges: dict[sympy.Symbol, Expr] = {}
+        self.too_long = _too_long(program, shapes)
+
+    def index(self, name: str, size: int) -> sympy.Symbol:
+        """A fresh index that runs from 0 to size - 1."""
+        symbol = sympy.Dummy(name, integer=True, nonnegative=True)
+        self.ranges[symbol] = self.sizes(size)
+        return symbol
+
+    def entry(self, atom: Atom, index: Index) -> Expr:
+        """The element of a variable, a line or a number at this index.
+
+        Raises:
+            NoFormulaError: it would be longer than `MAX_NODES` or deeper than `MAX_DEPTH`, or has no index notation.
+        """
+        if atom in self.too_long:
+            raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors, or {MAX_DEPTH} levels")
+        line = self.lines.get(atom)
+        if line is not None:
+            return self._line(line, index)
+        if isinstance(atom, sympy.Float):
+            return sympy.Float(atom, precision=EXACT_BITS)
+        if not isinstance(atom, sympy.Symbol):
+            return atom
+        return sympy.IndexedBase(str(atom), real=True)[index] if index else atom
+
+    def _line(self, line: Line, index: Index) -> Expr:
+        call = line.call
+        shapes = [self.shapes.get(a, ()) for a in call.operands]
+        match call.op.kind:
+            case Kind.ELEMENTWISE:
+                shape = self.shapes[line.symbol]
+                parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
+                _require_moderate(call.op.name, parts)
+                try:
+                    return meaning(call, tuple(parts))
+                except ValueError as error:  # mpmath, of a constant that SymPy works out: erfinv(2)
+                    raise NoFormulaError(f"a constant in it has no real value: {error}") from None
+            case Kind.REDUCTION:
+                return self._reduced(call, shapes[0], index)
+            case Kind.SCAN:
+                return self._scanned(call, shapes[0], index)
+            case Kind.CONTRACTION:
+                return self._product(call.operands, shapes, index)
+            case Kind.LIST if call.op.name == "stack":
+                return self._stacked(call, shapes, index)
+            case Kind.LIST:
+                return self._joined(call, shapes, index)
+            case Kind.MOVEMENT:
+                return self._moved(line, shapes[0], index)
+            case Kind.MATRIX:
+                return self._matrix(call, shapes[0], index)
+            case Kind.COUNT:
+                axes = axes_of(shapes[0], call.statics[0])
+                return sympy.Mul(*(self.sizes(shapes[0][axis]) for axis in axes))
+            case Kind.SOURCE:
+                return self._constant(call, index)
+            case kind:
+                raise NoFormulaError(f"there is no index notation for {kind.value}")
+
+    def _reduced(self, call: Call, shape: Shape, index: Index) -> Expr:
+        dim, keepdim = call.statics
+        axes = axes_of(shape, dim)
+        rest = iter(i for d, i in enumerate(index) if not (keepdim and d in axes))
+        bound = {axis: self.index("k", shape[axis]) for axis in axes}
+        body = self.entry(call.operands[0], tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
+        if call.op.name == "sum":
+            for k in bound.values():
+                body = self.total(body, k)
+            return body
+        if written := self._written_out(body, list(bound.values())):
+            fold = {"prod": operator.mul, "amax": maximum, "amin": minimum}[call.op.name]
+            return functools.reduce(fold, written)
+        aggregate = {"prod": Multiplied, "amax": Largest, "amin": Smallest}[call.op.name]
+        limits = tuple((k, 0, self.ranges[k] - 1) for k in bound.values())
+        return aggregate(body, limits) if limits else body
+
+    def _written_out(self, body: Expr, bound: Sequence[sympy.Symbol]) -> list[Expr]:
+        """The elements one by one where an index chooses among the parts of a list; empty where none does."""
+        sizes = [self.ranges[k] for k in bound]
+        chooses = any(set(bound) & p.free_symbols for p in body.atoms(sympy.Eq))
+        if not (chooses and all(size.is_Integer for size in sizes) and math.prod(map(int, sizes)) <= LARGE):
+            return []
+        points = itertools.product(*(range(int(size)) for size in sizes))
+        return [body.xreplace({k: Integer(n) for k, n in zip(bound, at, strict=True)}) for at in points]
+
+    def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
+        """A running sum: the sum up to the index itself."""
+        axis = axis_of_scan(call, shape)
+        if axis is None:
+            return self.entry(call.operands[0], index)
+        k = self.index("k", shape[axis])
+        body = self.entry(call.operands[0], (*index[:axis], k, *index[axis + 1 :]))
+        if index[axis].is_Integer:
+            return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(index[axis]) + 1)))
+        return Total(body, (k, 0, index[axis]))
+
+    def total(self, body: Expr, k: sympy.Symbol) -> Expr:
+        """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""
+        size = self.ranges[k]
+        if k not in body.free_symbols:
+            return body * size
+        if size.is_Integer and (size <= 1 or any(k in p.free_symbols for p in body.atoms(sympy.Eq))):
+            return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(size))))
+        return Total(body, (k, 0, size - 1))
+
+    def _product(self, operands: Sequence[Atom], shapes: Sequence[Shape], index: Index) -> Expr:
+        (a, b), (left, right) = operands, shapes
+        k = self.index("k", left[-1])
+        rest = list(index)
+        column = [rest.pop()] if len(right) > 1 else []
+        row = [rest.pop()] if len(left) > 1 else []
+        batch, full = tuple(rest), tuple(max(p) for p in _aligned_pairs(left[:-2], right[:-2]))
+        first = self.entry(a, (*aligned(batch, full, left[:-2]), *row, k))
+        second = self.entry(b, (*aligned(batch, full, right[:-2]), k, *column))
+        return self.total(first * second, k)
+
+    def _stacked(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+        axis = axis_of(max(shapes, key=len), call.statics[0], extra=1)
+        at, rest = index[axis], (*index[:axis], *index[axis + 1 :])
+        if at.is_Integer:
+            return self.entry(call.operands[int(at)], rest[len(rest) - len(shapes[int(at)]) :])
+        if len(shapes) > LARGE:
+            raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
+        parts = [self.entry(a, rest[len(rest) - len(s) :]) for a, s in zip(call.operands, shapes, strict=True)]
+        return sympy.Piecewise(*((part, sympy.Eq(at, n)) for n, part in enumerate(parts[:-1])), (parts[-1], True))
+
+    def _joined(self, call: Call, shapes: Sequence[Shape], index: Index) -> Expr:
+        """One tensor after the other: each holds the indices from the end of the one before it."""
+        if len(shapes) > LARGE:
+            raise NoFormulaError(f"a list of more than {LARGE} parts has no index notation")
+        axis = axis_of(shapes[0], call.statics[0])
+        at, start = index[axis], Integer(0)
+        cases = []
+        for operand, shape in zip(call.operands, shapes, strict=True):
+            inside = (*index[:axis], at - start, *index[axis + 1 :])
+            start = start + self.sizes(shape[axis])
+            condition = sympy.Le(at, start - 1)
+            if shape[axis] and condition != sympy.false:
+                cases.append((self.entry(operand, inside), condition))
+        if not cases:
+            return sympy.S.Zero
+        return sympy.Piecewise(*cases[:-1], (cases[-1][0], True))
+
+    def _moved(self, line: Line, shape: Shape, index: Index) -> Expr:
+        call, result = line.call, self.shapes[line.symbol]
+        sources = sources_of(call, index, result, shape, self.sizes, LARGE)
+        cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in sources]
+        if cases[0][1] == sympy.true:
+            return cases[0][0]
+        fill = fill_of(call)
+        rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)
+        return sympy.Piecewise(*cases, (rest, True))
+
+    def _matrix(self, call: Call, shape: Shape, index: Index) -> Expr:
+        p, q = self.index("k", shape[-1]), self.index("l", shape[-1])
+        limits = tuple((k, 0, self.ranges[k] - 1) for k in (p, q))
+        if call.op.name == "det":
+            return MatrixDeterminant(self.entry(call.operands[0], (*index, p, q)), limits)
+        return InverseElement(self.entry(call.operands[0], (*index[:-2], p, q)), limits, index[-2:])
+
+    def _constant(self, call: Call, index: Index) -> Expr:
+        """An element of a constant tensor: in closed form where it is exactly that, else by the tensor's name."""
+        statics = call.statics
+        match call.op.name:
+            case "zeros":
+                return sympy.S.Zero
+            case "ones":
+                return sympy.S.One
+            case "full":
+                return _exact(statics[1])
+            case "eye":
+                return KroneckerDelta(*index)
+            case "arange" if all(isinstance(a, int) for a in bounds(call)):
+                start, _, step = bounds(call)
+                return start + step * index[0]
+        symbol = constant_symbol(call)
+        return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
+
+
+def _bits(number: sympy.Rational) -> int:
+    return max(abs(int(number.p)), int(number.q)).bit_length()
+
+
+def has_long_number(expression: Expr) -> bool:
+    """Whether an exact number in it is longer than float64 reaches."""
+    return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
+
+
+def _require_moderate(name: str, parts: Sequence[Expr]) -> None:
+    """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow.
+
+    A power of anything but a variable is one: SymPy writes (2*x)**n as 2**n*x**n.
+    """
+    if name in _ARITHMETIC:
+        return
+    kinds = sympy.Number if name == "polygamma" else sympy.Float  # of which SymPy adds up one term for each whole step
+    is_huge = all(p.is_number for p in parts) and any(isinstance(p, kinds) and abs(p) > LARGEST_ARGUMENT for p in parts)
+    if name == "pow" and not parts[1].is_Integer:  # one of a list, which becomes the exponent as it is picked
+        listed = {n for choice in parts[1].atoms(sympy.Piecewise) for n in choice.atoms(sympy.Integer)}
+        is_huge |= any(abs(n) > LARGEST_EXPONENT for n in listed)
+    if name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
+        is_huge |= abs(parts[1]) > LARGEST_EXPONENT
+        is_huge |= parts[0].is_Rational and _bits(parts[0]) * abs(int(parts[1])) > MAX_BITS
+    if is_huge:
+        raise NoFormulaError("it has a constant that is too long to write")
+
+
+def constant_symbol(call: Call) -> sympy.Symbol:
+    """The name of a constant tensor in formulas: the call itself."""
+    return sympy.Symbol(f"{call.op.name}({', '.join(str(a) for a in call.statics if a is not None)})", real=True)
+
+
+def _exact(number: Any) -> Expr:
+    return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number, precision=EXACT_BITS)
+
+
+def _aligned_pairs(a: Shape, b: Shape) -> list[tuple[int, int]]:
+    width = max(len(a), len(b))
+    return list(zip((1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b, strict=True))
+
+
+def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
+    """The lines whose expression would be too long or too deep, counted before any is built.
+
+    A line that is used twice is written twice, so the length can double with every line; and a sum over the parts of
+    a list is written out.
+    """
+    length: dict[Atom, int] = {}
+    depth: dict[Atom, int] = {}
+    has_list = any(line.call.op.name == "stack" for line in program.lines)
+    for line in program.lines:
+        operands = line.call.operands
+        depth[line.symbol] = 1 + max((depth.get(a, 0) for a in operands), default=0)
+        written = 1
+        if has_list and line.call.op.kind in (Kind.REDUCTION, Kind.CONTRACTION):
+            written = max((size for a in operands for size in shapes.get(a, ()) if size <= LARGE), default=1)
+        length[line.symbol] = min(1 + written * sum(length.get(a, 1) for a in operands), MAX_NODES + 1)
+    return {symbol for symbol in length if length[symbol] > MAX_NODES or depth[symbol] > MAX_DEPTH}
