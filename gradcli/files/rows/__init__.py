@@ -1,4 +1,10 @@
-"""Rows in: a file or standard input as blocks of columns, one module a format, in bounded memory."""
+"""Rows in: a file or standard input as blocks of columns, one module a format, in bounded memory.
+
+chunks                           bytes to whole lines, for formats of lines
+delimited                        CSV and TSV
+objects                          JSON Lines
+columns                          NumPy's own files
+"""
 
 from __future__ import annotations
 

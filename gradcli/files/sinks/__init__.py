@@ -1,4 +1,9 @@
-"""Rows out: blocks of columns to a file or standard output, one module a format, whole or not at all."""
+"""Rows out: blocks of columns to a file or standard output, one module a format, whole or not at all.
+
+output_file                      where the bytes go
+texts                            CSV, TSV and JSON Lines
+numpy_files                      .npy and .npz
+"""
 
 from __future__ import annotations
 
