@@ -17,7 +17,19 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import batch, check, code, derivatives, explain, functions, graph, mapping, second_order, usage_errors
+from gradcli.cli import (
+    batch,
+    check,
+    code,
+    derivatives,
+    explain,
+    functions,
+    graph,
+    guide,
+    mapping,
+    second_order,
+    usage_errors,
+)
 from gradcli.cli.coloring import typed
 from gradcli.cli.command_groups import GroupedCommands
 from gradcli.cli.completion import completion_command as completion
@@ -54,6 +66,7 @@ code.register(app)
 batch.register(app)
 mapping.register(app)
 functions.register(app)
+guide.register(app)
 completion.register(app)
 for _command in app.registered_commands:
     _command.epilog = EXIT_CODES
@@ -86,6 +99,7 @@ def gradcli_command(
       gradcli code "x**2" --at 1,2 --v 1,1
       gradcli map "a*x**2" --points data.csv --at a=2
       gradcli functions softmax
+      gradcli guide verdicts
 
     \b
     Environment, where the option is not given:

@@ -12,7 +12,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Look closer": ("eval", "check", "explain", "graph"),
     "Write": ("code",),
     "Many at once": ("map", "batch"),
-    "About gradcli": ("functions", "completion"),
+    "About gradcli": ("functions", "guide", "completion"),
 }
 """The commands of each group; one that is not there is left out."""
 

@@ -45,7 +45,8 @@ _ASCII = str.maketrans(
     {"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-", "∇": "grad ", "ℓ": "l", "δ": "delta", "Σ": "sum", "√": "sqrt"}
     | {"≥": ">=", "≤": "<=", "≠": "!=", "·": "*", "×": "x", "→": "->", "←": "<-", "∞": "inf", "∘": " o ", "–": "-"}
     | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
-    | {"—": "-"}
+    | {"—": "-", "−": "-"}
+    | dict.fromkeys("╭╮╰╯┤┬┴┼", "+")
 )
 """What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
 

@@ -1,0 +1,21 @@
+"""The guide: pages of Markdown beside this file, which ship in the package and are read on the web as they are.
+
+Knows the names, titles and texts of the pages, and not how a terminal shows them.
+"""
+
+from __future__ import annotations
+
+PAGES = ("verdicts",)
+"""The pages in the order in which a newcomer reads them."""
+
+
+def text(page: str) -> str:
+    """The Markdown of a page."""
+    from importlib.resources import files  # here, as it takes longer to import than the shell has for its help
+
+    return (files(__name__) / f"{page}.md").read_text(encoding="utf-8")
+
+
+def title(page: str) -> str:
+    """The heading of a page, which says in one line what it is about."""
+    return text(page).partition("\n")[0].removeprefix("# ")

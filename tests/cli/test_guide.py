@@ -1,0 +1,81 @@
+"""The guide in the terminal: its list, a page through the pager, and the Markdown in a pipe."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gradcli import guide
+from tests.cli.test_process import imported, on_a_terminal
+from tests.conftest import Command
+
+COLUMNS = 80
+
+
+def test_pages_are_listed_with_their_titles(gradcli: Command) -> None:
+    """Those that are there, a line each."""
+    run = gradcli("guide")
+    assert run.code == 0
+    assert [line.split(maxsplit=1) for line in run.out.splitlines()] == [[p, guide.title(p)] for p in guide.PAGES]
+
+
+@pytest.mark.parametrize("page", guide.PAGES)
+def test_a_page_is_its_markdown_in_a_pipe(page: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where colours are forced and a pager is named, and in ASCII where the pipe has no more."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("PAGER", "false")
+    run = gradcli("guide", page)
+    assert (run.code, run.err) == (0, "")
+    assert run.out == guide.text(page)
+    assert run.out.startswith(f"# {guide.title(page)}\n")
+
+
+def test_a_pipe_without_unicode_gets_ascii(forked: Command) -> None:
+    """Our own words have signs for it."""
+    run = forked("guide", "verdicts", PYTHONIOENCODING="ascii")
+    assert (run.code, run.err) == (0, "")
+    assert "<= atol + rtol*|truth|" in run.out
+    assert run.out.isascii()
+
+
+def test_a_terminal_shows_a_page_through_the_pager() -> None:
+    """With tables that fit, in the colours of the terminal, unless it shall have none."""
+    shown = on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="sed 's/^/: /'", NO_COLOR="1")
+    lines = shown.splitlines()
+    assert lines
+    assert all(line.startswith(": ") for line in lines)
+    assert max(map(len, lines)) <= COLUMNS + len(": ")
+    assert re.search(r"^: +What a verdict promises, and what it does not$", shown, re.MULTILINE)
+    assert "`" not in shown
+    assert "\x1b" not in shown
+    assert "\x1b[" in on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="cat")
+    assert "\x1b" not in on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="cat", TERM="dumb")
+
+
+def test_code_is_not_wrapped() -> None:
+    """Wider than the screen, it is for the pager to show."""
+    from gradcli.cli.paging import rendered
+    from gradcli.report.drawing import Screen
+
+    wide = "│ " + "a cell  " * 20 + "│"
+    assert f"  {wide}\n" in rendered(f"Words.\n\n```console\n$ gradcli\n{wide}\n```\n", Screen(width=40))
+    assert "\x1b[1m  $ gradcli" in rendered("```console\n$ gradcli\n```\n", Screen(width=40, color=True))
+    assert "x <= 1" in rendered("x ≤ 1", Screen(width=40, ascii=True))
+
+
+def test_a_pager_that_is_not_there_is_said() -> None:
+    """As output that could not be written."""
+    shown = on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="no-such-pager", NO_COLOR="1")
+    assert "error: the pager 'no-such-pager' was not found" in shown
+
+
+def test_a_reader_who_leaves_early_is_no_news() -> None:
+    """As one that ends less with q."""
+    assert on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="true") == ""
+
+
+def test_the_guide_imports_neither_torch_nor_sympy() -> None:
+    """It is text."""
+    for words, code, packages in imported([["guide"], ["guide", "verdicts"], ["guide", "verdict"]]):
+        assert (code, packages & {"torch", "sympy", "flint"}) == (2 if words.endswith("verdict") else 0, set()), words
