@@ -1,4 +1,4 @@
-"""The command reference of the README, which `python -m tests.command_reference` renews.
+"""The command reference of the guide, which `python -m tests.command_reference` renews.
 
 What each command answers, by group, and every option once, with the commands that have it: as their `--help` says.
 """
@@ -6,7 +6,6 @@ What each command answers, by group, and every option once, with the commands th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
@@ -14,10 +13,9 @@ from typer.main import get_command
 
 from gradcli.cli.app import app
 from gradcli.cli.command_groups import GROUPS
+from tests import generated
 
-README = Path(__file__).parent.parent / "README.md"
-BEGIN = "<!-- The reference is generated: python -m tests.command_reference -->\n"
-END = "<!-- end of the reference -->\n"
+PAGE = generated.GUIDE / "reference.md"
 FEW = 6
 """Commands that are named; of more, those are named that lack an option."""
 
@@ -80,18 +78,5 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def split(text: str) -> tuple[str, str, str]:
-    """The README before its reference, the reference, and what follows."""
-    before, _, rest = text.partition(BEGIN)
-    found, _, after = rest.partition(END)
-    return before, found, after
-
-
-def renewed(text: str) -> str:
-    """The README with the reference that the commands have now."""
-    before, _, after = split(text)
-    return f"{before}{BEGIN}\n{reference()}\n{END}{after}"
-
-
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    generated.renew(PAGE, "command_reference", reference())

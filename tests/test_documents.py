@@ -1,56 +1,86 @@
-"""The README and the examples are executed, and what they show is what happens."""
+"""The README, the guide and the examples are executed, and what they show is what happens."""
 
 from __future__ import annotations
 
 import doctest
 import io
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gradcli import guide
 from gradcli.check.entry import TOLERANCE
 from gradcli.check.rounding import RESIDUE
+from gradcli.cli.app import EXIT_CODES
+from gradcli.language.ops import Kind
 from gradcli.results import SEVERITY
-from tests import command_reference, warm
+from tests import command_reference, generated, row_fields, warm
 from tests.conftest import Command, Run
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PAGES = {page: generated.GUIDE / f"{page}.md" for page in guide.PAGES}
+DOCUMENTS = [README, *PAGES.values()]
+LONGEST = 220
+"""Lines of a front page."""
+
+OPENING = ['pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1', "pip install -e '.[dev]' && pytest"]
+"""The two commands that do everything on a fresh machine; `.ci/run` executes both as they stand in the README."""
+
+EXIT = ' || echo "exit code $?"'
+"""What a command line may end with, to show the exit code of a failure."""
+
 GOLDENS = Path(__file__).parent / "goldens" / "examples"
 INSTALLED = ("csv-gradients.sh", "snippet.py")
 """The examples that run with the installed command and a fresh Python, which start for two seconds each time."""
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def _blocks(document: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def _commands() -> list[tuple[str, str]]:
-    """Every `$ gradcli` line of the README with the output below it."""
-    found = []
-    for block in _blocks("console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            if "gradcli" in (command.split()[0], command.rpartition("| ")[2].split()[0]):
-                found.append((command, output))
-    return found
+def _commands(*documents: Path) -> list[tuple[str, str]]:
+    """Every `$` line of the documents with the output below it; what stands in two places comes once."""
+    parts = [
+        part.partition("\n")
+        for document in documents
+        for block in _blocks(document, "console")
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
+    return list(dict.fromkeys((command, output) for command, _, output in parts if command not in OPENING))
+
+
+COMMANDS = _commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
+"""Those that gradcli answers as it is, without the row that the page on rows adds."""
+
+
+def _words(document: Path) -> list[str]:
+    """The code within the prose of a document."""
+    prose = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`]+)`", prose)
 
 
 def _run(line: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A command line, before which `echo` or `printf '%s\\n'` may write lines to a pipe."""
-    words = shlex.split(line)
+    words = shlex.split(line.removesuffix(EXIT))
     if "|" in words:
         start, end = {"echo": 1, "printf": 2}[words[0]], words.index("|")
         sent = "".join(f"{word}\n" for word in words[start:end])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.encode())))
         words = words[end + 1 :]
-    return gradcli(*words[1:])
+    assert words[0] == "gradcli"
+    run = gradcli(*words[1:])
+    shown = f"exit code {run.code}\n" if line.endswith(EXIT) and run.code else ""
+    return Run(run.code, f"{run.out}{shown}", run.err)
 
 
 def _listed(gradcli: Command) -> list[tuple[str, str]]:
@@ -63,38 +93,77 @@ def _listed(gradcli: Command) -> list[tuple[str, str]]:
     return commands
 
 
-@pytest.mark.parametrize(("command", "output"), _commands(), ids=[command for command, _ in _commands()])
-def test_a_command_of_the_readme_prints_what_the_readme_shows(
+@pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
+def test_a_command_of_a_document_prints_what_is_shown(
     command: str, output: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stdout, or the message of a mistake."""
+    """Stdout, or the message of a mistake; a failure shows its exit code, or says that it is one."""
     run = _run(command, gradcli, monkeypatch)
     assert run.out + run.err == output
-    failed = run.out.rpartition("\n")[0].rpartition("\n")[2].startswith("did not pass")
+    said = output.rstrip().rpartition("\n")[2]
     wrong = run.err.startswith("error: ") or '"error": ' in run.out
-    assert run.code == (2 if wrong else int(failed))
+    assert run.code == (2 if wrong else int(said.startswith(("did not pass", "exit code"))))
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:
-    """One runs the main job, one passes the tests; `.ci/run` executes both as they stand here."""
-    assert _blocks("console")[0] == (
-        "$ pip install . && gradcli vjp \"x**2\" --at 1,2 --v 1,1\n$ pip install -e '.[dev]' && pytest\n"
-    )
+    """One runs the main job, one passes the tests."""
+    assert _blocks(README, "console")[0].splitlines() == [f"$ {command}" for command in OPENING]
 
 
-def test_the_python_of_the_readme_runs() -> None:
-    """As a doctest."""
-    results = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
-    assert results.attempted
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_the_python_of_a_document_runs(document: Path) -> None:
+    """As a doctest, where it has a prompt."""
+    results = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
+    assert bool(results.attempted) == (document == README)
     assert not results.failed
 
 
-def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
-    """And each has help; commands are mentioned outside of the reference too."""
-    before, reference, after = command_reference.split(README.read_text(encoding="utf-8"))
-    text = before + after
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_a_document_names_commands_and_options_that_exist(document: Path, gradcli: Command) -> None:
+    """In its prose too; links lead to files, and to headings in them."""
+    commands = {name for name, _ in _listed(gradcli)}
+    _, reference, _ = generated.split(command_reference.PAGE.read_text(encoding="utf-8"), "command_reference")
+    for words in _words(document):
+        command = re.match(r"gradcli (\w+)", words)
+        assert command is None or command[1] in commands, words
+        for option in re.findall(r"(?<!\S)--[\w-]+", words):
+            assert option in ("--help", "--version") or f"`{option}" in reference, words
+    for target in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        found = document.parent / path if path else document
+        assert found.exists(), target
+        assert not anchor or anchor in _anchors(found.read_text(encoding="utf-8")), target
+
+
+def _anchors(text: str) -> set[str]:
+    """The headings of a document as GitHub links to them."""
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_readme_is_a_front_page(gradcli: Command) -> None:
+    """Short, with every command, every verdict, every exit code, and every page of the guide."""
+    text = README.read_text(encoding="utf-8")
+    assert text.count("\n") <= LONGEST
+    assert re.findall(r"^\| `gradcli (\w+)` \| (.*) \|$", text, re.MULTILINE) == _listed(gradcli)
+    assert re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE) == list(SEVERITY)
+    assert re.findall(r"^\| (\d+) \|", text, re.MULTILINE) == re.findall(r"\b\d+\b", EXIT_CODES)
+    pages = re.findall(r"^- \[`([\w-]+)`\]\(gradcli/guide/(.*)\.md\): (.*)$", text, re.MULTILINE)
+    assert pages == [(page, page, guide.title(page)) for page in guide.PAGES]
+
+
+def test_every_page_of_the_guide_is_listed() -> None:
+    """And begins with its title."""
+    assert sorted(guide.PAGES) == sorted(path.stem for path in generated.GUIDE.glob("*.md"))
+    for page, path in PAGES.items():
+        assert path.read_text(encoding="utf-8").startswith(f"# {guide.title(page)}\n\n")
+
+
+def test_the_reference_mentions_every_command_and_option(gradcli: Command) -> None:
+    """And each has help, with examples."""
+    _, reference, _ = generated.split(command_reference.PAGE.read_text(encoding="utf-8"), "command_reference")
     for name, summary in _listed(gradcli):
-        assert f"gradcli {name}" in text
+        assert f"gradcli {name}" in reference
         assert summary
         help_text = gradcli(name, "--help").out
         assert "Examples:" in help_text
@@ -103,12 +172,52 @@ def test_the_readme_mentions_every_command_and_option(gradcli: Command) -> None:
             assert re.search(r"[a-z]{3}", rest), option
 
 
-def test_the_command_reference_is_in_step() -> None:
-    """`python -m tests.command_reference` renews it."""
-    text = README.read_text(encoding="utf-8")
-    assert text == command_reference.renewed(text)
-    changed = text.replace(command_reference.BEGIN, f"{command_reference.BEGIN}stale")
-    assert command_reference.renewed(changed) == text
+@pytest.mark.parametrize(
+    ("page", "module", "part"),
+    [
+        (command_reference.PAGE, "command_reference", command_reference.reference()),
+        (row_fields.PAGE, "row_fields", row_fields.tables()),
+    ],
+    ids=["command_reference", "row_fields"],
+)
+def test_what_is_generated_is_in_step(page: Path, module: str, part: str) -> None:
+    """`python -m tests.command_reference` and `python -m tests.row_fields` renew it."""
+    text = page.read_text(encoding="utf-8")
+    assert text == generated.renewed(text, module, part)
+    changed = text.replace(generated.begin(module), f"{generated.begin(module)}stale")
+    assert generated.renewed(changed, module, part) == text
+
+
+def test_the_guide_says_all_that_a_row_can_hold() -> None:
+    """Every field is in the docstring that its table is made of, and every kind is named."""
+    for facts in row_fields.holders():
+        assert list(row_fields.documented(facts)) == [field.name for field in fields(facts)]
+    words = _words(row_fields.PAGE)
+    assert {kind.value for kind in Kind} <= set(words)
+
+
+def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
+    """Put into the table of a copy, it has the page, the proof and the script that the guide shows."""
+    (row,) = _blocks(row_fields.PAGE, "python")
+    shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
+    table = tmp_path / "gradcli" / "language" / "ops" / "activations.py"
+    rows, end, after = table.read_text(encoding="utf-8").rpartition(")\n")
+    assert not after
+    table.write_text(f"{rows}{row.rstrip()},\n{end}", encoding="utf-8")
+    commands = _commands(row_fields.PAGE)
+    script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
+    lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", script, lines],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "".join(output for _, output in commands)
 
 
 def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +258,7 @@ def test_an_example_prints_what_is_recorded(example: Path, request: pytest.Fixtu
 
 def test_the_guide_says_what_each_verdict_promises() -> None:
     """One line for each, in the order of severity, with the tolerances that are in force."""
-    page = (ROOT / "gradcli" / "guide" / "verdicts.md").read_text(encoding="utf-8")
+    page = guide.text("verdicts")
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(SEVERITY)
     assert (TOLERANCE["float64"].rtol, TOLERANCE["float32"].rtol) == (2.0**-30, 2.0**-16)
     assert "2⁻³⁰·|truth| (2⁻¹⁶ in float32)" in page

@@ -99,7 +99,7 @@ def gradcli_command(
       gradcli code "x**2" --at 1,2 --v 1,1
       gradcli map "a*x**2" --points data.csv --at a=2
       gradcli functions softmax
-      gradcli guide verdicts
+      gradcli guide tour
 
     \b
     Environment, where the option is not given:

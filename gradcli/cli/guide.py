@@ -40,7 +40,7 @@ def guide(page: Page = None) -> str | Stream:
     \b
     Examples:
       gradcli guide
-      gradcli guide verdicts
+      gradcli guide tour
     """
     if page is None:
         width = max(map(len, manual.PAGES))

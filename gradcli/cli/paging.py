@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Markdown
+from rich.markdown import CodeBlock, Markdown, TableElement
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
@@ -22,8 +23,9 @@ from gradcli.report.drawing import Screen, in_ascii
 WIDEST = 100
 """Columns of a page on a wide terminal: longer lines of prose are hard to read."""
 
-LESS = "FRX"
-"""Options of less unless LESS is set, as git has them: end on one screen, show colours, leave the text there."""
+LESS = "FRSX"
+"""Options of less unless LESS is set: end on one screen, show colours, scroll to the right of what is wide (rather than
+break tables), and leave the text there."""
 
 NOT_FOUND = 127
 """Exit code of a shell that does not find a command."""
@@ -74,8 +76,19 @@ class _Code(CodeBlock):
         yield code
 
 
+class _Table(TableElement):
+    """A table whose cells keep all that they say, also a word that is wider than they are."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            if isinstance(table, Table):
+                for column in table.columns:
+                    column.overflow = "fold"
+            yield table
+
+
 class _Page(Markdown):
-    elements = Markdown.elements | {"fence": _Code, "code_block": _Code}
+    elements = Markdown.elements | {"fence": _Code, "code_block": _Code, "table_open": _Table}
 
 
 def _page(text: str) -> int:

@@ -70,7 +70,7 @@ class Offered:
         ("gradcli graph x --to m", ["mermaid"]),
         ("gradcli code x --to n", ["numpy"]),
         ("gradcli completion ", ["bash", "zsh", "fish"]),
-        ("gradcli guide ver", ["verdicts"]),
+        ("gradcli guide t", ["tour"]),
         ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
         ("gradcli functions exp softpl", ["softplus"]),
         ('gradcli vjp "x + softm', ["x + softmax("]),

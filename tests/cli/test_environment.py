@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
+from gradcli import guide
 from tests.conftest import Command
-
-README = Path(__file__).parent.parent.parent / "README.md"
 
 
 def test_a_variable_is_the_default_of_its_option(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +106,7 @@ def test_the_values_of_a_function_never_come_from_the_environment(
 
 
 def test_every_variable_is_documented(gradcli: Command) -> None:
-    """In the help, in the README, and nowhere one more."""
+    """In the help, in the guide, and nowhere one more."""
     known = {"GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR", "GRADCLI_DEBUG"}
     assert set(re.findall(r"GRADCLI_\w+", gradcli("--help").out)) == known
-    assert set(re.findall(r"GRADCLI_\w+", README.read_text(encoding="utf-8"))) == known
+    assert set(re.findall(r"GRADCLI_\w+", guide.text("scripting"))) == known

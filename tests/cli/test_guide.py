@@ -45,7 +45,7 @@ def test_a_terminal_shows_a_page_through_the_pager() -> None:
     lines = shown.splitlines()
     assert lines
     assert all(line.startswith(": ") for line in lines)
-    assert max(map(len, lines)) <= COLUMNS + len(": ")
+    assert max(map(len, shown.partition("$ gradcli")[0].splitlines())) <= COLUMNS + len(": ")
     assert re.search(r"^: +What a verdict promises, and what it does not$", shown, re.MULTILINE)
     assert "`" not in shown
     assert "\x1b" not in shown
@@ -53,14 +53,16 @@ def test_a_terminal_shows_a_page_through_the_pager() -> None:
     assert "\x1b" not in on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="cat", TERM="dumb")
 
 
-def test_code_is_not_wrapped() -> None:
-    """Wider than the screen, it is for the pager to show."""
+def test_code_is_not_wrapped_and_cells_are_not_cut_off() -> None:
+    """Wider than the screen, code is for the pager to show; a word in a cell goes on below."""
     from gradcli.cli.paging import rendered
     from gradcli.report.drawing import Screen
 
     wide = "│ " + "a cell  " * 20 + "│"
     assert f"  {wide}\n" in rendered(f"Words.\n\n```console\n$ gradcli\n{wide}\n```\n", Screen(width=40))
     assert "\x1b[1m  $ gradcli" in rendered("```console\n$ gradcli\n```\n", Screen(width=40, color=True))
+    cells = rendered(f"| a | b |\n| - | - |\n| {'word' * 10} | b |\n", Screen(width=30))
+    assert re.sub("[^word]", "", cells) == "word" * 10
     assert "x <= 1" in rendered("x ≤ 1", Screen(width=40, ascii=True))
 
 
