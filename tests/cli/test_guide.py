@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 
 import pytest
 
 from gradcli import guide
-from tests.cli.test_process import imported, on_a_terminal
+from tests.cli.test_process import GRADCLI, imported, on_a_terminal
 from tests.conftest import Command
 
 COLUMNS = 80
@@ -75,6 +77,21 @@ def test_a_pager_that_is_not_there_is_said() -> None:
 def test_a_reader_who_leaves_early_is_no_news() -> None:
     """As one that ends less with q."""
     assert on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="true") == ""
+
+
+def test_an_interrupt_is_for_the_pager() -> None:
+    """Which would else be left alone with the terminal, and fight for it with the shell."""
+    pager = """sh -c 'trap "echo interrupted; exit" INT; echo ready; while :; do sleep 0.1; done'"""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["PAGER"] = pager
+        os.execv(GRADCLI, [GRADCLI, "guide", "verdicts"])
+    shown = b""
+    while b"interrupted" not in shown:
+        shown += os.read(terminal, 65_536)
+        if b"ready" in shown and b"^C" not in shown:
+            os.write(terminal, b"\x03")
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def test_the_guide_imports_neither_torch_nor_sympy() -> None:
