@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradcli import Function
 from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.check.survey import Survey, Wiring
+from gradcli.check.survey import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.program.shapes import infer
@@ -106,9 +106,13 @@ def _alone(text: str, x: float) -> Check:
 
 @pytest.mark.parametrize("name", SINGULAR)
 @settings(max_examples=2, deadline=None)
+@example(seed=61)
 @given(seed=st.integers(0, 2**32))
 def test_no_singular_element_is_missed(name: str, seed: int) -> None:
-    """One element among 33 to 100,000 is where the operation has no derivative: as it is judged alone."""
+    """One element among 33 to 100,000 is where the operation has no derivative: as it is judged alone.
+
+    Beside that, J may have what is worse in its column: NaN in the rows of the other elements, where the truth is 0.
+    """
     text, at, (low, high) = SINGULAR[name]
     generator = np.random.default_rng([seed, len(name)])
     size = int(33 * (3000 if seed % 8 == 1 else 60) ** generator.random())
@@ -119,8 +123,12 @@ def test_no_singular_element_is_missed(name: str, seed: int) -> None:
     assert alone != "agree"
     check = Function(text).vjp({"x": x}, "ones").check
     assert check is not None
-    assert check.verdict == alone
-    assert (place,) in [finding.column for finding in check.findings]
+    worse = [finding for finding in check.findings if finding.verdict != alone]
+    if worse:
+        assert all((f.verdict, f.column) == ("nan-trap", (place,)) and f.row != (place,) for f in worse)
+        assert check.findings_count == min(size - 1, MOST_ODD) + 1, "the element itself is among them"
+    else:
+        assert (check.verdict, check.findings[0].column) == (alone, (place,))
 
 
 @pytest.mark.parametrize("name", ["relu", "floor", "log", "amax", "clamp"])
