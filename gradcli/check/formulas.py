@@ -1,8 +1,9 @@
 """A formula is confirmed against the reference at sampled entries, or it is not shown.
 
-First at the point itself.  Where that would take too long (a sum over a million elements) or where the function has no
-derivative, on a probe: the same Program at smaller sizes and ordinary values.  The formula knows large sizes only as
-symbols, so it is the same formula there.
+First at the point itself.  Where that would take too long (a sum over a million elements), where the function has no
+derivative, or where a tie or the end of a domain is met, at which a formula by cases takes one of them: on a probe, the
+same Program at smaller sizes and ordinary values.  The formula knows large sizes only as symbols, so it is the same
+formula there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sympy import Expr
 from gradcli.check.context import Point, unravel
 from gradcli.check.judge import Evidence
 from gradcli.check.summary import MAX_FINDINGS
+from gradcli.check.survey import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of
@@ -129,14 +131,24 @@ def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
         compared = _compare(derivative, _known(point, derivative, evidence), derivative.sizes)
     except NotImplementedError:
         return ""
-    return compared.refuted if compared else ""
+    return compared.refuted if compared and not (compared.refuted and _meets_cases(point)) else ""
+
+
+def _meets_cases(point: Point) -> bool:
+    """Whether branches or extremes tie at the point, or a domain ends, as far as floats tell.
+
+    The derivative may exist there and not be that of the case which the formula takes: relu(where(x != 0, 0, x)) is 0
+    everywhere.  So such a point refutes no formula.
+    """
+    found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
+    return found is None or bool(found.spots or found.unknown)
 
 
 def _confirm(point: Point, derivative: Derivative, known: Known | None, ask: Ask) -> Confirmation:
     is_zero = all(expression == 0 for _, expression in derivative.cases)
     if known is not None:
         compared = _compare(derivative, known, derivative.sizes, zeros_count=is_zero)
-        if compared is not None:
+        if compared is not None and not (compared.refuted and _meets_cases(point)):
             return compared
     for shapes, sizes in _probes(point, derivative):
         for seed, box in enumerate(BOXES * 3):

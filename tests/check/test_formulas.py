@@ -1,0 +1,49 @@
+"""Formulas at points where their cases meet: the reference refutes what is wrong, and no formula by cases for a tie."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import sympy
+
+from gradcli import Function
+from gradcli.check.context import Point
+from gradcli.check.formulas import confirm
+from gradcli.check.judge import Evidence
+from gradcli.language.grammar import parse
+from gradcli.reference.duals import Reference
+from gradcli.symbolic.derivative import differentiate
+
+CONDITIONS = ("x == 0", "x**3 != 0", "x >= 0", "x**2 <= 0")
+CASES = ("0", "x", "-sin(x)")
+
+
+@pytest.mark.parametrize("outer", ["relu({})", "abs({})", "{}"])
+def test_no_formula_is_called_wrong_where_its_cases_meet(outer: str) -> None:
+    """It takes one of them there; what torch has of a tie is judged on its own."""
+    for condition, first, second in itertools.product(CONDITIONS, CASES, CASES):
+        text = outer.format(f"where({condition}, {first}, {second})")
+        for check in (Function(text).jvp({"x": 0}, {"x": 1}).check, Function(text).vjp({"x": 0}).check):
+            assert check is not None
+            assert not [finding for finding in check.findings if finding.torch is None], text
+
+
+def test_a_tie_that_torch_has_right_agrees() -> None:
+    """The formula would say 1, as the branch that is met has the slope 1."""
+    answer = Function("relu(where(x**3 != 0, 0, x))").jvp({"x": 0}, {"x": 1})
+    assert (float(answer.jvp), answer.symbolic) == (0.0, None)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+@pytest.mark.parametrize("at", [0.0, 1.0])
+def test_a_wrong_formula_is_refuted_at_a_tie_too(at: float) -> None:
+    """By its values elsewhere."""
+    x = sympy.Symbol("x", real=True)
+    right, wrong = (Point.of(parse(text), {x: ()}, {"x": np.asarray(at)}) for text in ("relu(x)", "relu(2*x)"))
+    plan = Reference(right.program, right.shapes, right.inputs).plan([(x, 0)], None)
+    evidence = Evidence([(x, 0)], plan.run(64).columns, None, 64)
+    assert confirm(right, differentiate(right.program, right.shapes, x), evidence).holds
+    assert confirm(right, differentiate(wrong.program, wrong.shapes, x), evidence).refuted
