@@ -102,7 +102,7 @@ class Tape:
         self.outcomes: list[Outcome] = []
         self._made: list[_Made] = []
         self._moves: list[bool] = []
-        self._slopes: dict[tuple[Node, int], Node | None] = {}
+        self._factors: dict[tuple[Node, int], tuple[Node, ...]] = {}
         self._inverses: dict[tuple[Node, ...], list[Node]] = {}
         self._means: dict[tuple[Node, ...], Node] = {}
         self._constants: dict[Atom, Node] = {}
@@ -228,25 +228,27 @@ class Tape:
 
     def _passed(self, n: Node, k: int, adjoint: Adjoint) -> Adjoint | None:
         """What a node passes on to its k-th parent, None for nothing."""
-        slope = self._slope(n, k)
-        if slope is None:
-            return adjoint
-        outcome = self.outcomes[slope]
-        if not isinstance(outcome, Undefined) and outcome == 0 and not self._moves[slope]:
-            return None
-        node = self.elementwise(_PRODUCT, (adjoint.node, slope))
-        return Adjoint(node, adjoint.size.through(outcome))
+        for slope in self._factors_of(n, k):
+            outcome = self.outcomes[slope]
+            if not isinstance(outcome, Undefined) and outcome == 0 and not self._moves[slope]:
+                return None
+            adjoint = Adjoint(self.elementwise(_PRODUCT, (adjoint.node, slope)), adjoint.size.through(outcome))
+        return adjoint
 
-    def _slope(self, n: Node, k: int) -> Node | None:
-        """The node of the slope of a node by its k-th parent, None for 1."""
-        if (n, k) not in self._slopes:
+    def _factors_of(self, n: Node, k: int) -> tuple[Node, ...]:
+        """The slope of a node by its k-th parent as the numbers that torch multiplies by, one after the other."""
+        if (n, k) not in self._factors:
             call = self._made[n].call
-            is_alone = call is not None and call.op.kind is Kind.ELEMENTWISE
-            self._slopes[n, k] = self._slope_of(call, n, k) if call and is_alone else self._slope_in_list(n, k)
-        return self._slopes[n, k]
+            if call is not None and call.op.kind is Kind.MATRIX:
+                self._factors[n, k] = self._slope_in_matrix(call, n, k)
+            else:
+                is_alone = call is not None and call.op.kind is Kind.ELEMENTWISE
+                slope = self._slope_of(call, n, k) if call and is_alone else self._slope_in_list(n, k)
+                self._factors[n, k] = () if slope is None else (slope,)
+        return self._factors[n, k]
 
     def _slope_of(self, call: Call, n: Node, k: int) -> Node | None:
-        """By torch's formula, with what rounding inside of it may do where it is not known."""
+        """By torch's formula, with what rounding inside of it may do where it is not known; None for 1."""
         name, parents = call.op.name, self._made[n].parents
         operands = [self.outcomes[m] for m in parents]
         if name in ("add", "sub", "neg"):
@@ -276,7 +278,7 @@ class Tape:
         return None if not isinstance(chosen, Undefined) and chosen == 1 else self.leaf(chosen, moves=False)
 
     def _slope_in_list(self, n: Node, k: int) -> Node | None:
-        """That of a sum, a product, an extreme, a statistic, or a function of a matrix."""
+        """That of a sum, a product, an extreme, or a statistic."""
         made = self._made[n]
         parents, call = made.parents, made.call
         outcomes = [self.outcomes[m] for m in parents]
@@ -288,13 +290,6 @@ class Tape:
             case "amax" | "amin":
                 trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
                 return self._choice(trouble or Extreme(outcomes, largest=made.name == "amax").slope(k))
-            case "det":
-                return self._cofactor(n, *divmod(k, made.order))
-            case "inv" if call:
-                (i, j), (p, q), order = divmod(made.place, made.order), divmod(k, made.order), made.order
-                inverse = self._inverse(call, parents, order)
-                product = self.elementwise(_PRODUCT, (inverse[i * order + p], inverse[q * order + j]))
-                return self.elementwise(_NEGATIVE, (product,))
             case "logsumexp" | "var" | "std" if call:
                 return self.run(_in_list(call, len(parents)), (parents[k], n, self._mean(parents)))
             case "sum":
@@ -307,15 +302,19 @@ class Tape:
             self._means[members] = self.elementwise(_QUOTIENT, (self.sum(members), size))
         return self._means[members]
 
-    def _cofactor(self, n: Node, row: int, column: int) -> Node:
-        """By the inverse; of a singular matrix, which has none, by its minors."""
+    def _slope_in_matrix(self, call: Call, n: Node, k: int) -> tuple[Node, ...]:
+        """That of det is (g*det(A))*inv(A), of a singular matrix its minor; that of inv is inv(A)*(g*inv(A))."""
         made = self._made[n]
-        inverse = self._inverse(_INVERSE, made.parents, made.order)[column * made.order + row]
-        outcome = self.outcomes[inverse]
-        if isinstance(outcome, Undefined) or exists(outcome) or made.order > MOST_MINORS:
-            return self.elementwise(_PRODUCT, (n, inverse))
-        minor = whole_lists.cofactor([self.outcomes[m] for m in made.parents], made.order, row, column)
-        return self._append(minor, _Made("minor", made.parents))
+        order, (row, column) = made.order, divmod(k, made.order)
+        inverse = self._inverse(_INVERSE, made.parents, order)
+        if call.op.name == "inv":
+            i, j = divmod(made.place, order)
+            return inverse[column * order + j], self.elementwise(_NEGATIVE, (inverse[i * order + row],))
+        outcome = self.outcomes[inverse[column * order + row]]
+        if isinstance(outcome, Undefined) or exists(outcome) or order > MOST_MINORS:
+            return n, inverse[column * order + row]
+        minor = whole_lists.cofactor([self.outcomes[m] for m in made.parents], order, row, column)
+        return (self._append(minor, _Made("minor", made.parents)),)
 
     def run(self, program: Program, nodes: Sequence[Node]) -> Node:
         """What an elementwise Program gives on these variables."""

@@ -64,6 +64,19 @@ def test_a_cosine_of_two_shapes_is_that_of_their_broadcast() -> None:
     assert _checked("vjp", "cosine_similarity(a, b, dim=0)", {"a": 1, "b": "3,4"}).verdict == "agree"
 
 
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("det(sin(A))**2", {"A": "[[1e-12, 2e-12], [-3e-12, 1.5e-12]]"}),
+        ("det(A)**2", {"A": "[[3e-12, 1e-12], [2e-12, -1e-12]]"}),
+        ("sum(inv(A)*c)", {"A": "[[1e-12, 0], [0, 1e12]]", "c": 1e-34}),
+    ],
+)
+def test_what_underflows_in_the_order_of_torchs_own_products_is_lost(text: str, at: dict[str, Any]) -> None:
+    """That of det is (g*det(A))*inv(A), and that of inv is inv(A)*(g*inv(A)), both transposed."""
+    assert _checked("grad", text, at, "float32").verdict == "inaccurate"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_torch_is_never_called_wrong_where_it_rounds(seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""
