@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand
+from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.indexing import Shape
-from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.shapes import count_of, infer
+from gradcli.language.program.wengert import Atom, Builder, Line, Program
 from gradcli.results import Array
 
 
@@ -40,6 +40,7 @@ class Point:
     def of(cls, typed: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
         """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
         variables = {symbol: shapes[symbol] for symbol in typed.variables}
+        typed = _with_corrections_bounded(typed, variables)
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
         primitive, source = typed.primitive, typed
         typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
@@ -50,6 +51,22 @@ class Point:
     def rows(self) -> int:
         """The number of elements of y."""
         return math.prod(self.shapes.get(self.program.output, ()))
+
+
+def _with_corrections_bounded(program: Program, variables: Mapping[Atom, Shape]) -> Program:
+    """The same with variances of no more correction than elements, as torch divides by max(0, count - correction)."""
+    if not any("correction" in line.call.op.statics for line in program.lines):
+        return program
+    shapes = infer(program, variables, bounded=False)
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        statics = dict(zip(line.call.op.statics, line.call.statics, strict=True))
+        if "correction" in statics:
+            count = count_of(shapes.get(line.call.operands[0], ()), statics["dim"])
+            statics["correction"] = min(statics["correction"], count)
+        return builder.emit(line.call.op.name, operands, line.span, tuple(statics.values()))
+
+    return rewritten(program, write, shares=True).program
 
 
 @dataclass(frozen=True)

@@ -291,6 +291,15 @@ HONEST = [
 ]
 
 
+@pytest.mark.parametrize("text", ["var(x, correction=3)", "std(x, correction=2)", "sum(x/var(2*x, correction=2.5))"])
+def test_no_more_elements_than_the_correction_have_no_variance(text: str) -> None:
+    """Torch divides by max(0, count - correction), and its backward pass by count - correction."""
+    for answer in (Function(text).grad({"x": "1,2"}), Function(text).jvp({"x": "1,2"}, {"x": "1,0"})):
+        assert answer.check is not None
+        assert answer.check.verdict == "undefined", answer.check.findings
+        assert "has no value here" in answer.check.findings[0].note
+
+
 @pytest.mark.parametrize(("text", "x", "verdict"), HONEST, ids=[f"{text} at {x}" for text, x, _ in HONEST])
 def test_verdicts_that_were_once_wrong(text: str, x: Any, verdict: str) -> None:
     """Decimals, constants, saturation, underflow, undone kinks, exact quotients."""
