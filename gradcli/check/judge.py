@@ -202,7 +202,7 @@ class _Judge:
             if targets:
                 found = self.reference.plan(directions, evidence.rows).run(bits)
         unequal = explained(self.point, evidence.rows, wrong, self.torch.dtype, self.tolerance)
-        entries += at_jumps(self.reference, unequal, self.tolerance, self.torch.dtype)
+        entries += at_jumps(self.reference, unequal, [one for one, _ in wrong], self.tolerance, self.torch.dtype)
         return entries + classify_singularities(self.reference, missing, self.tolerance, self.torch.dtype)
 
 

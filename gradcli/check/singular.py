@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+import sympy
 from flint import arb
 
 from gradcli.check.compare import compare
@@ -28,6 +30,8 @@ from gradcli.check.sides import (
     smooth,
 )
 from gradcli.check.target import ReferenceValues, Target
+from gradcli.language.program.expansion import rewritten
+from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.duals import Direction, Plan, Reference
@@ -39,6 +43,8 @@ MOST_WORK = 6_000
 
 MOST_SIDES = 60_000
 """Ball operations of the looks from the left and from the right, one input after the other."""
+
+_JUMP = Undefined("jump", "", decided=True)
 
 WHOLE = "whether that is so of the whole function"
 """What was not looked at."""
@@ -97,37 +103,83 @@ def _around_at(
     return entries, waiting
 
 
-def at_jumps(reference: Reference, entries: Sequence[Entry], tolerance: Tolerance, dtype: str) -> list[Entry]:
-    """The entries, where a value that disagrees is `kink` if torch gives the value beside a jump, as atan2 at -0.0.
+def at_jumps(
+    reference: Reference, entries: Sequence[Entry], targets: Sequence[Target], tolerance: Tolerance, dtype: str
+) -> list[Entry]:
+    """The entries, where what disagrees is `kink` if torch takes the other side of a jump, as atan2 at -0.0.
 
     Args:
         reference: The function at the point, where no zero has a sign.
         entries: What was decided.
-        tolerance: For torch's number and the value on that side.
+        targets: The numbers that they are of.
+        tolerance: For torch's number and the one on that side.
         dtype: Of torch.
     """
-    return [
-        one if one.verdict != "disagree" or one.variable is not None else _beside(reference, one, tolerance, dtype)
-        for one in entries
-    ]
+    if all(entry.verdict != "disagree" for entry in entries):
+        return list(entries)
+    wrong = {(target.variable, target.column, target.row): target for target in targets}
+    turned = _turned(reference)
+    found = []
+    for entry in entries:
+        if entry.verdict == "disagree":
+            target = wrong[entry.place]
+            is_beside = target.variable is None and _is_beside(reference, target, tolerance, dtype)
+            if is_beside or (turned is not None and _is_of(turned, target, tolerance, dtype)):
+                noun = f"the {target.noun} on one side"
+                note = f"a discontinuity: torch gives {shown_number(entry.torch)}, {noun}, by the sign of a 0"
+                entry = replace(entry, verdict="kink", note=note, proven=False)  # noqa: PLW2901
+        found.append(entry)
+    return found
 
 
-def _beside(reference: Reference, entry: Entry, tolerance: Tolerance, dtype: str) -> Entry:
-    target = Target(None, -1, entry.row, -1, entry.torch)
-    prepared = planned(reference, [Missing(target, Undefined("jump", "", decided=True), frozenset((entry.row,)))])
+def _is_beside(reference: Reference, target: Target, tolerance: Tolerance, dtype: str) -> bool:
+    """Whether an element of y tends to torch's number on a way to the point."""
+    prepared = planned(reference, [Missing(target, _JUMP, frozenset((target.row,)))])
     if prepared is None or prepared[0].work > MOST_WORK:
-        return entry
+        return False
     neighborhood = Neighborhood(prepared[0], BITS[0])
-    for way in map(_seen, neighborhood.around()):
-        ball = neighborhood.limit(way, lambda sight: sight.values[entry.row]).ball
-        with precision(BITS[0]):
-            found = None if ball is None else compare(target, ball, tolerance, dtype, is_last=True)
-        if found is not None and found.verdict == "agree":
-            note = (
-                f"a discontinuity: torch gives {shown_number(entry.torch)}, the value on one side, by the sign of a 0"
-            )
-            return replace(entry, verdict="kink", note=note, proven=False)
-    return entry
+    limits = (
+        neighborhood.limit(_seen(way), lambda sight: sight.values[target.row]).ball for way in neighborhood.around()
+    )
+    return any(ball is not None and _is_met(target, ball, tolerance, dtype) for ball in limits)
+
+
+def _is_of(turned: Reference, target: Target, tolerance: Tolerance, dtype: str) -> bool:
+    """Whether torch's number is that of the function with its angles on the other side of their cut."""
+    rows = (target.row,) if target.weights is None else np.flatnonzero(target.weights).tolist()
+    prepared = planned(turned, [Missing(target, _JUMP, frozenset(rows))])
+    if prepared is None:
+        return False
+    plan, (own,) = prepared
+    found = ReferenceValues(plan.run(BITS[0]))
+    with precision(BITS[0]):
+        truth = own.target.truth(found)
+        return not isinstance(truth, Undefined) and _is_met(target, truth, tolerance, dtype)
+
+
+def _is_met(target: Target, ball: Ball, tolerance: Tolerance, dtype: str) -> bool:
+    with precision(BITS[0]):
+        found = compare(target, ball, tolerance, dtype, is_last=True)
+    return found is not None and found.verdict == "agree"
+
+
+def _turned(reference: Reference) -> Reference | None:
+    """The function where each angle on the cut is -pi, as torch has it where a 0 has a sign; None without angles."""
+    if not any(line.call.op.name == "atan2" for line in reference.program.lines):
+        return None
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        found = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+        if line.call.op.name != "atan2":
+            return found
+        is_on_cut = builder.emit("eq", (operands[0], sympy.S.Zero), line.span)
+        turn = builder.emit("mul", (sympy.Integer(-2), found), line.span)
+        chosen = builder.emit("where", (is_on_cut, turn, sympy.S.Zero), line.span)
+        return builder.emit("add", (found, builder.emit("detach", (chosen,), line.span)), line.span)
+
+    program = rewritten(reference.program, write, shares=True).program
+    inputs = {str(x): reference.inputs[x].reshape(reference.shapes[x]) for x in program.variables}
+    return Reference(program, {x: reference.shapes[x] for x in program.variables}, inputs)
 
 
 def _affordable(reference: Reference, missing: Sequence[Missing]) -> tuple[Plan | None, list[Missing], list[Missing]]:

@@ -72,6 +72,11 @@ def _round(x: Ball) -> Ball:
     return nearest - 1 if tie and not (nearest / 2).is_integer() else nearest
 
 
+def _angle(y: Ball, x: Ball) -> Ball:
+    """The angle of (x, y), which the origin has not."""
+    return arb.nan() if x == 0 and y == 0 else arb.atan2(y, x)
+
+
 def _lgamma(x: Ball) -> Ball:
     return x.lgamma() if x > 0 else abs(x.gamma()).log()
 
@@ -126,7 +131,7 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     sympy.asin: arb.asin,
     sympy.acos: arb.acos,
     sympy.atan: arb.atan,
-    sympy.atan2: arb.atan2,
+    sympy.atan2: _angle,
     sympy.sinh: arb.sinh,
     sympy.cosh: arb.cosh,
     sympy.tanh: arb.tanh,

@@ -287,6 +287,44 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
     assert "torch gives -3.141592653589793, the value on one side, by the sign of a 0" in check.findings[0].note
 
 
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("x*atan2(y, -1)", {"x": 3, "y": -0.0}),
+        ("sum(x*atan2(y, -1))", {"x": "3,4", "y": "-0.0,2"}),
+        ("atan2(0*y, -1)", {"y": -2}),
+        ("exp(atan2(-(y - y), x))", {"y": 3, "x": -2}),
+        ("x*atan2(y, -1) + atan2(-y, -1)", {"x": 1.5, "y": -0.0}),
+    ],
+)
+def test_torch_takes_a_side_by_the_sign_of_a_zero_that_the_reals_have_not(text: str, at: dict[str, Any]) -> None:
+    """Of an input, or of what is 0 on the way; in the value, and in derivatives that it is a factor of."""
+    check = Function(text).grad(at).check
+    assert check is not None
+    assert check.verdict == "kink"
+    assert "by the sign of a 0" in check.findings[0].note
+
+
+@pytest.mark.parametrize("text", ["atan2(y, y)", "asinh(atan2(y, y))", "atan2(y, -y**2)", "atan2(y, x)", "atan(1/y)"])
+@pytest.mark.parametrize("zero", ["0", "-0.0"])
+def test_there_is_no_angle_at_the_origin(text: str, zero: str) -> None:
+    """Torch gives one of 0, pi and -pi by the signs of two zeros, the function of reals has none."""
+    at = {name: zero for name in "xy" if name in text}
+    check = Function(text).grad(at).check
+    assert check is not None
+    assert check.verdict == "undefined"
+    assert "has no value here" in check.findings[0].note
+
+
+def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
+    """It is on neither side."""
+    program = parse("atan2(y, -1)")
+    point = Point.of(program, {program.variables[0]: ()}, {"y": np.array(0.0)})
+    for planted, verdict in ((3.0, "disagree"), (np.pi, "agree"), (-np.pi, "kink")):
+        check = judge(point, Torch("float64", np.array(planted), None), ()).check
+        assert check.verdict == verdict
+
+
 def test_a_limit_that_is_inferred_refutes_nothing() -> None:
     """No truth that is not proven makes torch's number wrong, here one that is planted; it is shown beside it."""
     text = "where(x >= 1, exp(x), exp(1)*x)"
