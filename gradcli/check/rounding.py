@@ -73,7 +73,8 @@ def _excused(point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Bac
     forward = _Columns(point, rows, targets, dtype)
     faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
     sound = _Back(point, targets, dtype, faulty=False) if faults else None
-    is_along = STEP in point.program.names and any(line.call.op.computed_along for line in back.source.lines)
+    is_along = point.tangent_of is not None or STEP in point.program.names
+    is_along = is_along and any(line.call.op.computed_along for line in back.source.lines)
     through = _Back(point, targets, dtype, along=True) if is_along else back
     found = []
     told = ": " + " and ".join(faults)  # once, as it is the same of all entries

@@ -110,7 +110,8 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
         p = least * generator.uniform(0.5, 2)
         at = {"p": float(generator.choice([p, 1 - p])), "t": generator.uniform()}
         u = {name: generator.uniform(-1, 1) for name in at}
-        for answer in (function.hessian(at), function.jvp(at, u), function.hvp(at, {"p": u["p"]}), function.grad(at)):
+        of_u = (function.jvp(at, u), function.hvp(at, u), function.hvp(at, {"p": u["p"]}), function.hvp(at, {"t": 1}))
+        for answer in (function.hessian(at), function.grad(at), *of_u):
             assert answer.check is not None
             assert answer.check.verdict in ("agree", "inaccurate"), (at, answer.check.findings)
 

@@ -26,7 +26,9 @@ def _loss(name: str, doc: str, meaning: str, example: str, *more: str, **fields:
 
 _STEP, _LEAST = "(input - detach(input))", "9.999999960041972e-13"
 _AT = "(-(target*log(detach(input)) + (1 - target)*log(1 - detach(input))))"
-"""Of the binary cross entropy: a step from the point, torch's bound of a denominator, and the rest of the value."""
+_CURVED = f"{_STEP}**2*detach((input**2 - 2*input*target + target)/((input + 1e-12)*(1 - input + 1e-12))**2)/2"
+"""Of the binary cross entropy: a step from the point, torch's bound of a denominator, the rest of the value, and the
+second derivative by the input."""
 
 ROWS = (
     _loss("mse_loss", "the mean squared error", "(input - target)**2", "x=1,2 t=0,1"),
@@ -57,9 +59,9 @@ ROWS = (
         in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
         domain="0 < input < 1",
         computed=f"{_AT} + {_STEP}*detach((input - target)/maximum((1 - input)*input, {_LEAST}))"
-        f" + {_STEP}**2*detach((input**2 - 2*input*target + target)/((input + 1e-12)*(1 - input + 1e-12))**2)/2"
-        f" - {_STEP}*(target - detach(target))/detach(maximum((1 - input)*input, 1e-12))",
-        computed_along=f"{_AT} + {_STEP}*detach((input - target)/((input + 1e-12)*(1 - input + 1e-12)))",
+        f" + {_CURVED} - {_STEP}*(target - detach(target))/detach(maximum((1 - input)*input, 1e-12))",
+        computed_along=f"{_AT} + {_STEP}*detach((input - target)/((input + 1e-12)*(1 - input + 1e-12)))"
+        f" + {_CURVED} - {_STEP}*(target - detach(target))*detach(1/input + 1/(1 - input))",
         fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
         caveat="torch takes the logarithms no lower than -100",
     ),

@@ -77,8 +77,8 @@ class Op:
             of a reduction also from the `size` and the `center`, the mean, of what it takes in; empty where the
             derivative of the meaning loses the same digits.
         computed: The definition as torch computes it, where the meaning would overflow or lose other digits.
-        computed_along: The same where torch goes back through its backward pass, for the derivative along a direction;
-            empty where that is the same.
+        computed_along: The same where torch goes back through its backward pass along a direction; of a second
+            derivative, what the slope by another operand adds, as torch's mixed slopes may differ. Empty if the same.
         error: Relative error of torch's derivative, where it is more than that of a few roundings.
         fault: Why that is so, or what else torch's derivative is known to do.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
