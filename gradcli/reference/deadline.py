@@ -22,12 +22,13 @@ LOOKS = 2.0
 class _Limit:
     """When the thread's time ends, and until when on the wall clock, which is quick to read, it cannot have ended.
 
-    `seconds` is how long it was.
+    `seconds` is how long it was, and `looks` what is left of it for looks around points.
     """
 
     end: float
     look: float
     seconds: float
+    looks: float
 
 
 _LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
@@ -52,14 +53,20 @@ def time_limit() -> Iterator[None]:
 
 @contextmanager
 def looks_limit() -> Iterator[None]:
-    """Run a block with the limit of `LOOKS`, within the limit that it is inside of."""
-    around, own = _LIMIT.get(), _limit_of(LOOKS)
-    with _limited(own if around is None or own.end < around.end else around):
-        yield
+    """Run a block with what is left of `LOOKS`, which all looks within one limit share, and of that limit."""
+    around, start = _LIMIT.get(), time.thread_time()
+    own = _limit_of(LOOKS if around is None else around.looks)
+    own.seconds = LOOKS
+    try:
+        with _limited(own if around is None or own.end < around.end else around):
+            yield
+    finally:
+        if around is not None:
+            around.looks -= time.thread_time() - start
 
 
 def _limit_of(seconds: float) -> _Limit:
-    return _Limit(time.thread_time() + seconds, time.monotonic() + seconds, seconds)
+    return _Limit(time.thread_time() + seconds, time.monotonic() + seconds, seconds, LOOKS)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from typing import Any
@@ -144,3 +145,15 @@ def test_the_work_of_long_texts_that_is_over_the_budget_is_not_asked_for_again(m
         assert "budget" in str(found.notes)
         counts.append(len(calls))
     assert counts[0] == counts[1] < 500
+
+
+def test_the_rows_of_a_hessian_share_the_limit_of_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as there are: not one limit each."""
+    monkeypatch.setattr(deadline, "LOOKS", 0.05)
+    before = time.thread_time()
+    with deadline.time_limit():
+        for _ in range(8):
+            with contextlib.suppress(deadline.OverTimeError), deadline.looks_limit():
+                while True:
+                    deadline.require_time()
+    assert time.thread_time() - before < 0.2
