@@ -24,7 +24,7 @@ from gradcli.check.survey import Survey, Wiring
 from gradcli.check.target import ReferenceValues, Target
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Columns, Direction, Found, OverBudgetError, Reference
+from gradcli.reference.duals import BUDGET, Columns, Direction, Found, OverBudgetError, Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import Check
 
@@ -104,7 +104,8 @@ class _Judge:
         if survey.entries == 0:
             return Part(0, (), "all", ("there are no entries to check",)), None
         too_much = None
-        for selection in selections(survey):
+        is_long = len(self.reference.program.lines) > BUDGET  # even one entry takes all of its lines
+        for selection in () if is_long else selections(survey):
             if (asked := self._asked(selection)) == too_much:
                 continue
             try:

@@ -85,7 +85,8 @@ class Text:
         """The values of the function's own names, and those of names that the loss alone has."""
         from gradcli.questions.loss import split
 
-        snippet = read(self.expression, given=frozenset(at or {}) & SHADOWABLE)
+        given = frozenset(at or {}) & SHADOWABLE
+        snippet = read(self.expression, given=given) if given else self._snippet
         return split(loss, at or {}, (*snippet.program.names, *snippet.values))
 
     def _points(
