@@ -5,14 +5,16 @@ What each command answers, by group, and every option once, with the commands th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup
 from typer.main import get_command
 
+from gradcli import options
 from gradcli.cli.app import app
 from gradcli.cli.command_groups import GROUPS
+from gradcli.options import Kind, Option
 from tests import generated
 
 PAGE = generated.GUIDE / "reference.md"
@@ -32,7 +34,7 @@ def reference() -> str:
             f"- **`gradcli {_usage(name, command)}`** {_text(command.commands[name].help or '')}\n" for name in group
         ]
         parts.append(f"**{title}**\n\n{''.join(items)}")
-    rows = [f"| {said} | {_of(owners, names)} | {text} |\n" for (said, text), owners in _options(command).items()]
+    rows = [f"| {said} | {_of(owners, names)} | {text} |\n" for (said, text), owners in _options(names).items()]
     return "\n".join([*parts, f"| option | of | says |\n| --- | --- | --- |\n{''.join(rows)}"])
 
 
@@ -46,26 +48,23 @@ def _text(help_text: str) -> str:
     return " ".join(help_text.partition("\b")[0].split())
 
 
-def _options(group: TyperGroup) -> Mapping[tuple[str, str], Sequence[str]]:
-    """The commands that have an option, by how it is given and what it says."""
+def _options(names: Sequence[str]) -> Mapping[tuple[str, str], Sequence[str]]:
+    """The commands that have an option, by how it is given and what it says, in the order of the helps."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name in group.list_commands(typer.Context(group)):
-        context = typer.Context(group.commands[name])
-        for option in group.commands[name].params:
-            if isinstance(option, TyperOption):
-                found.setdefault((_said(option, context), _cell(" ".join(_sentences(option)))), []).append(name)
+    for name in names:
+        for option in options.typed(name):
+            default = f" Default: {option.default}." if _has_default(option) else ""
+            found.setdefault((_said(option), _cell(option.help + default)), []).append(name)
     return found
 
 
-def _said(option: TyperOption, context: typer.Context) -> str:
-    metavar = "" if option.is_flag else f" {option.make_metavar(context)}"
-    return ", ".join(f"`{_cell(word + metavar)}`" for word in sorted(option.opts, key=len))
+def _said(option: Option) -> str:
+    value = f"<{'|'.join(option.choices)}>" if option.choices else option.metavar
+    return ", ".join(f"`{_cell(flag + (f' {value}' if value else ''))}`" for flag in sorted(option.flags, key=len))
 
 
-def _sentences(option: TyperOption) -> Iterator[str]:
-    yield option.help or ""
-    if option.show_default and option.default is not None and not option.is_flag:
-        yield f"Default: {option.default}."
+def _has_default(option: Option) -> bool:
+    return option.default is not None and option.kind is not Kind.SWITCH
 
 
 def _of(owners: Sequence[str], names: Sequence[str]) -> str:

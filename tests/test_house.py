@@ -16,6 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 ALLOWED = {
     "errors": set(),
+    "options": set(),
     "results": {"results"},
     "collector": set(),
     "typesetting": set(),
@@ -46,10 +47,11 @@ ALLOWED = {
     "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report", "typesetting"},
     "files": {"errors", "results", "language", "files", "signals"},
-    "requests": {"errors", "results", "function", "files", "requests"},
+    "requests": {"errors", "options", "results", "function", "files", "requests"},
     "cli": {
         "",
         "errors",
+        "options",
         "results",
         "language",
         "function",

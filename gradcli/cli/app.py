@@ -17,19 +17,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import (
-    batch,
-    check,
-    code,
-    derivatives,
-    explain,
-    functions,
-    graph,
-    guide,
-    mapping,
-    second_order,
-    usage_errors,
-)
+from gradcli.cli import batch, derivatives, functions, guide, mapping, usage_errors, views
 from gradcli.cli.coloring import typed
 from gradcli.cli.command_groups import GroupedCommands
 from gradcli.cli.completion import completion_command as completion
@@ -57,12 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 derivatives.register(app)
-second_order.register(app)
-derivatives.register_eval(app)
-check.register(app)
-explain.register(app)
-graph.register(app)
-code.register(app)
+views.register(app)
 batch.register(app)
 mapping.register(app)
 functions.register(app)

@@ -1,143 +1,116 @@
-"""A command on a function: the options that such commands share, and what they say, in one place.
-
-The body of a command has its own options only; `add` puts the shared ones around them, reads them, and writes the
-answer in the format asked for.
-"""
+"""A command on a function: the options that the table has for it are read, it answers, and the answer is written."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gradcli import options
+from gradcli.cli.completion import suggestions
 from gradcli.cli.expression import ExpressionCommand
-from gradcli.cli.options import (
-    At,
-    Color,
-    ColorOption,
-    Digits,
-    DtypeOption,
-    Expression,
-    Format,
-    FormatOption,
-    Json,
-    NoCheck,
-    OutputFile,
-    RequireAll,
-    Strict,
-    Wrt,
-    function_of,
-    inputs,
-    names,
-    read,
-    require_check,
-)
-from gradcli.cli.output import Output, manner, output
+from gradcli.cli.output import Output, OutputOptions, manner, output
+from gradcli.cli.parameters import signed
+from gradcli.cli.words import arguments, read_expression
+from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
     from gradcli.files import Files
     from gradcli.function import Function
-    from gradcli.results import Answer, Array, Source
+    from gradcli.results import Answer, Source
 
-_BEFORE: Mapping[str, tuple[Any, Any]] = {"expression": (Expression, inspect.Parameter.empty), "at": (At, None)}
-
-_AFTER: Mapping[str, tuple[Any, Any]] = {
-    "wrt": (Wrt, None),
-    "dtype": (DtypeOption, None),
-    "format": (FormatOption, Format.table),
-    "json": (Json, False),
-    "color": (ColorOption, Color.auto),
-    "digits": (Digits, None),
-    "output": (OutputFile, None),
-    "no_check": (NoCheck, False),
-    "strict": (Strict, False),
-    "require_all": (RequireAll, False),
-}
-"""The shared options behind those of the command, with their defaults."""
+Expression = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPR",
+        show_default=False,
+        autocompletion=suggestions.expression,
+        help='The function, such as "x**2"; variables are its free names. '
+        "@FILE reads it from a file, @- from standard input.",
+    ),
+]
 
 
 @dataclass(frozen=True)
-class CommonOptions:
-    """What the shared options say.
+class CommandLine:
+    """What a command line says.
 
     Attributes:
+        command: Its name.
         function: The function of EXPR.
-        at: The values, text or arrays.
-        wrt: The variables to differentiate by, if the command has the option and it was given.
-        dtype: Of the computation, if it was given.
-        check: Whether to compare with the reference.
-        form: The format that the answer will be written in.
-        files: Where values of further options may be.
+        arguments: Those of the question that were given, by the keywords of `Function`.
+        presentation: The options of how the answer is shown.
+        shown: What they come to: the format, the colours, the file.
+        files: Where values may be, of which standard input is read once.
     """
 
+    command: str
     function: Function
-    at: Mapping[str, str | Array]
-    wrt: Sequence[str] | None
-    dtype: Literal["float64", "float32"] | None
-    check: bool
-    form: Format
+    arguments: Mapping[str, Any]
+    presentation: Mapping[str, Any]
+    shown: OutputOptions
     files: Files
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """Those that every derivative takes, as keyword arguments."""
-        return {"wrt": self.wrt, "dtype": self.dtype, "check": self.check}
+    def answer(self) -> Answer | Source:
+        """What the command answers."""
+        from gradcli.requests.asking import ask
 
-    def value(self, word: str | None, option: str) -> str | Array | None:
-        """The value of a further option: behind `@` the array of a file, else its text."""
-        return None if word is None else read(word, option, self.files)
+        return ask(self.function, self.command, self.arguments)
 
 
-def add(
-    app: typer.Typer, body: Callable[..., Answer | Source | Callable[[], int]], *, without: Sequence[str] = ()
-) -> None:
+def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callable[[], int]]) -> None:
     """Add a command to the application.
 
     Args:
         app: The application.
-        body: The command: from `CommonOptions` and options of its own to an answer, or to what streams it and gives
-            the exit code. Its name is the command's, its docstring the help. The annotations of its parameters are
-            objects, not text, so that its module need not import what it answers: that takes as long as all the help.
-        without: The shared options that it does not have, by their names.
+        body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
+            is the command's, its docstring the help.
     """
-    after = {name: option for name, option in _AFTER.items() if name not in without}
+    command = body.__name__.rstrip("_")
+    table = tuple(options.typed(command))
 
-    def command(**given: Any) -> Output | Callable[[], int]:
-        shared = {name: given.pop(name) if name in after else default for name, (_, default) in _AFTER.items()}
-        expression, at = given.pop("expression"), given.pop("at")
-        demands = {name: shared[name] for name in ("strict", "require_all")}
-        require_check(**demands, no_check=shared["no_check"])
-        shown = manner(*(shared[name] for name in ("format", "json", "color", "digits", "output")))
-        function, files = function_of(expression)
-        function, values = inputs(function, at, files)
-        asked = CommonOptions(
-            function,
-            values,
-            names(shared["wrt"]),
-            shared["dtype"] and shared["dtype"].value,
-            not shared["no_check"],
-            shown.form,
-            files,
-        )
-        answer = body(asked, **given)
-        if callable(answer):
-            return answer
-        return output(answer, shown, **demands)
+    def run(expression: str, **given: Any) -> Output | Callable[[], int]:
+        presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
+        demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
+        if command in options.JUDGED and given["check"]:
+            _require_no(demands)
+        shown = manner(presentation)
+        function, files = _function_of(expression)
+        question = (option for option in table if not option.is_presentation)
+        function, asked = arguments(question, given, function, files)
+        answer = body(CommandLine(command, function, asked, presentation, shown, files))
+        return answer if callable(answer) else output(answer, shown, **demands)
 
-    own = list(inspect.signature(body).parameters.values())[1:]
-    parameters = [
-        *(_parameter(name, *option) for name, option in _BEFORE.items()),
-        *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own),
-        *(_parameter(name, *option) for name, option in after.items()),
-    ]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__doc__ = body.__doc__
-    app.command(body.__name__.rstrip("_"), cls=ExpressionCommand)(command)
+    run.__doc__ = body.__doc__
+    app.command(command, cls=ExpressionCommand)(signed(run, command, "expression", Expression))
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+def _require_no(demands: Mapping[str, bool]) -> None:
+    """Refuse `--strict` and `--require-all` beside `--no-check`: there is no verdict to be strict about.
+
+    Raises:
+        UsageError: One is given.
+    """
+    for name, is_given in demands.items():
+        if is_given:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} and --no-check exclude each other", hint=f"{option} needs the verdict of the check"
+            )
+
+
+def _function_of(expression: str) -> tuple[Function, Files]:
+    """The function of a command line, and the files that its values may be in.
+
+    Raises:
+        GradcliError: The text is not in the language.
+    """
+    from gradcli.files import Files
+
+    files = Files()
+    text = read_expression(expression, files)
+    from gradcli.function import Function
+
+    return Function(text), files

@@ -1,36 +1,26 @@
-"""The commands that evaluate and differentiate: vjp, jacobian, grad, eval."""
+"""The commands that differentiate: vjp, jacobian, grad, jvp, hessian, hvp."""
 
+from __future__ import annotations
+
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
-from gradcli.cli.command import CommonOptions, add
-from gradcli.cli.options import Accumulate, LossText, PointsOf, Show, Vectors, names, read, read_expression, shown
+from gradcli.cli.command import CommandLine, add
 from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from gradcli.results import Answer, Evaluation, Jacobian
+    from gradcli.results import Answer, Source
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands that differentiate to the application."""
-    for command in (vjp, jacobian, grad):
+    """Add the commands to the application."""
+    for command in (vjp, jacobian, grad, jvp, hessian, hvp):
         add(app, command)
 
 
-def register_eval(app: typer.Typer) -> None:
-    """Add eval, which the help lists after all derivatives."""
-    add(app, eval_, without=["wrt"])
-
-
-def vjp(
-    asked: CommonOptions,
-    v: Vectors = None,
-    accumulate: Accumulate = False,
-    show: Show = None,
-    loss: LossText = None,
-    points_of: PointsOf = None,
-) -> "Answer":
+def vjp(line: CommandLine) -> Answer | Source:
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
@@ -46,22 +36,17 @@ def vjp(
       gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
       gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
     """
-    vs = [read(word, "--v", asked.files) for word in v or []]
-    named = shown(show)
-    loss = None if loss is None else read_expression(loss, asked.files, "--loss")
-    if points := _points(points_of):
-        if accumulate or len(vs) > 1:
-            what = "--accumulate" if accumulate else "several --v"
-            raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
-        one = vs[0] if vs else None
-        return asked.function.vjp(asked.at, one, show=named, loss=loss, points_of=points, **asked.options)
-    if asked.function.asks and not (vs or accumulate or named or loss):
-        return asked.function.answer(asked.at, **asked.options)
-    found = asked.function.vjps(asked.at, vs, accumulate=accumulate, show=named, loss=loss, **asked.options)
-    return found if accumulate or len(found.answers) > 1 else found.answers[0]
+    given = dict(line.arguments)
+    vs = given.pop("v", [])
+    if "points_of" in given and ("accumulate" in given or len(vs) > 1):
+        what = "--accumulate" if "accumulate" in given else "several --v"
+        raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
+    if vs:
+        given |= {"vs": vs} if len(vs) > 1 else {"v": vs[0]}
+    return replace(line, arguments=given).answer()
 
 
-def jacobian(asked: CommonOptions, points_of: PointsOf = None) -> "Jacobian":
+def jacobian(line: CommandLine) -> Answer | Source:
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
@@ -73,10 +58,10 @@ def jacobian(asked: CommonOptions, points_of: PointsOf = None) -> "Jacobian":
       gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
       gradcli jacobian "[x[0]*x[1], x[0]+x[1]]" --at "[[1,2],[3,4],[5,6]]" --points-of x
     """
-    return asked.function.jacobian(asked.at, points_of=_points(points_of), **asked.options)
+    return line.answer()
 
 
-def grad(asked: CommonOptions, show: Show = None, points_of: PointsOf = None) -> "Answer":
+def grad(line: CommandLine) -> Answer | Source:
     """The gradient of a function with one output.
 
     In --format plain, the numbers alone, variable after variable, a row of them a line.
@@ -88,24 +73,46 @@ def grad(asked: CommonOptions, show: Show = None, points_of: PointsOf = None) ->
       gradcli grad "y = x**2; sum(exp(y))" --at 0,1 --show y
       gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
     """
-    named, points = shown(show), _points(points_of)
-    if asked.function.asks and not (named or points):
-        return asked.function.answer(asked.at, **asked.options)
-    return asked.function.grad(asked.at, show=named, points_of=points, **asked.options)
+    return line.answer()
 
 
-def eval_(asked: CommonOptions, points_of: PointsOf = None) -> "Evaluation":
-    """The value of a function, and whether it can be trusted.
+def jvp(line: CommandLine) -> Answer | Source:
+    """The Jacobian-vector product, the slope along u.
 
-    In --format plain, the numbers alone, a row of them a line.
+    Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
+    In --format plain, the numbers of Ju alone, a row of them a line.
 
     \b
     Examples:
-      gradcli eval "y = x**2; sum(y)" --at 1,2
-      gradcli eval "sin(pi/6)" --format plain
+      gradcli jvp "x**2" --at 1,2 --u 1,1
+      gradcli jvp "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --u x=e0
     """
-    return asked.function.eval(asked.at, dtype=asked.dtype, check=asked.check, points_of=_points(points_of))
+    return line.answer()
 
 
-def _points(points_of: str | None) -> list[str]:
-    return names(points_of, "--points-of") or []
+def hessian(line: CommandLine) -> Answer | Source:
+    """All second derivatives of a function with one output.
+
+    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
+    rows and columns of all variables, a row a line.
+
+    \b
+    Examples:
+      gradcli hessian "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2" --at 1,1
+      gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
+    """
+    return line.answer()
+
+
+def hvp(line: CommandLine) -> Answer | Source:
+    """The Hessian times a direction u, without the Hessian.
+
+    Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
+    after variable, a row of them a line.
+
+    \b
+    Examples:
+      gradcli hvp "sum(x**3)" --at 1,2 --u e0
+      gradcli hvp "log(sum(exp(x)))" --at 1,2,3 --u 1,0,-1 --format plain
+    """
+    return line.answer()

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gradcli.cli.options import Format
 from gradcli.errors import InputError, OutputError, UsageError
+from gradcli.options import FORMATS
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 WIDTH = 100
 """Columns of a table in a file."""
 
-TEXT: Mapping[str, Format] = {
-    ".csv": Format.csv,
-    ".json": Format.json,
-    ".jsonl": Format.json,
-    ".md": Format.markdown,
-    ".tex": Format.latex,
-    ".txt": Format.table,
+TEXT: Mapping[str, str] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".txt": "table",
 }
 """Suffixes of the formats."""
 
@@ -52,12 +52,12 @@ class Destination:
     kind: str
 
     @property
-    def form(self) -> Format:
+    def form(self) -> str:
         """The format of its text; of what is no text, a table."""
-        return Format(self.kind) if self.kind in list(Format) else Format.table
+        return self.kind if self.kind in FORMATS else "table"
 
 
-def destination(path: str | None, told: Format | None, command: str) -> Destination | None:
+def destination(path: str | None, told: str | None, command: str) -> Destination | None:
     """What to write, as the suffix says, or as the format says where the suffix leaves it open; None without a path.
 
     Raises:
@@ -78,9 +78,9 @@ def destination(path: str | None, told: Format | None, command: str) -> Destinat
         raise InputError(message, hint=f"known are {', '.join([*TEXT, *OTHER])}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
-    _require_fit(path, str(known), command)
+    _require_fit(path, known, command)
     _require_place(path)
-    return Destination(path, str(known))
+    return Destination(path, known)
 
 
 def _require_fit(path: str, kind: str, command: str) -> None:

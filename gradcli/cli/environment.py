@@ -1,4 +1,4 @@
-"""Defaults of options from the environment: the name of each variable, and what was typed instead.
+"""Options before the command line is known to be right, and where a value came from: it, or the environment.
 
 What is given on the command line counts more, and the values of a function never come from here.
 """
@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from typer import _click as click
 
-FORMAT = "GRADCLI_FORMAT"
-DTYPE = "GRADCLI_DTYPE"
-COLOR = "GRADCLI_COLOR"
+from gradcli.options import FORMAT_VARIABLE
 
 
 def is_typed(ctx: click.Context, parameter: str) -> bool:
@@ -37,4 +35,4 @@ def wants_json(arguments: Sequence[str]) -> bool:
     formats = given(arguments, "--format")
     if "--json" in arguments or "json" in formats:
         return True
-    return not formats and os.environ.get(FORMAT) == "json"
+    return not formats and os.environ.get(FORMAT_VARIABLE) == "json"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gradcli.cli.completion import suggestions
 from gradcli.cli.expression import OnceCommand
-from gradcli.cli.options import Color, ColorOption, Digits, Format, Json, OutputFile, format_option
 from gradcli.cli.output import Output, manner, output
+from gradcli.cli.parameters import signed
 
 Names = Annotated[
     list[str] | None,
@@ -20,26 +20,14 @@ Names = Annotated[
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
 ]
-FunctionFormat = Annotated[
-    Format, format_option("Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, or Markdown.")
-]
-Groups = Annotated[bool, typer.Option("--groups", help="Only the names, group by group.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("functions", cls=OnceCommand)(functions)
+    app.command("functions", cls=OnceCommand)(signed(functions, "functions", "names", Names, None))
 
 
-def functions(
-    names: Names = None,
-    format: FunctionFormat = Format.table,  # noqa: A002
-    json: Json = False,
-    color: ColorOption = Color.auto,
-    digits: Digits = None,
-    output_file: OutputFile = None,
-    groups: Groups = False,
-) -> Output:
+def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Output:
     """The functions of the language, or all about one of them.
 
     Of one, prints its usage, names, definition, derivative, domain and kinks, and an example with its verdict. A word
@@ -55,7 +43,7 @@ def functions(
     """
     from gradcli import catalog
 
-    shown = manner(format, json, color, digits, output_file)
-    is_list = groups or not names or shown.form in (Format.plain, Format.csv)
+    shown = manner(presentation)
+    is_list = groups or not names or shown.form in ("plain", "csv")
     found = catalog.functions(*names or (), brief=groups) if is_list else catalog.pages(*names or ())
     return output(found, shown)

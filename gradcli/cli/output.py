@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from typer import _click as click
 
 from gradcli.cli.coloring import is_colored, marked
 from gradcli.cli.destination import WIDTH, Destination, destination, save
 from gradcli.cli.environment import is_typed
-from gradcli.cli.options import Color, Format
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError, displayable
 
 if TYPE_CHECKING:
@@ -51,35 +50,36 @@ class OutputOptions:
         to: The file; None for stdout.
     """
 
-    form: Format
-    color: Color = Color.auto
+    form: str
+    color: str = "auto"
     digits: int | None = None
     to: Destination | None = None
 
 
-def manner(chosen: Format, json: bool, color: Color, digits: int | None, path: str | None) -> OutputOptions:
+def manner(given: Mapping[str, Any]) -> OutputOptions:
     """How the answer of the present command is written.
 
     Args:
-        chosen: The format asked for.
-        json: Whether it was asked for as `--json`.
-        color: When tables have colours.
-        digits: Significant digits.
-        path: The file of `-o`.
+        given: The options of that, of which a command may have some.
 
     Raises:
         GradcliError: What was asked for excludes itself, or the file cannot be written.
     """
-    if json and chosen not in (Format.json, Format.table):
-        raise UsageError(f"--json and --format {chosen} exclude each other")
-    form = Format.json if json else chosen
     ctx = click.globals.get_current_context()
-    told = form if json or is_typed(ctx, "format") else None
-    to = destination(path, told, ctx.command.name or "")
+    command = ctx.command.name or ""
+    is_json, chosen, path, digits = (given.get(name) for name in ("json", "format", "output", "digits"))
+    is_told = is_typed(ctx, "format")
+    # The environment's format yields to an option that chooses one, and where it cannot be: a script is no table.
+    if not is_told and (is_json or given.get("drawing") or (command == "code" and chosen == "csv")):
+        chosen = "table"
+    if is_json and chosen not in ("json", "table"):
+        raise UsageError(f"--json and --format {chosen} exclude each other")
+    form = "json" if is_json else chosen or "table"
+    to = destination(path, form if is_json or is_told else None, command)
     form = form if to is None else to.form
     if digits is not None and to is not None and to.kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    return OutputOptions(form, color, digits, to)
+    return OutputOptions(form, given.get("color") or "auto", digits, to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def write(result: Output | str) -> int:
     else:
         from gradcli.report.drawing import Screen
 
-        save(result.answer, shown.to, Screen(WIDTH, color=shown.color is Color.always), shown.digits)
+        save(result.answer, shown.to, Screen(WIDTH, color=shown.color == "always"), shown.digits)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
         remark(_own(f"warning: {warning}\n", sys.stderr), shown.color)
     if result.note:
@@ -192,13 +192,13 @@ def out_of_memory(error: Exception) -> TooLargeError | None:
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
 
 
-def complain(error: GradcliError, color: Color) -> None:
+def complain(error: GradcliError, color: str) -> None:
     """Write an error to stderr, its excerpt no wider than the terminal."""
     encoding = (sys.stderr.encoding if sys.stderr is not None else None) or "ascii"
     remark(error.render(columns(sys.stderr), encoding) + "\n", color)
 
 
-def remark(text: str, color: Color = Color.never) -> None:
+def remark(text: str, color: str = "never") -> None:
     """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
     if sys.stderr is not None:
         text = displayable(text)
@@ -244,7 +244,7 @@ def columns(stream: TextIO | None) -> int | None:
     return max(NARROWEST, width or USUAL)
 
 
-def screen(color: Color = Color.auto) -> Screen:
+def screen(color: str = "auto") -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
     from gradcli.report.drawing import Screen
 

@@ -1,19 +1,32 @@
-"""A function seen otherwise: checked, explained, drawn as a graph, written as a script."""
+"""A function seen otherwise: checked, explained, drawn as a graph, written as a script, mapped over many points."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gradcli.function.text import Text
-from gradcli.language.names import SHADOWABLE
 from gradcli.language.values import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype
-from gradcli.results import Allowed, BackwardGraph, Checking, Explanation, Language, Source
+from gradcli.results import (
+    Allowed,
+    Array,
+    BackwardGraph,
+    Checking,
+    Explanation,
+    Language,
+    OnError,
+    RowSource,
+    Source,
+)
+
+if TYPE_CHECKING:
+    from gradcli.questions.streaming import Stream
 
 
 class Views(Text):
-    """What else there is to know of a function at a point."""
+    """What else there is to know of a function."""
 
     def check(
         self,
@@ -34,25 +47,16 @@ class Views(Text):
     ) -> Checking:
         """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
 
-        Args:
-            at: A value per variable.
-            v: The entries are those of vᵀJ, as in `vjp`; without it, those of J.
-            wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation; by default that of a snippet's tensors, or float64.
-            rtol: How far torch may be off, relative to the truth; a usual tolerance of the dtype by default.
-            atol: How far it may be off beyond that; 0 by default.
-            claim: Derivatives by variable, as formulas that are to be proved or refuted; one under `""` is for the only
-                variable.
-            expect: The same as numbers.
-            random: How many points to draw at random.
-            box: Where to draw them, by variable: `"0..1"`; the bounds are values and may be arrays.
-            seed: Of the random points.
-            allow: Verdicts that pass beside `agree`; `no-counterexample` lets claims pass that are not proved.
-            require_all: Whether a sample does not pass: every entry must be checked.
+        The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, a
+        usual tolerance of the dtype by default, and `atol` beyond that.  `claim` has derivatives by variable, as
+        formulas that are to be proved or refuted, and `expect` as numbers; one under `""` is for the only variable.
+        `random` points are drawn from the `box` of each variable, `"0..1"`, whose bounds are values.  Verdicts of
+        `allow` pass beside `agree`, and `no-counterexample` lets claims pass that are not proved; with `require_all` a
+        sample of the entries does not.
 
         Raises:
-            GradcliError: As for `eval`; v has not y's shape; a range, a claim or a number makes no sense.
-            TooLargeError: The Jacobian would take more than `JACOBIAN_BYTES`, or too many points are asked.
+            GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
+                more than `JACOBIAN_BYTES`, or too many points are asked.
 
         >>> from gradcli import Function
         >>> answer = Function("x**2").check({"x": 3})
@@ -60,12 +64,10 @@ class Views(Text):
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
         (True, 6.0, 6.0, 6.0, 0.0)
         """
-        from gradcli.questions.check import Demands, checking
+        from gradcli.questions.check import Demands, check
 
         demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
-        given = demands.inputs(at or {}, self._snippet.values, self.variables, SHADOWABLE)
-        question = self._question(given, wrt, dtype)
-        return checking(question, v, demands)
+        return check(self._asked(at, wrt, dtype), v, demands)
 
     def explain(
         self,
@@ -79,16 +81,8 @@ class Views(Text):
     ) -> Explanation:
         """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
 
-        Args:
-            at: A value per variable, and per name that the loss alone has.
-            v: As for `vjp`.
-            loss: In place of v, an expression in y of one element, `"sum(y**2)"`: v is its derivative.
-            wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation; by default that of a snippet's tensors, or float64.
-            check: Whether to compare with the reference.
-
         Raises:
-            GradcliError: As for `vjp`; the loss is not one number in y, or stands beside a v.
+            GradcliError: As for `vjp`.
 
         >>> from gradcli import Function
         >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
@@ -98,9 +92,10 @@ class Views(Text):
         [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
         """
         from gradcli.questions.explain import explain
+        from gradcli.questions.loss import apart
 
-        own, extra = self._split(at, loss)
-        question = self._of_last(self._question(own, wrt, dtype), v if loss is None else loss)
+        asked, extra = apart(self._asked(at, wrt, dtype), loss)
+        question = asked.of_last(asked.question(), v if loss is None else loss)
         return explain(question, v, self._snippet.v, loss=loss, extra=extra, check=check)
 
     def graph(
@@ -114,16 +109,10 @@ class Views(Text):
     ) -> BackwardGraph:
         """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
-        Args:
-            at: A value per variable.
-            v: As in `vjp`; without it there is a backward pass only if y has one element.
-            wrt: The variables that require a gradient; all by default.
-            show: Names of statements, or of the output, that are to retain their gradients.
-            dtype: Of the computation; by default that of a snippet's tensors, or float64.
+        Without v there is a backward pass only if y has one element.
 
         Raises:
-            GradcliError: As for `vjp`; a name that no statement has.
-            TooLargeError: The tensors have too many elements.
+            GradcliError: As for `vjp`; the tensors have too many elements.
 
         >>> from gradcli import Function
         >>> answer = Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"])
@@ -134,8 +123,8 @@ class Views(Text):
         """
         from gradcli.questions.graph import graph
 
-        question = prepare(self.expression, self._snippet, at or {}, wrt, dtype, shares=False)
-        return graph(self._of_last(question, v), v, self._snippet.v, show)
+        asked = self._asked(at, wrt, dtype)
+        return graph(asked.of_last(prepare(asked, shares=False), v), v, self._snippet.v, show)
 
     def code(
         self,
@@ -148,13 +137,7 @@ class Views(Text):
     ) -> Source:
         """The same computation as a runnable script.
 
-        Args:
-            at: A value per variable.
-            v: As in `vjp`.
-            wrt: The variables to differentiate by; all by default.
-            dtype: Of the computation; by default that of a snippet's tensors, or float64.
-            to: `torch` for the numbers of `vjp` bit for bit, `numpy` for the Jacobian by its formula, `latex` for a
-                document.
+        `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
 
         Raises:
             GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
@@ -175,5 +158,56 @@ class Views(Text):
         """
         from gradcli.questions.code import writing
 
-        question = self._of_last(self._question(at, wrt, dtype), v)
-        return writing(question, v, self._snippet.v, to, at or {})
+        asked = self._asked(at, wrt, dtype)
+        return writing(asked.of_last(asked.question(), v), v, self._snippet.v, to, at or {})
+
+    def stream(
+        self,
+        source: RowSource,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        on_error: OnError = "fail",
+        check: bool = False,
+    ) -> Stream:
+        """What maps blocks of rows, of which columns are variables, and `at` has the others.
+
+        `wrt` names the columns among them by default, `on_error` says what becomes of rows that are at fault, and
+        `check` whether to judge a sample of the rows.
+
+        >>> import numpy as np
+        >>> from gradcli import Block, Function, RowSource
+        >>> stream = Function("a*x**2").stream(RowSource("the sensor", {"x": ()}), {"a": 2}, on_error="skip")
+        >>> blocks = (Block(np.arange(i, i + 2), {"x": np.array([i, i + 1.0])}, {}) for i in (0, 2))
+        >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
+        ([[0.0, 4.0], [8.0, 12.0]], 4)
+        """
+        from gradcli.questions.mapping import plan
+        from gradcli.questions.streaming import Stream
+
+        return Stream(plan(self._asked(at, wrt, dtype), source), on_error, check=check)
+
+    def map(
+        self,
+        columns: Mapping[str, Value],
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+    ) -> dict[str, Array]:
+        """The value and the derivatives at many points, computed block by block on all cores.
+
+        `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
+        (N, *y.shape, *x.shape).
+
+        Raises:
+            GradcliError: As for `stream`; columns of different lengths.
+
+        >>> from gradcli import Function
+        >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
+        {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
+        """
+        from gradcli.questions.streaming import mapped
+
+        return mapped(self._asked(at, wrt, dtype), columns)

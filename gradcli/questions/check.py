@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
+from gradcli.language.names import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
+from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
 from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Sampling, Verdict
 
@@ -123,6 +125,17 @@ class _Look:
         """The same, where not every entry of all points was looked at."""
         check = replace(self.judgement.check, sampled=True, proven=False)
         return replace(self, judgement=replace(self.judgement, check=check))
+
+
+def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
+    """The opinions, and what became of the claims, as `checking` has them.
+
+    Raises:
+        GradcliError: A value is missing, surplus or malformed; and as for `checking`.
+    """
+    snippet = inquiry.snippet
+    given = demands.inputs(inquiry.at, snippet.values, snippet.program.names, SHADOWABLE)
+    return checking(replace(inquiry, at=given).question(), v, demands)
 
 
 def checking(question: Question, v: Value | None, demands: Demands) -> Checking:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +18,13 @@ import sympy
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.grammar import parse_formula
 from gradcli.language.joined import meant
+from gradcli.language.names import SHADOWABLE
 from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
-from gradcli.language.values import Array, Value, read_value
+from gradcli.language.snippets import read
+from gradcli.language.values import Array, read_value
+from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.results import Check, Loss
 
@@ -39,27 +42,31 @@ def require_alone(v: object, loss: str | None) -> None:
         raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
 
 
-def split(text: str | None, at: Mapping[str, Value], known: Iterable[str]) -> tuple[dict[str, Value], dict[str, Array]]:
-    """The values that are the function's, and those that the loss alone names.
+def apart(inquiry: Inquiry, text: str | None) -> tuple[Inquiry, dict[str, Array]]:
+    """The inquiry without the values that the loss alone names, and these.
 
     Args:
+        inquiry: With all values.
         text: Of the loss, if there is one.
-        at: Values by name.
-        known: The names that are the function's.
 
     Raises:
         GradcliError: The loss is empty or not in the language, or such a value is not one.
 
-    >>> split("sum((y - t)**2)", {"x": "1,2", "t": "3,4"}, ["x"])
+    >>> from gradcli.language.snippets import read
+    >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
+    >>> own.at, extra
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
     if text is None:
-        return dict(at), {}
+        return inquiry, {}
     if not text.strip():
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
-    names = set(parse_formula(text, SOURCE, frozenset(at), {}).names) - set(known)
-    extra = {name: read_value(value, f"--at {name}") for name, value in at.items() if name in names}
-    return {name: value for name, value in at.items() if name not in extra}, extra
+    given = frozenset(inquiry.at) & SHADOWABLE
+    snippet = read(inquiry.expression, given=given) if given else inquiry.snippet
+    names = set(parse_formula(text, SOURCE, frozenset(inquiry.at), {}).names)
+    names -= {*snippet.program.names, *snippet.values}
+    extra = {name: read_value(value, f"--at {name}") for name, value in inquiry.at.items() if name in names}
+    return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in extra}), extra
 
 
 def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, check: bool = True) -> Loss:
@@ -76,8 +83,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
         InputError: ℓ does not name y, or has not one element.
 
     >>> from gradcli.language.snippets import read
-    >>> from gradcli.questions.preparing import prepare
-    >>> question = prepare("x**2", read("x**2"), {"x": "1,2"}, None, "float64")
+    >>> question = Inquiry("x**2", read("x**2"), {"x": "1,2"}).question()
     >>> loss = derive_loss(question, "sum(y**2)", {})
     >>> loss.value, loss.v, loss.formula.text, loss.gradient["x"]
     (array(17.), array([2., 8.]), '2*y[j]', array([ 4., 32.]))

@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from gradcli.language.joined import require_named
 from gradcli.language.names import SHADOWABLE
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.snippets import Snippet, read
-from gradcli.questions.preparing import Inputs, prepare
-from gradcli.questions.question import Dtype, Question
+from gradcli.questions.preparing import Inputs, Inquiry, prepare
+from gradcli.questions.question import Question
 from gradcli.results import Array, Quantity, RowSource
 
 MOST_ENTRIES = 2**20
@@ -92,30 +92,26 @@ class Plan:
                 )
 
 
-def plan(
-    expression: str, snippet: Snippet, source: RowSource, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype | None
-) -> Plan:
+def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     """Bind the variables of a function to columns.
 
     Args:
-        expression: The text, for one point.
-        snippet: What it says.
-        source: Its columns.
-        at: Values of variables that are no column.
-        wrt: The variables to differentiate by; by default those that are columns.
-        dtype: Of the computation.
+        inquiry: The function at one point, with values of the variables that are no column; by default it is
+            differentiated by those that are.
+        source: The columns.
 
     Raises:
         GradcliError: A variable has no value or two, or shapes do not fit.
 
     >>> from gradcli.language.snippets import read
     >>> text, source = "[a*x[0], x[1]]", RowSource("'t.csv'", {"x[0]": (), "x[1]": (), "day": ()})
-    >>> found = plan(text, read(text), source, {"a": 2}, None, "float64")
+    >>> found = plan(Inquiry(text, read(text), {"a": 2}), source)
     >>> found.bound, [quantity.columns for quantity in found.quantities]
     ({'x': ('x[0]', 'x[1]')}, [('y0', 'y1'), ('dy0_dx0', 'dy0_dx1', 'dy1_dx0', 'dy1_dx1')])
     """
+    at, snippet = inquiry.at, inquiry.snippet
     shadowed = (frozenset(at) | frozenset(source.columns)) & SHADOWABLE
-    names = read(expression, given=shadowed).program.names if shadowed else snippet.program.names
+    names = read(inquiry.expression, given=shadowed).program.names if shadowed else snippet.program.names
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
@@ -133,7 +129,8 @@ def plan(
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
     try:
-        question = prepare(expression, snippet, {**at, **zeros}, list(bound) if wrt is None else wrt, dtype)
+        wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
+        question = prepare(replace(inquiry, at={**at, **zeros}, wrt=wrt))
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(shape)}" for name, shape in shapes.items())
         where = f"the expression is of one row, where {inside}"

@@ -20,7 +20,7 @@ from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Array, Value, read_value
-from gradcli.questions.preparing import Inputs, prepare
+from gradcli.questions.preparing import Inputs, Inquiry, prepare
 from gradcli.questions.question import (
     JACOBIAN_ENTRIES,
     Checked,
@@ -102,29 +102,21 @@ class Points:
         return at_points(batch).value
 
 
-def points_of(
-    expression: str, snippet: Snippet, at: Inputs, wrt: Sequence[str] | None, dtype: Dtype | None, names: Sequence[str]
-) -> Points:
-    """Everything that can be known of a question at many points without torch.
-
-    Args:
-        expression: The text, for one point.
-        snippet: What it says.
-        at: Values, which count more than those of the text.
-        wrt: The variables to differentiate by.
-        dtype: Of the computation.
-        names: The variables whose first axis counts points.
+def points_of(inquiry: Inquiry) -> Points:
+    """Everything that can be known of a question at many points without torch; the expression is of one of them.
 
     Raises:
         GradcliError: As for `prepare`; a name is no variable, has no axis, or has another number of points.
         TooLargeError: There are too many points for this expression.
 
     >>> from gradcli.language.snippets import read
-    >>> found = points_of("sum(x)", read("sum(x)"), {"x": [[1, 2], [3, 4], [5, 6]]}, None, "float64", ["x"])
+    >>> inquiry = Inquiry("sum(x)", read("sum(x)"), {"x": [[1, 2], [3, 4], [5, 6]]}, points_of=["x"])
+    >>> found = points_of(inquiry)
     >>> found.count, found.question.shape, found.question.arrays["x"]
     (3, (), array([1., 2.]))
     """
-    mapped = tuple(dict.fromkeys(names))
+    at, snippet, dtype = inquiry.at, inquiry.snippet, inquiry.dtype
+    mapped = tuple(dict.fromkeys(inquiry.points_of))
     _require_known(mapped, (*snippet.program.names, *(name for name in at if name in SHADOWABLE)))
     full = {
         name: _full(name, at, snippet, dtype or snippet.dtype or "float64")
@@ -134,7 +126,7 @@ def points_of(
     count = _count(full)
     first = {name: array[0] for name, array in full.items()}
     try:
-        question = prepare(expression, snippet, {**at, **first}, wrt, dtype)
+        question = prepare(replace(inquiry, at={**at, **first}))
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
         where = f"with --points-of the expression is of one point, where {inside}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.joined import require_named
@@ -22,32 +22,61 @@ Inputs = Mapping[str, Value]
 """A value per variable: text of the language, a number, nested lists or an array."""
 
 
-def prepare(
-    expression: str,
-    snippet: Snippet,
-    at: Inputs,
-    wrt: Sequence[str] | None,
-    dtype: Dtype | None,
-    *,
-    shares: bool = True,
-) -> Question:
-    """Everything that can be known of a question without torch.
+@dataclass(frozen=True)
+class Inquiry:
+    """What every question begins with: a function as text, read once, and the options that all questions share.
 
-    Args:
+    Attributes:
         expression: The text.
         snippet: What it says.
         at: Values, which count more than those of the text.
         wrt: The variables to differentiate by; by default those that the text says, or all.
         dtype: Of the computation; by default that of the tensors of the text, or float64.
+        check: Whether to compare with the reference.
+        points_of: The variables whose first axis counts points.
+    """
+
+    expression: str
+    snippet: Snippet
+    at: Inputs = field(default_factory=dict)
+    wrt: Sequence[str] | None = None
+    dtype: Dtype | None = None
+    check: bool = True
+    points_of: Sequence[str] = ()
+
+    def question(self, command: str = "", *, shares: bool = True) -> Question:
+        """Everything that can be known without torch, with a remark if the text asks for another command."""
+        question = prepare(self, shares=shares)
+        if self.snippet.asks in ("", command):
+            return question
+        from gradcli.questions.remarks import of_asked
+
+        return question.with_remark(of_asked(self.snippet.asks))
+
+    def of_last(self, question: Question, given: object) -> Question:
+        """A question about the last pass, with a remark if that is one of several and nothing else was given."""
+        if given is not None or not self.snippet.starts_anew:
+            return question
+        from gradcli.questions.remarks import LAST_ALONE
+
+        return question.with_remark(LAST_ALONE)
+
+
+def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
+    """Everything that can be known of a question without torch.
+
+    Args:
+        inquiry: The function, at one point.
         shares: Whether operations that compute the same are one line. Without it, two statements never have one
             symbol, and each has a gradient of its own, as in torch.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
 
-    >>> prepare("x**2", read("x**2"), {"x": "1,2"}, None, "float64").shape
+    >>> prepare(Inquiry("x**2", read("x**2"), {"x": "1,2"})).shape
     (2,)
     """
+    expression, snippet, at, dtype = inquiry.expression, inquiry.snippet, inquiry.at, inquiry.dtype
     if dtype not in ("float64", "float32", None):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
     of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()
@@ -76,6 +105,7 @@ def prepare(
         program = written_out(program, known)
         shapes = infer(program, known)
     program = replace(program, warnings=tuple(warnings))
+    wrt = inquiry.wrt
     chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
     asked = program.names if chosen is None else chosen
     return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import TooLargeError
+from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.passes import ADD_UP, Backward
 from gradcli.language.program.cutting import cut
 from gradcli.language.program.movement import gives_back
@@ -16,8 +16,8 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
-from gradcli.questions.loss import derive_loss, with_loss
-from gradcli.questions.preparing import intermediates
+from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
+from gradcli.questions.preparing import Inquiry, intermediates
 from gradcli.questions.question import Cotangent, Question, require_gradient
 from gradcli.questions.remarks import of_passes, of_sharing, of_sum, of_v
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
@@ -27,6 +27,16 @@ MAX_PRODUCTS = 256
 
 MAX_SHOWN = 30
 """Intermediates of one answer; the adjoint of each is judged on a function of its own."""
+
+
+@dataclass(frozen=True)
+class ProductOptions:
+    """What is asked beside an `Inquiry`: the arguments of `Function.vjps`."""
+
+    vs: Sequence[Value] = ()
+    show: Sequence[str] = ()
+    loss: str | None = None
+    accumulate: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,72 @@ class _Kept:
         """Value and adjoint by name, of one v."""
         grads = self.adjoints[number] if self.adjoints else {}
         return {name: Intermediate(value, grads.get(name)) for name, value in self.values.items()}
+
+
+def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
+    """One product, or one for each of many points; of a snippet with several passes, that of all or of the last.
+
+    Raises:
+        GradcliError: As for `vjps`; what is asked at one point only is asked at many.
+    """
+    if not inquiry.points_of:
+        return _asked(inquiry, options, each=False).answers[0]
+    from gradcli.questions.points import points_of, product
+
+    _require_no(inquiry, show=options.show, loss=options.loss)
+    v = options.vs[0] if options.vs else None
+    return product(points_of(inquiry), v, inquiry.snippet.v, check=inquiry.check)
+
+
+def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
+    """A product for each v; without any, for each pass of a snippet.
+
+    Raises:
+        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many; a
+            name to show is none of the function's.
+    """
+    return _asked(inquiry, options, each=True)
+
+
+def grad(inquiry: Inquiry, options: ProductOptions) -> Gradient:
+    """The gradient of a y of one element, or one for each of many points.
+
+    Raises:
+        GradcliError: y has several elements; a name to show is none of the function's.
+    """
+    if inquiry.points_of:
+        from gradcli.questions import points
+
+        _require_no(inquiry, show=options.show)
+        return points.gradient(points.points_of(inquiry), check=inquiry.check)
+    question = inquiry.question(shares=not options.show)
+    return gradient(question, Extras(show=tuple(dict.fromkeys(options.show)), check=inquiry.check))
+
+
+def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
+    """The products; without `each`, one for all passes of a snippet."""
+    vs, loss = options.vs, options.loss
+    require_alone(vs or None, loss)
+    own, extra = apart(inquiry, loss)
+    question = own.question(shares=not options.show)
+    question = question if each else own.of_last(question, vs or loss or None)
+    is_of_snippet = not vs and loss is None
+    accumulate = options.accumulate or (each and is_of_snippet and inquiry.snippet.starts_anew)
+    passes = inquiry.snippet.passes if accumulate and is_of_snippet else ()
+    extras = Extras(accumulate, tuple(dict.fromkeys(options.show)), loss, extra, inquiry.check, passes)
+    return products(question, cotangents(question, vs, inquiry.snippet, extras), extras)
+
+
+def _require_no(inquiry: Inquiry, **others: object) -> None:
+    """Refuse what is asked at one point only.
+
+    Raises:
+        UsageError: It is asked at many.
+    """
+    for name, given in others.items():
+        if given:
+            point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
+            raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
 
 
 def cotangents(question: Question, vs: Sequence[Value], snippet: Snippet, extras: Extras) -> list[Cotangent]:

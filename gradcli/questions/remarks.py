@@ -128,8 +128,8 @@ def of_sum(question: Question, v: Array) -> tuple[str, ...]:
         v: The gradient vector; it must be 1, or the elements get another weight.
 
     >>> from gradcli.language.snippets import read
-    >>> from gradcli.questions.preparing import prepare
-    >>> question = prepare("(x**2).sum()", read("(x**2).sum()"), {"x": "1,2"}, None, "float64")
+    >>> from gradcli.questions.preparing import Inquiry
+    >>> question = Inquiry("(x**2).sum()", read("(x**2).sum()"), {"x": "1,2"}).question()
     >>> of_sum(question, question.weights(question.cotangent(None, None)))
     ('sum() passes 1 to each element of x**2: the same as v = ones without the sum',)
     """

@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.questions.mapping import Plan
+from gradcli.language.values import Value, read_value
+from gradcli.questions.mapping import Plan, plan
+from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import rounded
-from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, StreamSummary
+from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, RowSource, StreamSummary
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -185,6 +187,37 @@ class Stream:
         _, judgements = judged(points, found, None)
         checks = {held[place].number: judgement.check for place, judgement in judgements.items()}
         return merged(checks, self.read - self._faulty)
+
+
+def mapped(inquiry: Inquiry, columns: Mapping[str, Value]) -> dict[str, Array]:
+    """The value and the derivatives at many points that are there at once, as `Function.map` has them.
+
+    Raises:
+        GradcliError: As for `plan`; columns of different lengths.
+    """
+    arrays = {name: _column(name, value) for name, value in columns.items()}
+    count = len(next(iter(arrays.values()))) if arrays else 0
+    for name, array in arrays.items():
+        if len(array) != count:
+            raise InputError(f"the column '{name}' has {len(array):,} rows, and the first has {count:,}")
+    source = RowSource("the columns", {name: array.shape[1:] for name, array in arrays.items()})
+    stream = Stream(plan(inquiry, source))
+    rows = Block(np.arange(count), {name: arrays[name] for name in stream.plan.columns}, {})
+    found = {q.name: np.empty((count, *q.shape), stream.plan.question.dtype) for q in stream.plan.quantities}
+    first = 0
+    for part in stream.over([rows]):
+        for array, values in zip(found.values(), part.values, strict=True):
+            array[first : first + part.count] = values
+        first += part.count
+    return found
+
+
+def _column(name: str, value: Value) -> Array:
+    is_float64 = isinstance(value, np.ndarray) and value.dtype == np.float64
+    array = np.asarray(value) if is_float64 else read_value(value, f"column {name}")
+    if array.ndim == 0:
+        raise InputError(f"the column '{name}' is a single number", hint="a column has a number for each row")
+    return array
 
 
 def _refuse(faults: Sequence[Fault]) -> None:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.files.nested import kind
+from gradcli.options import QUESTIONS, keys
 from gradcli.requests.json_lines import Request
-from gradcli.requests.keys import COMMANDS, HINTS, KEYS, known, text
+from gradcli.requests.json_values import argument, text
 from gradcli.results import Answer, Source
 
-if TYPE_CHECKING:
-    from gradcli.function import Function
+_HINTS: Mapping[str, str] = {
+    "format": "an answer is always one JSON object",
+    "json": "an answer is always one JSON object",
+    "strict": "the verdict is in the answer, under check",
+    "require_all": "whether the verdict is that of a sample is in the answer, under check",
+    "no_check": 'write "check": false',
+    "box": 'write "in"',
+}
+"""What to do about keys that the command line has and a request has not."""
 
-_SHARED = {"at", "wrt", "dtype", "check"}
-"""The parameters of every derivative."""
+_OWN = ("command", "expression", "id")
+"""Keys of every request, beside the options."""
 
 
 def answer(request: Request) -> Answer | Source:
@@ -32,27 +40,27 @@ def answer(request: Request) -> Answer | Source:
         raise request.error
     given = {key: value for key, value in request.members.items() if value is not None}
     command = _command(given)
+    known = keys(command)
     for key in given:
-        _require_known(key, command)
+        if key not in _OWN and key not in known:
+            raise _unknown(key, command, (*_OWN, *known))
     expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
-    arguments = {KEYS[name].parameter: KEYS[name].read(value, name) for name, value in given.items() if name in KEYS}
+    arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
+    from gradcli.requests.asking import ask
 
     function = Function(expression)
-    method = _products(arguments, function) if command == "vjp" else command
-    if function.asks and method in ("vjp", "vjps", "grad") and arguments.keys() <= _SHARED:
-        method = "answer"
-    found: Answer | Source = getattr(function, method)(**arguments)
-    return found
+    _require_one_v(arguments)
+    return ask(function, command, arguments)
 
 
 def _command(given: Mapping[str, Any]) -> str:
     """One of the commands."""
-    found = _required(given, "command", f"one of {', '.join(COMMANDS)}")
+    found = _required(given, "command", f"one of {', '.join(QUESTIONS)}")
     if not isinstance(found, str):
         raise UsageError(f'the key "command" must be a text, and is {kind(found)}')
-    if found not in COMMANDS:
-        hint = did_you_mean(found, COMMANDS) or f"the commands are: {', '.join(COMMANDS)}"
+    if found not in QUESTIONS:
+        hint = did_you_mean(found, QUESTIONS) or f"the commands are: {', '.join(QUESTIONS)}"
         raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
     return found
 
@@ -63,31 +71,23 @@ def _required(given: Mapping[str, Any], key: str, what: str) -> Any:
     return given[key]
 
 
-def _require_known(key: str, command: str) -> None:
-    allowed = known(command)
-    if key in allowed:
-        return
-    others = KEYS[key].commands if key in KEYS else ()
+def _unknown(key: str, command: str, allowed: Sequence[str]) -> UsageError:
+    others = [name for name in QUESTIONS if key in keys(name)]
     elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
-    hint = HINTS.get(key) or (None if others else did_you_mean(key, allowed))
-    message = f"{command} takes no key '{key}'"
-    raise UsageError(message, hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}")
+    hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
+    return UsageError(
+        f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
+    )
 
 
-def _products(arguments: dict[str, Any], function: Function) -> str:
-    """The method for one product or for several, which takes its arguments as a list of v.
+def _require_one_v(arguments: Mapping[str, Any]) -> None:
+    """Refuse several gradient vectors where there is one.
 
     Raises:
-        UsageError: Keys that exclude each other.
+        UsageError: Keys exclude each other.
     """
-    if "v" in arguments and "vs" in arguments:
+    if "vs" in arguments and "v" in arguments:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
-    if "vs" not in arguments and not arguments.get("accumulate"):
-        arguments.pop("accumulate", None)
-        return "vjps" if function.has_passes and arguments.keys().isdisjoint(("v", "loss", "points_of")) else "vjp"
-    if "points_of" in arguments:
-        several = "vs" if "vs" in arguments else "accumulate"
+    several = "vs" if "vs" in arguments else "accumulate" if arguments.get("accumulate") else ""
+    if several and "points_of" in arguments:
         raise UsageError(f'"{several}" and "points_of" exclude each other', hint="each point takes one v")
-    if "v" in arguments:
-        arguments["vs"] = [arguments.pop("v")]
-    return "vjps"

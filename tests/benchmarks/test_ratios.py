@@ -79,7 +79,7 @@ def test_the_work_of_the_reference_does_not_grow_with_the_tensor() -> None:
 
     def check(n: int) -> Callable[[], object]:
         x = np.linspace(0.5, 1, n)
-        question = Function("sin(x)*x**2")._question({"x": x}, None, "float64")
+        question = Function("sin(x)*x**2")._asked({"x": x}, None, "float64").question()
         v = np.ones(n)
         found = vjp(question.forward, v, ("x",))
         torch = Torch("float64", question.value, None, v, found)

@@ -13,7 +13,7 @@ from gradcli.autodiff.run import run
 from gradcli.check.context import Point
 from gradcli.check.second_order import Curvature, judge_hessian, judge_hvp, judge_jvp
 from gradcli.language.snippets import read
-from gradcli.questions.preparing import prepare
+from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype
 
 Array = np.ndarray[Any, Any]
@@ -33,7 +33,7 @@ class Second:
     dtype: Dtype = "float64"
 
     def __post_init__(self) -> None:
-        self.question = prepare(self.text, read(self.text), self.at, None, self.dtype)
+        self.question = prepare(Inquiry(self.text, read(self.text), self.at, None, self.dtype))
         self.wrt = self.question.wrt
         self.point: Point = self.question.point
         forward = run(self.question.program, self.question.arrays, self.wrt, self.dtype)

@@ -18,8 +18,8 @@ import pytest
 from gradcli.cli.completion import suggestions
 from gradcli.cli.completion.protocol import split
 from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
-from gradcli.cli.options import Format
 from gradcli.language.names import PREFIXES, SHADOWABLE
+from gradcli.options import FORMATS
 from tests.conftest import Command
 
 BIN = os.path.dirname(sys.executable)
@@ -134,8 +134,8 @@ def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.Monk
     ("line", "word", "wanted"),
     [
         ("gradcli vjp x --format=js", "js", ["json"]),
-        ("gradcli vjp x --format=", "", [form.value for form in Format]),
-        ("gradcli vjp x --format=", "=", [form.value for form in Format]),
+        ("gradcli vjp x --format=", "", [*FORMATS]),
+        ("gradcli vjp x --format=", "=", [*FORMATS]),
         ("gradcli vjp x --at x=linsp", "linsp", ["linspace("]),
         ("gradcli vjp x --at=x=linsp", "linsp", ["linspace("]),
         ('gradcli vjp "x + softm', "x + softm", ["x + softmax("]),

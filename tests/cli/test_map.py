@@ -20,8 +20,8 @@ import numpy.typing as npt
 import pytest
 
 from gradcli import Function
-from gradcli.cli.mapping import RowFormat
 from gradcli.files.rows import FORMATS as SUFFIXES
+from gradcli.options import ROW_FORMATS
 from tests import warm
 from tests.conftest import Command
 from tests.test_files import doubled, header
@@ -29,8 +29,6 @@ from tests.test_files import doubled, header
 Array = npt.NDArray[Any]
 
 MAP = [sys.executable, "-m", "gradcli", "map"]
-
-FORMATS = [form.value for form in RowFormat]
 
 
 def _write(path: Path, columns: Mapping[str, Array]) -> None:
@@ -97,7 +95,7 @@ def _flat(found: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Arra
 
 def test_every_format_of_rows_has_a_suffix() -> None:
     """The command line and the files know the same."""
-    assert list(dict.fromkeys(SUFFIXES.values())) == FORMATS
+    assert tuple(dict.fromkeys(SUFFIXES.values())) == ROW_FORMATS
 
 
 def test_the_derivatives_of_a_parabola_by_hand(gradcli: Command, tmp_path: Path) -> None:
@@ -135,7 +133,7 @@ CASES: list[tuple[str, dict[str, tuple[int, ...]], dict[str, str], str | None]] 
 ]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ROW_FORMATS)
 @pytest.mark.parametrize(("text", "shapes", "at", "wrt"), CASES, ids=[f"{case[0]} {case[3]}" for case in CASES])
 def test_every_row_is_what_the_jacobian_command_says(
     text: str,
@@ -177,8 +175,8 @@ def test_every_row_is_what_the_jacobian_command_says(
                     np.testing.assert_array_equal(found[cell][row], block[(*i, *j)])
 
 
-@pytest.mark.parametrize("into", FORMATS)
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("into", ROW_FORMATS)
+@pytest.mark.parametrize("form", ROW_FORMATS)
 def test_what_is_kept_reads_back(form: str, into: str, gradcli: Command, tmp_path: Path) -> None:
     """From each format to each; the numbers are the same to the last digit, those that are not finite too."""
     x = np.array([0.1, 1e-310, -1.7976931348623157e308, np.inf, -np.inf, np.nan, 1 / 3])
@@ -297,7 +295,7 @@ def test_a_row_at_fault_in_json_lines(
     assert nan.out.splitlines()[1] == '{"y": "NaN", "dy_dx": "NaN"}'
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ROW_FORMATS)
 def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, tmp_path: Path) -> None:
     """A matrix without an inverse, among others."""
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)
@@ -385,7 +383,7 @@ def test_what_is_wrong_with_columns(
     assert run.err.splitlines()[0] == f"error: {message}"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ROW_FORMATS)
 def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> None:
     """A row of names alone, an array of length 0; an empty text is an error."""
     path, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"

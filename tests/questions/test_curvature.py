@@ -219,7 +219,7 @@ def test_wrong_numbers_are_found() -> None:
     f = Function("sum(x**3)")
     answer = f.hessian({"x": [1.0, 2.0]})
     wrong = {"x": {"x": answer.hessian["x"]["x"] + [[0, 0], [0, 1e-6]]}}
-    point = f._question({"x": [1.0, 2.0]}, None, "float64").point
+    point = f._asked({"x": [1.0, 2.0]}, None, "float64").question().point
     judged = judge_hessian(point, "float64", answer.grad, wrong, ("x",))
     assert judged.check.verdict == "disagree"
     found = second_order_formulas.of_hessian(point, point.typed, ["x"], judged)

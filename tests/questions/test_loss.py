@@ -11,14 +11,14 @@ import pytest
 
 from gradcli.errors import GradcliError, UsageError
 from gradcli.language.snippets import read
-from gradcli.questions.loss import derive_loss, require_alone, split
-from gradcli.questions.preparing import prepare
+from gradcli.questions.loss import apart, derive_loss, require_alone
+from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype, Question
 from gradcli.results import Loss
 
 
 def _question(expression: str, dtype: Dtype = "float64", **at: Any) -> Question:
-    return prepare(expression, read(expression), at, None, dtype)
+    return prepare(Inquiry(expression, read(expression), at, None, dtype))
 
 
 def _loss(expression: str, loss: str, extra: dict[str, Any] | None = None, **at: Any) -> tuple[Question, Loss]:
@@ -97,9 +97,10 @@ def test_float32_is_float32_throughout() -> None:
 
 def test_values_are_the_functions_or_the_losses() -> None:
     """A name that neither has is left for the function to refuse."""
-    own, extra = split("sum((y - t)**2)", {"x": "1,2", "t": "3,4", "q": "5"}, ["x"])
-    assert (own, extra["t"].tolist()) == ({"x": "1,2", "q": "5"}, [3, 4])
-    assert split(None, {"x": "1"}, []) == ({"x": "1"}, {})
+    inquiry = Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4", "q": "5"})
+    own, extra = apart(inquiry, "sum((y - t)**2)")
+    assert (own.at, extra["t"].tolist()) == ({"x": "1,2", "q": "5"}, [3, 4])
+    assert apart(inquiry, None) == (inquiry, {})
 
 
 def test_a_constant_that_is_given_a_value_is_the_functions() -> None:
@@ -145,8 +146,8 @@ def test_a_wrong_loss_is_found_without_torch() -> None:
         "import sys\n"
         "from gradcli.language.snippets import read\n"
         "from gradcli.questions.loss import derive_loss\n"
-        "from gradcli.questions.preparing import prepare\n"
-        "question = prepare('x**2', read('x**2'), {'x': '1,2'}, None, 'float64')\n"
+        "from gradcli.questions.preparing import Inquiry, prepare\n"
+        "question = prepare(Inquiry('x**2', read('x**2'), {'x': '1,2'}))\n"
         "for text in ('y**2', 'sum(q)', 'y +', 'sum(y*q)'):\n"
         "    try:\n"
         "        derive_loss(question, text, {})\n"

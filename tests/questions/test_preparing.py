@@ -8,7 +8,7 @@ from gradcli.errors import InputError
 from gradcli.language.grammar import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
-from gradcli.questions.preparing import intermediates, prepare
+from gradcli.questions.preparing import Inquiry, intermediates, prepare
 
 
 def _ops(program: Program) -> list[str]:
@@ -95,7 +95,7 @@ def test_without_sharing_the_text_still_takes_linear_time() -> None:
 def test_a_question_can_be_prepared_without_sharing() -> None:
     """Also where a size of the text waits for the shapes."""
     for text, ops in (("x*x + x*x", ["mul", "mul", "add"]), ("x[:len(x)] + x[:len(x)]", ["index", "index", "add"])):
-        question = prepare(text, read(text), {"x": "1,2"}, None, "float64", shares=False)
+        question = prepare(Inquiry(text, read(text), {"x": "1,2"}), shares=False)
         assert _ops(question.program) == ops
 
 
@@ -103,5 +103,5 @@ def test_a_snippet_that_repeats_its_output_is_read_without_sharing() -> None:
     """The two passes add up."""
     text = "x = torch.tensor(2., requires_grad=True)\n(x**2).backward()\n(x**2).backward()"
     snippet = read(text)
-    program = prepare(text, snippet, {}, None, "float64", shares=False).program
+    program = prepare(Inquiry(text, snippet, {}, None, "float64"), shares=False).program
     assert _ops(program) == ["pow"]

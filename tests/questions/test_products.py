@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.autodiff import backward_passes, jacobians
 from gradcli.errors import GradcliError
-from gradcli.questions.preparing import DEFAULT_DTYPE, prepare
+from gradcli.questions.preparing import DEFAULT_DTYPE, Inquiry, prepare
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
 from gradcli.questions.remarks import of_v
 from gradcli.results import Array
@@ -317,7 +317,7 @@ def test_the_kink_of_a_loss_is_found() -> None:
 
 
 def _remarks(text: str, v: str, **at: Any) -> tuple[str, ...]:
-    question = prepare(text, Function(text)._snippet, at, None, "float64")
+    question = prepare(Inquiry(text, Function(text)._snippet, at, None, "float64"))
     return tuple(of_v(question, question.cotangent(v, None)))
 
 

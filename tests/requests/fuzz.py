@@ -23,8 +23,9 @@ from typing import Any
 from gradcli.errors import GradcliError, InternalError
 from gradcli.language import ops
 from gradcli.language.ops import Default
+from gradcli.options import QUESTIONS
 from gradcli.report.json import render_error, reply
-from gradcli.requests import COMMANDS, answer, read
+from gradcli.requests import answer, read
 from tests.fuzz import limited
 
 SECONDS = 60
@@ -125,7 +126,7 @@ class Rim:
     def request(self) -> dict[str, Any]:
         """One request."""
         pick = self.random.choice
-        command = pick(COMMANDS)
+        command = pick(QUESTIONS)
         text = self.text(command)
         found: dict[str, Any] = {"command": command, "expression": text}
         names = [name for name in ("x", "y") if re.search(rf"\b{name}\b", text)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.requests import COMMANDS, KEYS, LINE_BYTES, answer, lines, read
+from gradcli.requests import LINE_BYTES, answer, lines, read
 from gradcli.results import VJP, Evaluation, Products
 
 
@@ -29,20 +27,6 @@ def _refused(line: bytes | str) -> GradcliError:
 def _refused_request(**request: Any) -> str:
     error = _refused(json.dumps(request))
     return f"{error.message}; {error.hint}"
-
-
-def test_the_keys_are_the_arguments_of_the_methods() -> None:
-    """Each command can be asked all that its method takes, and nothing else."""
-    for command in COMMANDS:
-        taken = set(inspect.signature(getattr(Function, command)).parameters) - {"self"}
-        if command == "vjp":
-            taken |= set(inspect.signature(Function.vjps).parameters) - {"self"}
-        assert {key.parameter for key in KEYS.values() if command in key.commands} == taken, command
-
-
-def test_every_key_says_what_it_takes() -> None:
-    """For people."""
-    assert all(key.takes and key.name == name for name, key in KEYS.items())
 
 
 @pytest.mark.parametrize(

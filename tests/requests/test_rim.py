@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.errors import GradcliError, InternalError
 from gradcli.language.snippets import read as read_text
-from gradcli.questions.preparing import prepare
+from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES
 from gradcli.requests import answer, read
 from tests.requests.fuzz import Rim, complaint
@@ -116,7 +116,7 @@ def test_claims_next_to_the_largest_float_are_judged(number: float, expression: 
 
 def test_numbers_of_another_shape_are_never_compared() -> None:
     """That torch runs a function of another shape than it was read is a bug of ours, said as one."""
-    question = prepare("x**2", read_text("x**2"), {"x": "1,2"}, None, "float64")
+    question = Inquiry("x**2", read_text("x**2"), {"x": "1,2"}).question()
     wrong = replace(question, shapes=dict.fromkeys(question.shapes, ()))
     with pytest.raises(InternalError, match="has shape"):
         _ = wrong.forward

@@ -1,43 +1,30 @@
-"""What a request may ask: one table, a row a key, from JSON's types to the keyword arguments of `Function`.
-
-The keys are the options of the commands in JSON's spelling.
-"""
+"""From a value of JSON to an argument of `Function`, by the kind of the option; every mistake names the key."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from gradcli.errors import InputError, UsageError
 from gradcli.files.nested import NOT_FINITE, array_of, kind
-from gradcli.results import Language
-
-COMMANDS = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval", "check", "explain", "graph", "code")
-"""The commands that answer on a function."""
+from gradcli.options import Kind, Option
 
 _WHOLE = 2**53
 """Whole numbers up to which every reader of JSON agrees on them."""
 
+_LARGEST = sys.float_info.max
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of a request.
 
-    Attributes:
-        name: In JSON.
-        parameter: The keyword argument of the methods of `Function`.
-        commands: That have it.
-        takes: What its value is, in words.
-        read: From a value of JSON and its name to the argument.
+def argument(option: Option, given: Any) -> Any:
+    """The argument that a value stands for.
+
+    Raises:
+        InputError: It is of another kind.
     """
-
-    name: str
-    parameter: str
-    commands: tuple[str, ...]
-    takes: str
-    read: Callable[[Any, str], Any]
+    if option.choices:
+        return _choice(given, option.key, option.choices)
+    return _READERS[option.kind](given, option.key)
 
 
 def text(given: Any, name: str) -> str:
@@ -117,64 +104,11 @@ def _whole(given: Any, name: str) -> int:
     return int(number)
 
 
-def _one_of(*words: str) -> Callable[[Any, str], str]:
-    choice = " or ".join(f'"{word}"' for word in words)
-
-    def read(given: Any, name: str) -> str:
-        if given not in words:
-            raise InputError(f"{_called(name)} must be {choice}, and is {_shown(given)}")
-        return str(given)
-
-    return read
-
-
-_LARGEST = sys.float_info.max
-_ALL_BUT_EVAL = tuple(command for command in COMMANDS if command != "eval")
-_JUDGED = tuple(command for command in COMMANDS if command not in ("check", "graph", "code"))
-_VALUE = "a number, nested lists, or a text of the language"
-
-KEYS: Mapping[str, Key] = {
-    key.name: key
-    for key in (
-        Key("at", "at", COMMANDS, f"an object, by variable: {_VALUE}", _values),
-        Key("v", "v", ("vjp", "check", "explain", "graph", "code"), _VALUE, _value),
-        Key("vs", "vs", ("vjp",), "a list of several v", _several),
-        Key("accumulate", "accumulate", ("vjp",), "true or false", _switch),
-        Key("u", "u", ("jvp", "hvp"), "an object, by variable, or the direction of the only one", _named_values),
-        Key("loss", "loss", ("vjp", "explain"), "a text", text),
-        Key("show", "show", ("vjp", "grad", "graph"), "a list of names", _names),
-        Key("wrt", "wrt", _ALL_BUT_EVAL, "a list of names", _names),
-        Key("points_of", "points_of", ("vjp", "jacobian", "grad", "eval"), "a list of names", _names),
-        Key("dtype", "dtype", COMMANDS, "a text", _one_of("float64", "float32")),
-        Key("check", "check", _JUDGED, "true or false", _switch),
-        Key("claim", "claim", ("check",), "an object, by variable, or the text for the only one", _named_texts),
-        Key("expect", "expect", ("check",), "an object, by variable, or the value for the only one", _named_values),
-        Key("random", "random", ("check",), "a whole number", _whole),
-        Key("in", "box", ("check",), 'an object, by variable: "LOW..HIGH"', _texts),
-        Key("seed", "seed", ("check",), "a whole number", _whole),
-        Key("allow", "allow", ("check",), "a list of verdicts", _names),
-        Key("require_all", "require_all", ("check",), "true or false", _switch),
-        Key("rtol", "rtol", ("check",), "a number", _number),
-        Key("atol", "atol", ("check",), "a number", _number),
-        Key("to", "to", ("code",), "a text", _one_of(*get_args(Language))),
-    )
-}
-"""The keys beside `command`, `expression` and `id`."""
-
-HINTS: Mapping[str, str] = {
-    "format": "an answer is always one JSON object",
-    "json": "an answer is always one JSON object",
-    "strict": "the verdict is in the answer, under check",
-    "require_all": "whether the verdict is that of a sample is in the answer, under check",
-    "no_check": 'write "check": false',
-    "box": 'write "in"',
-}
-"""What to do about keys that the command line has and a request has not."""
-
-
-def known(command: str) -> Sequence[str]:
-    """The keys that a request for this command may have."""
-    return ["command", "expression", "id", *(key.name for key in KEYS.values() if command in key.commands)]
+def _choice(given: Any, name: str, choices: Sequence[str]) -> str:
+    if given not in choices:
+        choice = " or ".join(f'"{word}"' for word in choices)
+        raise InputError(f"{_called(name)} must be {choice}, and is {_shown(given)}")
+    return str(given)
 
 
 def _object(given: Any, name: str) -> dict[str, Any]:
@@ -201,3 +135,21 @@ def _shown(given: Any) -> str:
 
 def _called(name: str) -> str:
     return f'the key "{name}"'
+
+
+_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
+    Kind.INPUTS: _values,
+    Kind.VALUES: _named_values,
+    Kind.DIRECTIONS: _named_values,
+    Kind.VECTOR: _value,
+    Kind.VECTORS: _several,
+    Kind.TEXT: text,
+    Kind.TEXTS: _named_texts,
+    Kind.RANGES: _texts,
+    Kind.VARIABLES: _names,
+    Kind.STATEMENTS: _names,
+    Kind.VERDICTS: _names,
+    Kind.SWITCH: _switch,
+    Kind.NUMBER: _number,
+    Kind.WHOLE: _whole,
+}

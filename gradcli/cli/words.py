@@ -1,0 +1,175 @@
+"""How the shell spells values: from the words of a command line to the arguments of `Function`.
+
+A value stays the text that was typed, which the language reads; behind `@` it is what a file holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import InputError, constants_meant
+from gradcli.options import Kind, Option
+
+if TYPE_CHECKING:
+    from gradcli.files import Files
+    from gradcli.function import Function
+    from gradcli.results import Array
+
+_NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
+
+
+def arguments(
+    options: Iterable[Option], given: Mapping[str, Any], function: Function, files: Files
+) -> tuple[Function, dict[str, Any]]:
+    """The arguments of a question, of which those are left out that were not given.
+
+    Returns:
+        The function, which remarks on the name of a variable that took a value without naming it, and the arguments.
+
+    Raises:
+        InputError: A bare value where there is not exactly one variable, two values for one, or no name where names
+            are due; or a file that cannot be read.
+        LanguageError: A bare value for a name that is several words written together.
+    """
+    found = {}
+    for option in options:
+        words = given[option.name]
+        if words is None or (option.kind is Kind.SWITCH and not words):
+            continue
+        if option.kind in (Kind.INPUTS, Kind.RANGES):
+            bare = named(words, option.flags[0], function.variables)
+            function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
+            words = bare
+        found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
+    return function, found
+
+
+def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
+    """The texts of `NAME=TEXT` words by their names.
+
+    Args:
+        words: As given.
+        option: That they were given to.
+        variables: Of which a word without a name is for the only one; by default its name is empty.
+
+    Raises:
+        InputError: A word without a name where there is not exactly one variable, or two of one name.
+    """
+    given: dict[str, str] = {}
+    for word in words or []:
+        match = _NAMED.fullmatch(word)
+        bare = "" if match or variables is None else _only(variables, word, option)
+        name, value = (match[1], match[2]) if match else (bare, word)
+        if name in given:
+            whose = f"'{name}'" if name else "the only variable"
+            hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
+            raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
+        given[name] = value
+    return given
+
+
+def read(word: str, source: str, files: Files) -> str | Array:
+    """The array behind `@`, or the text: behind `@@` what follows with one `@`, else the word as it is.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    text = word.lstrip()
+    if text.startswith("@@"):
+        return text[1:]
+    return files.array(text[1:], source) if text.startswith("@") else word
+
+
+def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
+    """The text of an expression, which is read from a file behind `@`; `@@` as in values.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    text = word.lstrip()
+    if text.startswith("@@"):
+        return text[1:]
+    return files.text(text[1:], source) if text.startswith("@") else word
+
+
+def _only(variables: Sequence[str], word: str, option: str) -> str:
+    if len(variables) == 1:
+        return variables[0]
+    known = f"the variables {', '.join(variables)}" if variables else "no variables"
+    shown = word.strip() or "''"
+    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
+    example = "VALUE" if "e" in variables else word.strip() or "VALUE"
+    hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
+    message = f"{option} {shown} names no variable, and the expression has {known}"
+    raise InputError(message, hint=constants_meant(variables) + hint)
+
+
+def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
+    return {name: read(word, _source(option, name), files) for name, word in given.items()}
+
+
+def _named_values(words: Sequence[str], option: Option, files: Files) -> dict[str, str | Array]:
+    """By name, which is empty for that of the only variable."""
+    return _values(named(words, option.flags[0]), option, files)
+
+
+def _named_texts(words: Sequence[str], option: Option, files: Files) -> dict[str, str]:
+    given = named(words, option.flags[0])
+    return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
+
+
+def _source(option: Option, name: str) -> str:
+    return f"{option.flags[0]} {name}".rstrip()
+
+
+def _vector(words: str | Sequence[str], option: Option, files: Files) -> Any:
+    """The array or the text; a list of them where the option is repeated."""
+    flag = option.flags[0]
+    return read(words, flag, files) if isinstance(words, str) else [read(word, flag, files) for word in words]
+
+
+def _names(words: str, option: Option, files: Files) -> list[str]:
+    """Names that are separated by commas.
+
+    Raises:
+        InputError: There is none.
+    """
+    found = _parted(words)
+    if not found:
+        message, hint = _NAMELESS[option.name]
+        raise InputError(message, hint=hint)
+    return found
+
+
+_NAMELESS = {
+    "wrt": ("--wrt names no variable", "leave it out for all of them"),
+    "points_of": ("--points-of names no variable", "write --points-of NAME"),
+    "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
+}
+"""What is wrong with names of which there are none, and what to do."""
+
+
+def _verdicts(words: str, option: Option, files: Files) -> list[str]:
+    """The words of `--allow`; whether they are verdicts is for the check to say."""
+    return list(dict.fromkeys(_parted(words)))
+
+
+def _parted(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+_READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
+    Kind.INPUTS: _values,
+    Kind.VALUES: _named_values,
+    Kind.DIRECTIONS: _named_values,
+    Kind.VECTOR: _vector,
+    Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flags[0]),
+    Kind.TEXTS: _named_texts,
+    Kind.VARIABLES: _names,
+    Kind.STATEMENTS: _names,
+    Kind.VERDICTS: _verdicts,
+    Kind.SWITCH: lambda _, option, files: not option.default,
+}
+"""From what Typer gives to an argument; of the other kinds it is one."""

@@ -1,0 +1,388 @@
+"""Every option once: what it takes, what its help says, its default, and which commands have it.
+
+The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
+the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
+signatures and no tables.  Knows neither how the shell nor how JSON writes a value: a `Kind` says what a value is, and
+`gradcli.cli.words` and `gradcli.requests.json_values` have a reader for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
+JUDGED = (*DERIVATIVES, "eval", "explain")
+QUESTIONS = (*DERIVATIVES, "eval", "check", "explain", "graph", "code")
+"""The commands that answer on a function at a point, which are those that a request may have."""
+
+LISTS = "functions"
+STREAMS = "map"
+
+FORMATS = ("table", "json", "csv", "plain", "latex", "markdown")
+COLORS = ("auto", "always", "never")
+ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
+
+FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
+"""Where defaults come from, beside the table; the values of a function never do."""
+
+
+class Kind(Enum):
+    """What the value of an option is."""
+
+    INPUTS = auto()  # values by variable; without a name, of the only one
+    VALUES = auto()  # the same of derivatives
+    DIRECTIONS = auto()  # the same of directions
+    VECTOR = auto()  # one gradient vector
+    VECTORS = auto()  # several of them
+    TEXT = auto()  # an expression
+    TEXTS = auto()  # expressions by variable
+    RANGES = auto()  # pairs of bounds by variable
+    VARIABLES = auto()  # names of variables
+    STATEMENTS = auto()  # names of statements
+    VERDICTS = auto()
+    SWITCH = auto()
+    NUMBER = auto()
+    WHOLE = auto()
+    CHOICE = auto()
+    FILE = auto()
+
+
+_METAVARS: Mapping[Kind, str] = {
+    Kind.INPUTS: "[NAME=]VALUE",
+    Kind.VALUES: "[NAME=]VALUE",
+    Kind.DIRECTIONS: "[NAME=]VALUE",
+    Kind.TEXTS: "[NAME=]FORMULA",
+    Kind.RANGES: "[NAME=]LOW..HIGH",
+    Kind.VECTOR: "VALUE",
+    Kind.TEXT: "TEXT",
+    Kind.VARIABLES: "NAMES",
+    Kind.STATEMENTS: "NAMES",
+    Kind.VERDICTS: "VERDICTS",
+    Kind.NUMBER: "NUMBER",
+    Kind.WHOLE: "N",
+    Kind.FILE: "FILE",
+}
+"""What stands for a value in the help; a choice says its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of some commands; one name may stand for several, which differ in their help.
+
+    Attributes:
+        name: The keyword argument in Python.
+        kind: What it takes.
+        of: The commands that have it.
+        help: What `--help` says; an option without is none of the shell's.
+        default: What holds where it is not given, if that is to be shown; a switch is off, unless it is on by default.
+        spelling: Its name elsewhere, where that is no name in Python, or is one of another option's.
+        short: A flag of one letter.
+        variable: Of the environment, for the default.
+        choices: The words that it takes.
+        bounds: Of a whole number.
+        has_several: Whether the shell takes several values, as it does of all that go by variable.
+        is_required: Whether the shell insists on it.
+        is_presentation: Whether it is about how the shell shows the answer, and no part of the question.
+    """
+
+    name: str
+    kind: Kind
+    of: tuple[str, ...]
+    help: str = ""
+    default: str | int | bool | None = None
+    spelling: str = ""
+    short: str = ""
+    variable: str | None = None
+    choices: tuple[str, ...] = ()
+    bounds: tuple[int, int] | None = None
+    has_several: bool = False
+    is_required: bool = False
+    is_presentation: bool = False
+
+    @property
+    def metavar(self) -> str | None:
+        """What stands for its value in the help."""
+        return None if self.choices else _METAVARS.get(self.kind)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the shell takes it more than once."""
+        return self.has_several or (self.metavar or "").startswith("[NAME=]")
+
+    @property
+    def key(self) -> str:
+        """Its name in a request."""
+        return self.spelling or self.name
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its names in the shell; a switch that is on has one that turns it off."""
+        long = f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
+        return (long, self.short) if self.short else (long,)
+
+
+_GRADIENT_VECTOR = (
+    "The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
+    "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at."
+)
+_IMPLICIT = "Default: 1, if y has one element."
+_STRICT = "Exit with 1 unless the verdict of the check is agree."
+_REQUIRE_ALL = "Exit with 1 unless every entry was checked, and not a sample of them."
+
+OPTIONS = (
+    Option(
+        "at",
+        Kind.INPUTS,
+        (*QUESTIONS, STREAMS),
+        help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
+        "The name may be left out where there is one variable. Repeat for more. "
+        "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
+        "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
+    ),
+    # -- what a product or a direction needs
+    Option(
+        "v",
+        Kind.VECTOR,
+        ("vjp",),
+        has_several=True,
+        help=f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}",
+    ),
+    Option("vs", Kind.VECTORS, ("vjp",)),
+    Option("v", Kind.VECTOR, ("explain", "code"), help=f"{_GRADIENT_VECTOR} {_IMPLICIT}"),
+    Option(
+        "v",
+        Kind.VECTOR,
+        ("graph",),
+        help="The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
+    ),
+    Option(
+        "v",
+        Kind.VECTOR,
+        ("check",),
+        help="Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
+    ),
+    Option(
+        "accumulate",
+        Kind.SWITCH,
+        ("vjp",),
+        help="Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
+    ),
+    Option(
+        "u",
+        Kind.DIRECTIONS,
+        ("jvp", "hvp"),
+        help="The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 "
+        "(along x[0,1]), or @FILE or @- as for --at. The name may be left out where there is one variable. "
+        "Repeat for more; a variable without one is held constant. Default: 1, if there is one element in all.",
+    ),
+    Option(
+        "show",
+        Kind.STATEMENTS,
+        ("vjp", "grad", "graph"),
+        help="Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
+    ),
+    Option(
+        "loss",
+        Kind.TEXT,
+        ("vjp", "explain"),
+        help="In place of --v, a loss of one element in y by the output's name, such as "
+        '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at. '
+        "@FILE reads it.",
+    ),
+    Option(
+        "points_of",
+        Kind.VARIABLES,
+        ("vjp", "jacobian", "grad", "eval"),
+        help="Variables that hold many points, one after the other along their first axis, separated by commas. "
+        "EXPR is of one point, and there is an answer for each.",
+    ),
+    # -- graph and code
+    Option(
+        "drawing",
+        Kind.CHOICE,
+        ("graph",),
+        spelling="to",
+        choices=("tree", "table", "dot", "mermaid"),
+        is_presentation=True,
+        help="Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.",
+    ),
+    Option(
+        "to",
+        Kind.CHOICE,
+        ("code",),
+        choices=("torch", "numpy", "latex"),
+        default="torch",
+        help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, or a "
+        "LaTeX document with all of it.",
+    ),
+    # -- check
+    Option(
+        "rtol",
+        Kind.NUMBER,
+        ("check",),
+        help="How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.",
+    ),
+    Option("atol", Kind.NUMBER, ("check",), help="How far torch may be off beyond that. Default: 0."),
+    Option(
+        "claim",
+        Kind.TEXTS,
+        ("check",),
+        help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
+        "as a formula of the variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
+    ),
+    Option(
+        "expect",
+        Kind.VALUES,
+        ("check",),
+        help="The same as numbers, which are compared at the point; @FILE and @- as for --at.",
+    ),
+    Option("random", Kind.WHOLE, ("check",), help="Check at N random points of the box that --in gives."),
+    Option(
+        "box",
+        Kind.RANGES,
+        ("check",),
+        spelling="in",
+        help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
+        "they broadcast to the shape of the variable's --at, if it has one. Repeat for more.",
+    ),
+    Option("seed", Kind.WHOLE, ("check",), default=0, help="Of the random points."),
+    Option(
+        "allow",
+        Kind.VERDICTS,
+        ("check",),
+        help="Verdicts that pass beside agree, separated by commas: kink,removable; "
+        "no-counterexample lets claims pass that are neither proved nor refuted.",
+    ),
+    Option("require_all", Kind.SWITCH, ("check",), help=_REQUIRE_ALL),
+    # -- map
+    Option(
+        "points",
+        Kind.FILE,
+        (STREAMS,),
+        is_required=True,
+        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy or .npz; "
+        "- is standard input. A vector x has columns x[0], x[1], or x0, x1.",
+    ),
+    Option(
+        "points_format",
+        Kind.CHOICE,
+        (STREAMS,),
+        choices=ROW_FORMATS,
+        help="The format of the rows. By suffix; csv of a pipe.",
+    ),
+    Option(
+        "output",
+        Kind.FILE,
+        (STREAMS,),
+        short="-o",
+        help="Where to write y and dy_dx. The file has its name when it is whole. Default: -, standard output.",
+    ),
+    Option(
+        "output_format",
+        Kind.CHOICE,
+        (STREAMS,),
+        choices=ROW_FORMATS,
+        help="The format written. By suffix; csv on standard output.",
+    ),
+    Option("keep", Kind.SWITCH, (STREAMS,), help="Write the columns of the input first."),
+    Option(
+        "on_error",
+        Kind.CHOICE,
+        (STREAMS,),
+        choices=("fail", "skip", "nan"),
+        default="fail",
+        help="What to do about a row that is at fault: fail, leave it out, or write nan.",
+    ),
+    Option("check", Kind.SWITCH, (STREAMS,), help="Judge a sample of the rows, and say the verdict on stderr."),
+    Option("strict", Kind.SWITCH, (STREAMS,), is_presentation=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, (STREAMS,), is_presentation=True, help=_REQUIRE_ALL),
+    # -- what many have
+    Option(
+        "wrt",
+        Kind.VARIABLES,
+        (*(name for name in QUESTIONS if name != "eval"), STREAMS),
+        help="The variables to differentiate by, separated by commas. All by default.",
+    ),
+    Option(
+        "dtype",
+        Kind.CHOICE,
+        (*QUESTIONS, STREAMS),
+        choices=("float64", "float32"),
+        variable=DTYPE_VARIABLE,
+        help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
+    ),
+    Option(
+        "format",
+        Kind.CHOICE,
+        QUESTIONS,
+        choices=FORMATS,
+        default="table",
+        variable=FORMAT_VARIABLE,
+        is_presentation=True,
+        help="Tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath, or GitHub's "
+        "Markdown.",
+    ),
+    Option(
+        "format",
+        Kind.CHOICE,
+        (LISTS,),
+        choices=FORMATS,
+        default="table",
+        variable=FORMAT_VARIABLE,
+        is_presentation=True,
+        help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, or Markdown.",
+    ),
+    Option("json", Kind.SWITCH, (*QUESTIONS, LISTS), is_presentation=True, help="The same as --format json."),
+    Option(
+        "color",
+        Kind.CHOICE,
+        (*QUESTIONS, LISTS),
+        choices=COLORS,
+        default="auto",
+        variable=COLOR_VARIABLE,
+        is_presentation=True,
+        help="Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
+    ),
+    Option(
+        "digits",
+        Kind.WHOLE,
+        (*(name for name in QUESTIONS if name != "code"), LISTS),
+        bounds=(1, 17),
+        is_presentation=True,
+        help="Significant digits of every number shown. By default as many as it takes to read it back.",
+    ),
+    Option(
+        "output",
+        Kind.FILE,
+        (*QUESTIONS, LISTS),
+        short="-o",
+        is_presentation=True,
+        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .txt (a table), .npy "
+        "(one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
+    ),
+    Option("check", Kind.SWITCH, JUDGED, default=True, help="Do not compare the numbers with the reference."),
+    Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, help=_REQUIRE_ALL),
+    Option("groups", Kind.SWITCH, (LISTS,), help="Only the names, group by group."),
+)
+"""The table, in the order in which the help of a command lists them."""
+
+
+def typed(command: str) -> Iterator[Option]:
+    """The options that a command has in the shell.
+
+    >>> [option.flags for option in typed("map")][1:4]
+    [('--points',), ('--points-format',), ('--output', '-o')]
+    """
+    return (option for option in OPTIONS if command in option.of and option.help)
+
+
+def keys(command: str) -> Mapping[str, Option]:
+    """The options that a request for a command may have, by their keys.
+
+    >>> list(keys("hessian"))
+    ['at', 'wrt', 'dtype', 'check']
+    """
+    return {option.key: option for option in OPTIONS if command in option.of and not option.is_presentation}

@@ -1,0 +1,132 @@
+"""The table of options, and that shell, requests and Python have what it says: each command all of its own, no more."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import pytest
+import typer
+from typer.core import TyperGroup, TyperOption
+from typer.main import get_command
+
+from gradcli import Function
+from gradcli.cli.app import app
+from gradcli.options import OPTIONS, QUESTIONS, STREAMS, Kind, Option, keys, typed
+from gradcli.questions.question import Dtype
+from gradcli.requests.json_values import argument
+from gradcli.results import Drawing, Language, OnError
+
+ANNOTATIONS: Mapping[Kind, set[str]] = {
+    Kind.INPUTS: {"Inputs | None"},
+    Kind.VALUES: {"Mapping[str, Value] | None"},
+    Kind.DIRECTIONS: {"Directions"},
+    Kind.VECTOR: {"Value | None"},
+    Kind.VECTORS: {"Sequence[Value]"},
+    Kind.TEXT: {"str | None"},
+    Kind.TEXTS: {"Mapping[str, str] | None"},
+    Kind.RANGES: {"Mapping[str, str] | None"},
+    Kind.VARIABLES: {"Sequence[str] | None", "Sequence[str]"},
+    Kind.STATEMENTS: {"Sequence[str]"},
+    Kind.VERDICTS: {"Sequence[Allowed]"},
+    Kind.SWITCH: {"bool"},
+    Kind.NUMBER: {"float | None"},
+    Kind.WHOLE: {"int | None", "int"},
+    Kind.CHOICE: {"Dtype | None", "Language", "OnError"},
+}
+"""How Python types what an option takes."""
+
+JSON: Mapping[Kind, Any] = {
+    Kind.INPUTS: {"x": 1},
+    Kind.VALUES: {"x": 1},
+    Kind.DIRECTIONS: 1,
+    Kind.VECTOR: [1, 2],
+    Kind.VECTORS: ["e0", 1],
+    Kind.TEXT: "y",
+    Kind.TEXTS: "x",
+    Kind.RANGES: {"x": "0..1"},
+    Kind.VARIABLES: ["x"],
+    Kind.STATEMENTS: "y",
+    Kind.VERDICTS: ["kink"],
+    Kind.SWITCH: True,
+    Kind.NUMBER: 0.5,
+    Kind.WHOLE: 7,
+}
+"""A value of each kind in a request."""
+
+
+def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
+    found: dict[str, inspect.Parameter] = {}
+    for method in methods:
+        found.update(inspect.signature(getattr(Function, method)).parameters)
+    return {name: parameter for name, parameter in found.items() if name not in ("self", "source")}
+
+
+def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspect.Parameter]) -> None:
+    assert options.keys() == parameters.keys()
+    for name, parameter in parameters.items():
+        option = options[name]
+        assert parameter.annotation in ANNOTATIONS[option.kind], name
+        assert parameter.default == option.default or (option.default is None and not parameter.default), name
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> None:
+    """By its names, types and defaults; `vjps` has what several products have beside one."""
+    methods = ("vjp", "vjps") if command == "vjp" else (command,)
+    _require_same({option.name: option for option in keys(command).values()}, _parameters(*methods))
+
+
+def test_a_stream_takes_what_the_table_says() -> None:
+    """All but what is about files."""
+    options = {option.name: option for option in keys(STREAMS).values()}
+    for name in ("points", "points_format", "output", "output_format", "keep"):
+        assert options.pop(name).help
+    _require_same(options, _parameters("stream"))
+
+
+def test_the_shell_has_what_the_table_says() -> None:
+    """Every command its options, in order, each with its default and the variable of the environment."""
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    assert set(group.list_commands(typer.Context(group))) >= {name for option in OPTIONS for name in option.of}
+    for name, command in group.commands.items():
+        params = [one for one in command.params if isinstance(one, TyperOption) and one.name != "help"]
+        options = list(typed(name))
+        assert [one.name for one in params] == [option.name for option in options], name
+        for one, option in zip(params, options, strict=True):
+            assert (tuple(one.opts), one.help, one.envvar) == (option.flags, option.help, option.variable)
+            assert one.default == (False if option.kind is Kind.SWITCH else option.default)
+            assert (one.multiple, one.required) == (option.is_repeated, option.is_required)
+            assert tuple(getattr(one.type, "choices", ())) == option.choices
+
+
+def test_a_command_has_no_two_options_of_one_name() -> None:
+    """Whatever the surface calls them."""
+    for command in {name for option in OPTIONS for name in option.of}:
+        own = [option for option in OPTIONS if command in option.of]
+        flags = [flag for option in own if option.help for flag in option.flags]
+        assert len({option.name for option in own}) == len(own)
+        assert len(set(flags)) == len(flags)
+
+
+def test_every_option_of_a_question_is_read_from_json() -> None:
+    """Whatever its kind."""
+    for option in {option for command in QUESTIONS for option in keys(command).values()}:
+        given = option.choices[0] if option.choices else JSON[option.kind]
+        assert argument(option, given) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("dtype", get_args(Dtype)),
+        ("to", get_args(Language)),
+        ("on_error", get_args(OnError)),
+        ("drawing", tuple(filter(None, get_args(Drawing)))),
+    ],
+)
+def test_the_words_of_a_choice_are_those_that_python_knows(name: str, words: tuple[str, ...]) -> None:
+    """Copied, as the types there bring NumPy."""
+    assert {option.choices for option in OPTIONS if option.name == name} == {words}
