@@ -10,7 +10,8 @@ array([2., 4.])
 >>> answer.check.verdict
 'agree'
 
-Importing the package imports neither torch nor SymPy; they come with the first function.
+The names are `Function`, `GradcliError`, which all errors are, and what `gradcli.results` lists: answers, and what they
+are made of.  Importing the package imports neither torch nor SymPy; they come with the first function.
 """
 
 from __future__ import annotations
@@ -19,101 +20,26 @@ TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than a
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.errors import GradcliError
-    from gradcli.function import Function
-    from gradcli.results import (
-        HVP,
-        JVP,
-        VJP,
-        Adjoint,
-        Answer,
-        BackwardGraph,
-        Block,
-        Cell,
-        Check,
-        Checking,
-        Claim,
-        Differentiation,
-        Evaluation,
-        Explanation,
-        Fault,
-        Finding,
-        Formula,
-        Gradient,
-        GraphEdge,
-        GraphNode,
-        GraphTensor,
-        Hessian,
-        Intermediate,
-        Jacobian,
-        Judged,
-        Loss,
-        Mapped,
-        Notation,
-        Opinion,
-        Products,
-        Quantity,
-        Rewrite,
-        RowSource,
-        Sampling,
-        Source,
-        Step,
-        StreamSummary,
-        Term,
-    )
+    from gradcli.errors import GradcliError as GradcliError
+    from gradcli.function import Function as Function
+    from gradcli.results import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "HVP",
-    "JVP",
-    "VJP",
-    "Adjoint",
-    "Answer",
-    "BackwardGraph",
-    "Block",
-    "Cell",
-    "Check",
-    "Checking",
-    "Claim",
-    "Differentiation",
-    "Evaluation",
-    "Explanation",
-    "Fault",
-    "Finding",
-    "Formula",
-    "Function",
-    "GradcliError",
-    "Gradient",
-    "GraphEdge",
-    "GraphNode",
-    "GraphTensor",
-    "Hessian",
-    "Intermediate",
-    "Jacobian",
-    "Judged",
-    "Loss",
-    "Mapped",
-    "Notation",
-    "Opinion",
-    "Products",
-    "Quantity",
-    "Rewrite",
-    "RowSource",
-    "Sampling",
-    "Source",
-    "Step",
-    "StreamSummary",
-    "Term",
-    "__version__",
-]
+_HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for."""
     from importlib import import_module
 
-    if name in __all__:
-        homes = {"Function": "gradcli.function", "GradcliError": "gradcli.errors"}
-        return getattr(import_module(homes.get(name, "gradcli.results")), name)
+    if name == "__all__":
+        return [*_HOMES, "__version__", *import_module("gradcli.results").__all__]
+    if name in _HOMES or (name[:1].isupper() and name in import_module("gradcli.results").__all__):  # no modules
+        return getattr(import_module(_HOMES.get(name, "gradcli.results")), name)
     raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """What there is, imported or not."""
+    return sorted({*globals(), *__getattr__("__all__")})

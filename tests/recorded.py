@@ -6,9 +6,9 @@ import functools
 import shlex
 from pathlib import Path
 
-from gradcli import catalog
 from gradcli.cli.app import _answer
 from gradcli.cli.output import Output
+from gradcli.questions import functions
 
 GOLDENS = Path(__file__).parent / "goldens" / "answers"
 COMMANDS = sorted({golden.read_text(encoding="utf-8").partition("\n")[0] for golden in GOLDENS.glob("*.txt")})
@@ -28,5 +28,5 @@ def answer(command: str) -> Output:
     return found
 
 
-page = functools.cache(catalog.page)
+page = functools.cache(functions.page)
 """The page of a function, which nobody changes."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import pkgutil
+import pydoc
 from typing import Any
 
 import numpy as np
@@ -14,13 +17,25 @@ from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from tests.truths import TRUTHS, Truth
 
 
-def test_every_class_of_an_answer_is_exported() -> None:
-    """From the package itself; those of the catalog of functions are the shell's."""
-    found = [getattr(results, name) for name in results.__all__]
-    kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
-    classes = {kind.__name__ for kind in kinds if kind.__module__ != "gradcli.results.functions"}
-    assert {*gradcli.__all__} == classes | {"Function", "GradcliError", "__version__"}
+def test_the_package_has_the_names_of_the_results_and_shows_them() -> None:
+    """Each by `dir()`, `help()` and a star, and every one is there."""
+    assert {*gradcli.__all__} == {*results.__all__, "Function", "GradcliError", "__version__"}
+    assert {*gradcli.__all__} <= {*dir(gradcli)}
     assert all(getattr(gradcli, name) for name in gradcli.__all__)
+    shown = pydoc.plain(pydoc.render_doc(gradcli))
+    assert "class Function(" in shown
+    assert "class VJP(" in shown
+    found: dict[str, object] = {}
+    exec("from gradcli import *", found)
+    assert found.keys() >= {*gradcli.__all__}
+
+
+def test_every_class_of_an_answer_is_exported() -> None:
+    """Whatever module of the results it is in."""
+    for module in pkgutil.iter_modules(results.__path__, "gradcli.results."):
+        found = vars(importlib.import_module(module.name)).values()
+        kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
+        assert {kind.__name__ for kind in kinds} <= {*results.__all__}
 
 
 @pytest.mark.parametrize("truth", TRUTHS, ids=str)

@@ -44,7 +44,6 @@ ALLOWED = {
         "questions",
     },
     "function": {"errors", "results", "language", "questions", "function"},
-    "catalog": {"errors", "results", "language", "function"},
     "report": {"errors", "results", "report", "typesetting"},
     "files": {"errors", "results", "language", "files", "signals"},
     "requests": {"errors", "options", "results", "function", "files", "requests"},
@@ -55,8 +54,8 @@ ALLOWED = {
         "results",
         "language",
         "function",
-        "catalog",
         "guide",
+        "questions",
         "files",
         "report",
         "requests",
@@ -115,6 +114,7 @@ NARROW = {
         "gradcli.symbolic.element",
         "gradcli.symbolic.printing",
     },  # formulas as they are, never a derivative of its own
+    ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.nested"},  # arrays in JSON, and no file
 }

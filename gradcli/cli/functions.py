@@ -41,9 +41,9 @@ def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Out
       gradcli functions loss --format plain
       gradcli functions --groups
     """
-    from gradcli import catalog
+    from gradcli.questions.functions import listed, pages
 
     shown = manner(presentation)
     is_list = groups or not names or shown.form in ("plain", "csv")
-    found = catalog.functions(*names or (), brief=groups) if is_list else catalog.pages(*names or ())
+    found = listed(*names or (), brief=groups) if is_list else pages(*names or ())
     return output(found, shown)

@@ -10,6 +10,7 @@ check                            check
 explain, terms                   explain: the lines, and what each adds to an adjoint
 graph                            graph
 code                             code
+functions                        functions: the op table, and a page for one function
 remarks                          traps and tricks that the numbers of an answer do not show
 
 Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.

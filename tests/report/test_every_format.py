@@ -15,9 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 
-from gradcli import Function, catalog, results
+from gradcli import Function, results
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS
+from gradcli.questions import functions
 from gradcli.report import markdown, render
 from gradcli.report.digits import rounded
 from gradcli.report.drawing import Screen
@@ -41,7 +42,7 @@ ANSWERS: dict[str, Any] = {
     "Explanation": lambda: F.explain(X, "ones"),
     "BackwardGraph": lambda: G.graph(X),
     "Source": lambda: F.code(X, "ones"),
-    "Functions": lambda: catalog.pages("sin"),
+    "Functions": lambda: functions.pages("sin"),
 }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gradcli import Function, catalog, report, results
+from gradcli import Function, report, results
+from gradcli.questions import functions
 from gradcli.report.drawing import Screen
 
 CASES: dict[type, tuple[Callable[[], results.Answer | results.Functions | results.Source], list[str]]] = {
@@ -22,7 +23,7 @@ CASES: dict[type, tuple[Callable[[], results.Answer | results.Functions | result
     results.Explanation: (lambda: Function("y = x**2; z = y**2").explain({"x": 1.5}), ["2.25", "4.5", "13.5"]),
     results.BackwardGraph: (lambda: Function("x*y").graph({"x": 1, "y": 2}), ["MulBackward0", "AccumulateGrad"]),
     results.Source: (lambda: Function("x**2").code({"x": 1.625}), ["1.625", "backward"]),
-    results.Functions: (lambda: catalog.functions("logsumexp"), ["logsumexp"]),
+    results.Functions: (lambda: functions.listed("logsumexp"), ["logsumexp"]),
 }
 """An answer of each kind, and what no format may leave out."""
 

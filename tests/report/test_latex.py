@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 
-from gradcli import Function, catalog
+from gradcli import Function
 from gradcli.language import ops
+from gradcli.questions import functions
 from gradcli.report.latex import parts, render
 from gradcli.report.latex.mathematics import mathematics
 from gradcli.results import Functions
@@ -48,7 +49,7 @@ def test_every_page_of_the_catalog_compiles(op: ops.Op) -> None:
 
 def test_the_list_of_functions_compiles() -> None:
     """All of it."""
-    latex.check(render(catalog.functions()))
+    latex.check(render(functions.listed()))
 
 
 @given(st.text(max_size=40))

@@ -1,6 +1,6 @@
 """The functions of the language as answers: the op table as a list, and a page for one function.
 
-The list is what the rows say and imports neither torch nor SymPy.  A page asks a `Function` for the rest: the formula
+The list is what the rows say and imports neither torch nor SymPy.  A page asks the readings for the rest: the formula
 of the derivative, which the reference has confirmed, and a worked example with its verdict.
 """
 
@@ -42,7 +42,7 @@ _NUMBERS = ("1.5", "0.5", "2")
 """Values of operands for which a row has none; they only have to be inside of the domain."""
 
 
-def functions(*words: str, brief: bool = False) -> Functions:
+def listed(*words: str, brief: bool = False) -> Functions:
     """The rows of the op table: all of them, or those that the words name or find.
 
     Args:
@@ -52,7 +52,7 @@ def functions(*words: str, brief: bool = False) -> Functions:
     Raises:
         UnknownFunctionError: Nothing is called so, and nothing is found.
 
-    >>> functions("ln").parts[0].entries[0].usage
+    >>> listed("ln").parts[0].entries[0].usage
     'log(x)'
     """
     if not words:
@@ -82,13 +82,15 @@ def page(name: str) -> FunctionPage:
     >>> page("exp").derivative.symbolic["x"].text
     'exp(x)'
     """
-    from gradcli.function import Function
+    from gradcli.language.snippets import read
+    from gradcli.questions import derivatives
+    from gradcli.questions.preparing import Inquiry
 
     entry = _require(name)
     op = ops.TABLE[entry.name]
     meanings, note = _meanings(op)
     text, values = _formula_of(op)
-    derivative = Function(text).jacobian(values, check=False)
+    derivative = derivatives.jacobian(Inquiry(text, read(text), values, check=False))
     command, example = _example(op)
     return FunctionPage(
         entry=entry,
@@ -308,16 +310,20 @@ def _derivative_note(op: Op, derivative: Jacobian) -> str:
 
 def _example(op: Op) -> tuple[str, VJP | Gradient]:
     """The command line of the worked example, and its answer."""
-    from gradcli.function import Function
+    from gradcli.language.snippets import read
+    from gradcli.questions import derivatives, products
+    from gradcli.questions.preparing import Inquiry
 
     text, at = op.worked_example
-    function = Function(text)
-    y = function.eval(at).value
+    inquiry = Inquiry(text, read(text), at)
+    y = derivatives.evaluation(inquiry).value
     given = [f"--at {_quoted(value if len(at) == 1 else f'{name}={value}')}" for name, value in at.items()]
     if y.size == 1 and y.ndim == 0:
-        return f'gradcli grad "{text}" {" ".join(given)}', function.grad(at)
+        return f'gradcli grad "{text}" {" ".join(given)}', products.grad(inquiry, products.ProductOptions())
     v = "ones" if op.kind is Kind.ELEMENTWISE else _counting(y)
-    return f'gradcli vjp "{text}" {" ".join(given)} --v {_quoted(v)}', function.vjp(at, v)
+    return f'gradcli vjp "{text}" {" ".join(given)} --v {_quoted(v)}', products.vjp(
+        inquiry, products.ProductOptions(vs=(v,))
+    )
 
 
 def _counting(y: Array) -> str:

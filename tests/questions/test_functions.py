@@ -9,11 +9,11 @@ import shlex
 import numpy as np
 import pytest
 
-from gradcli import catalog
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.operators import SIGNS
+from gradcli.questions import functions
 from gradcli.report import table
 from gradcli.report.drawing import Screen
 from gradcli.results import FunctionPage, Functions, Listing
@@ -25,7 +25,7 @@ SEVEN_DIGITS = {"hardsigmoid"}
 
 
 def _names(*words: str) -> list[str]:
-    found = catalog.functions(*words)
+    found = functions.listed(*words)
     return [entry.name for part in found.parts if isinstance(part, Listing) for entry in part.entries]
 
 
@@ -153,7 +153,7 @@ def _operations(text: str) -> list[tuple[str, object]]:
 def test_methods_and_dotted_names_are_read(op: ops.Op) -> None:
     """The worked example in each spelling is the same operation."""
     text, _ = op.worked_example
-    (listing,) = catalog.functions(op.name).parts
+    (listing,) = functions.listed(op.name).parts
     assert isinstance(listing, Listing)
     for spelling in listing.entries[0].spellings:
         head = spelling.partition("(")[0]
@@ -213,27 +213,27 @@ def test_a_word_finds_what_is_meant(word: str, names: list[str]) -> None:
 def test_what_is_not_found_is_an_error(word: str) -> None:
     """With a hint in any case."""
     with pytest.raises(UnknownFunctionError) as caught:
-        catalog.pages(word)
+        functions.pages(word)
     assert caught.value.hint
 
 
 def test_one_row_found_is_shown_in_full() -> None:
     """And several are a list; each word has its part."""
-    parts = catalog.pages("Piecewise", "loss", "exp").parts
+    parts = functions.pages("Piecewise", "loss", "exp").parts
     assert [type(part) for part in parts] == [FunctionPage, Listing, FunctionPage]
 
 
 @pytest.mark.parametrize("width", [20, 40, 71, 72, 80, 120])
 def test_the_list_fits_the_terminal_and_loses_nothing(width: int) -> None:
     """Broken over lines, but whole: paragraph by paragraph, or cell by cell."""
-    shown = table.render(catalog.functions(), Screen(width))
+    shown = table.render(functions.listed(), Screen(width))
     assert max(map(len, shown.splitlines())) <= width
     columns: list[str] = ["", "", ""]
     for line in shown.splitlines():
         cells = line.strip("│").split("│") if line.startswith("│") else [line, "", ""]
         columns = [text + cell for text, cell in zip(columns, cells, strict=False)]
     whole = [re.sub(r"\s", "", text) for text in columns]
-    (listing,) = catalog.functions().parts
+    (listing,) = functions.listed().parts
     assert isinstance(listing, Listing)
     for entry in listing.entries:
         for words in (entry.usage, entry.doc, *entry.aliases):
