@@ -199,6 +199,7 @@ ROOMS = [
     "autodiff",
     "check",
     "claims",
+    "cli",
     "codegen",
     "diagnose",
     "function",

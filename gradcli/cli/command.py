@@ -55,7 +55,7 @@ class CommandLine:
 
     def answer(self) -> Answer | Source:
         """What the command answers."""
-        from gradcli.requests.asking import ask
+        from gradcli.requests import ask
 
         return ask(self.function, self.command, self.arguments)
 

@@ -1,9 +1,12 @@
-"""From a request to the answer of a `Function`; every mistake is an error that names the key."""
+"""From a request, or from the options of a command line, to the answer of a `Function`.
+
+Every mistake in a request is an error that names the key.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.files.nested import kind
@@ -11,6 +14,9 @@ from gradcli.options import QUESTIONS, keys
 from gradcli.requests.json_lines import Request
 from gradcli.requests.json_values import argument, text
 from gradcli.results import Answer, Source
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
 
 _HINTS: Mapping[str, str] = {
     "format": "an answer is always one JSON object",
@@ -24,6 +30,9 @@ _HINTS: Mapping[str, str] = {
 
 _OWN = ("command", "expression", "id")
 """Keys of every request, beside the options."""
+
+_ANYWAY = {"at", "wrt", "dtype", "check"}
+"""Options beside which a snippet still decides what it asks for."""
 
 
 def answer(request: Request) -> Answer | Source:
@@ -47,11 +56,38 @@ def answer(request: Request) -> Answer | Source:
     expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
-    from gradcli.requests.asking import ask
 
     function = Function(expression)
     _require_one_v(arguments)
     return ask(function, command, arguments)
+
+
+def ask(function: Function, command: str, given: Mapping[str, Any]) -> Answer | Source:
+    """What a command answers on a function; the shell and requests read its options, each in its own way.
+
+    Args:
+        function: The function.
+        command: One of `gradcli.options.QUESTIONS`.
+        given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
+
+    Raises:
+        GradcliError: As for the method.
+
+    >>> from gradcli import Function
+    >>> ask(Function("x**2"), "grad", {"at": {"x": 3}}).grad["x"]
+    array(6.)
+    """
+    method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
+    if function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
+        method = "answer"
+    elif command == "vjp" and ("vs" in options or "accumulate" in options):
+        method = "vjps"
+        options |= {"vs": [options.pop("v")]} if "v" in options else {}
+    elif command == "vjp":
+        has_own = not options.keys().isdisjoint(("v", "loss", "points_of"))
+        method = "vjp" if has_own or not function.has_passes else "vjps"
+    found: Answer | Source = getattr(function, method)(**options)
+    return found
 
 
 def _command(given: Mapping[str, Any]) -> str:
