@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
-JUDGED = (*DERIVATIVES, "eval", "explain")
 QUESTIONS = (*DERIVATIVES, "eval", "check", "explain", "graph", "code")
 """The commands that answer on a function at a point, which are those that a request may have."""
 
-LISTS = "functions"
-STREAMS = "map"
+JUDGED = (*DERIVATIVES, "eval", "explain")
+"""Those whose numbers are compared with the reference unless that is not wanted."""
 
 FORMATS = ("table", "json", "csv", "plain", "latex", "markdown")
 COLORS = ("auto", "always", "never")
@@ -66,6 +65,9 @@ _METAVARS: Mapping[Kind, str] = {
 }
 """What stands for a value in the help; a choice says its words."""
 
+_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.RANGES])
+"""What there is one of for each variable."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -82,7 +84,7 @@ class Option:
         variable: Of the environment, for the default.
         choices: The words that it takes.
         bounds: Of a whole number.
-        has_several: Whether the shell takes several values, as it does of all that go by variable.
+        has_several: Whether the shell takes several of one.
         is_required: Whether the shell insists on it.
         is_presentation: Whether it is about how the shell shows the answer, and no part of the question.
     """
@@ -109,7 +111,7 @@ class Option:
     @property
     def is_repeated(self) -> bool:
         """Whether the shell takes it more than once."""
-        return self.has_several or (self.metavar or "").startswith("[NAME=]")
+        return self.has_several or self.kind in _BY_VARIABLE
 
     @property
     def key(self) -> str:
@@ -117,10 +119,14 @@ class Option:
         return self.spelling or self.name
 
     @property
+    def flag(self) -> str:
+        """Its name in the shell; a switch that is on has one that turns it off."""
+        return f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
+
+    @property
     def flags(self) -> tuple[str, ...]:
-        """Its names in the shell; a switch that is on has one that turns it off."""
-        long = f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
-        return (long, self.short) if self.short else (long,)
+        """All of its names in the shell."""
+        return (self.flag, self.short) if self.short else (self.flag,)
 
 
 _GRADIENT_VECTOR = (
@@ -135,7 +141,7 @@ OPTIONS = (
     Option(
         "at",
         Kind.INPUTS,
-        (*QUESTIONS, STREAMS),
+        (*QUESTIONS, "map"),
         help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
         "The name may be left out where there is one variable. Repeat for more. "
         "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
@@ -260,7 +266,7 @@ OPTIONS = (
     Option(
         "points",
         Kind.FILE,
-        (STREAMS,),
+        ("map",),
         is_required=True,
         help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy or .npz; "
         "- is standard input. A vector x has columns x[0], x[1], or x0, x1.",
@@ -268,47 +274,47 @@ OPTIONS = (
     Option(
         "points_format",
         Kind.CHOICE,
-        (STREAMS,),
+        ("map",),
         choices=ROW_FORMATS,
         help="The format of the rows. By suffix; csv of a pipe.",
     ),
     Option(
         "output",
         Kind.FILE,
-        (STREAMS,),
+        ("map",),
         short="-o",
         help="Where to write y and dy_dx. The file has its name when it is whole. Default: -, standard output.",
     ),
     Option(
         "output_format",
         Kind.CHOICE,
-        (STREAMS,),
+        ("map",),
         choices=ROW_FORMATS,
         help="The format written. By suffix; csv on standard output.",
     ),
-    Option("keep", Kind.SWITCH, (STREAMS,), help="Write the columns of the input first."),
+    Option("keep", Kind.SWITCH, ("map",), help="Write the columns of the input first."),
     Option(
         "on_error",
         Kind.CHOICE,
-        (STREAMS,),
+        ("map",),
         choices=("fail", "skip", "nan"),
         default="fail",
         help="What to do about a row that is at fault: fail, leave it out, or write nan.",
     ),
-    Option("check", Kind.SWITCH, (STREAMS,), help="Judge a sample of the rows, and say the verdict on stderr."),
-    Option("strict", Kind.SWITCH, (STREAMS,), is_presentation=True, help=_STRICT),
-    Option("require_all", Kind.SWITCH, (STREAMS,), is_presentation=True, help=_REQUIRE_ALL),
+    Option("check", Kind.SWITCH, ("map",), help="Judge a sample of the rows, and say the verdict on stderr."),
+    Option("strict", Kind.SWITCH, ("map",), is_presentation=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, ("map",), is_presentation=True, help=_REQUIRE_ALL),
     # -- what many have
     Option(
         "wrt",
         Kind.VARIABLES,
-        (*(name for name in QUESTIONS if name != "eval"), STREAMS),
+        (*(name for name in QUESTIONS if name != "eval"), "map"),
         help="The variables to differentiate by, separated by commas. All by default.",
     ),
     Option(
         "dtype",
         Kind.CHOICE,
-        (*QUESTIONS, STREAMS),
+        (*QUESTIONS, "map"),
         choices=("float64", "float32"),
         variable=DTYPE_VARIABLE,
         help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
@@ -327,18 +333,18 @@ OPTIONS = (
     Option(
         "format",
         Kind.CHOICE,
-        (LISTS,),
+        ("functions",),
         choices=FORMATS,
         default="table",
         variable=FORMAT_VARIABLE,
         is_presentation=True,
         help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, or Markdown.",
     ),
-    Option("json", Kind.SWITCH, (*QUESTIONS, LISTS), is_presentation=True, help="The same as --format json."),
+    Option("json", Kind.SWITCH, (*QUESTIONS, "functions"), is_presentation=True, help="The same as --format json."),
     Option(
         "color",
         Kind.CHOICE,
-        (*QUESTIONS, LISTS),
+        (*QUESTIONS, "functions"),
         choices=COLORS,
         default="auto",
         variable=COLOR_VARIABLE,
@@ -348,7 +354,7 @@ OPTIONS = (
     Option(
         "digits",
         Kind.WHOLE,
-        (*(name for name in QUESTIONS if name != "code"), LISTS),
+        (*(name for name in QUESTIONS if name != "code"), "functions"),
         bounds=(1, 17),
         is_presentation=True,
         help="Significant digits of every number shown. By default as many as it takes to read it back.",
@@ -356,7 +362,7 @@ OPTIONS = (
     Option(
         "output",
         Kind.FILE,
-        (*QUESTIONS, LISTS),
+        (*QUESTIONS, "functions"),
         short="-o",
         is_presentation=True,
         help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .txt (a table), .npy "
@@ -365,7 +371,7 @@ OPTIONS = (
     Option("check", Kind.SWITCH, JUDGED, default=True, help="Do not compare the numbers with the reference."),
     Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, help=_STRICT),
     Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, help=_REQUIRE_ALL),
-    Option("groups", Kind.SWITCH, (LISTS,), help="Only the names, group by group."),
+    Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
 )
 """The table, in the order in which the help of a command lists them."""
 

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from gradcli import Function
 from gradcli.cli.app import app
-from gradcli.options import OPTIONS, QUESTIONS, STREAMS, Kind, Option, keys, typed
+from gradcli.options import OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
 from gradcli.requests.json_values import argument
 from gradcli.results import Drawing, Language, OnError
@@ -80,7 +80,7 @@ def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> Non
 
 def test_a_stream_takes_what_the_table_says() -> None:
     """All but what is about files."""
-    options = {option.name: option for option in keys(STREAMS).values()}
+    options = {option.name: option for option in keys("map").values()}
     for name in ("points", "points_format", "output", "output_format", "keep"):
         assert options.pop(name).help
     _require_same(options, _parameters("stream"))

@@ -75,7 +75,7 @@ def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callab
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
         demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
         if command in options.JUDGED and given["check"]:
-            _require_no(demands)
+            require_none(demands, "and --no-check exclude each other")
         shown = manner(presentation)
         function, files = _function_of(expression)
         question = (option for option in table if not option.is_presentation)
@@ -87,18 +87,20 @@ def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callab
     app.command(command, cls=ExpressionCommand)(signed(run, command, "expression", Expression))
 
 
-def _require_no(demands: Mapping[str, bool]) -> None:
-    """Refuse `--strict` and `--require-all` beside `--no-check`: there is no verdict to be strict about.
+def require_none(demands: Mapping[str, bool], why: str) -> None:
+    """Refuse `--strict` and `--require-all` where there is no verdict to be strict about.
+
+    Args:
+        demands: Whether each is given.
+        why: What is wrong with that.
 
     Raises:
         UsageError: One is given.
     """
     for name, is_given in demands.items():
         if is_given:
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} and --no-check exclude each other", hint=f"{option} needs the verdict of the check"
-            )
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
 
 
 def _function_of(expression: str) -> tuple[Function, Files]:

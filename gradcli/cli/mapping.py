@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gradcli.cli.command import CommandLine, add
+from gradcli.cli.command import CommandLine, add, require_none
 from gradcli.cli.output import NOT_PASSED, passes, remark
-from gradcli.errors import UsageError
 from gradcli.signals import undone
 
 if TYPE_CHECKING:
@@ -40,10 +39,8 @@ def map_(line: CommandLine) -> Callable[[], int]:
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
     """
     demands = {name: line.presentation[name] for name in ("strict", "require_all")}
-    for name, is_given in demands.items():
-        if is_given and "check" not in line.arguments:
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} needs --check", hint=f"{option} needs the verdict of the check")
+    if "check" not in line.arguments:
+        require_none(demands, "needs --check")
     return lambda: _streamed(line, demands)
 
 

@@ -84,7 +84,7 @@ def graph(line: CommandLine) -> Answer | Source:
     found = line.answer()
     from gradcli.results import BackwardGraph
 
-    return replace(found, drawing=drawing or "") if isinstance(found, BackwardGraph) else found
+    return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
 
 
 def code(line: CommandLine) -> Answer | Source:

@@ -38,15 +38,15 @@ def arguments(
         words = given[option.name]
         if words is None or (option.kind is Kind.SWITCH and not words):
             continue
-        if option.kind in (Kind.INPUTS, Kind.RANGES):
-            bare = named(words, option.flags[0], function.variables)
+        if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
+            texts = _by_name(words, option.flag, function.variables)
             function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
-            words = bare
+            words = texts
         found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
     return function, found
 
 
-def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
+def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
     """The texts of `NAME=TEXT` words by their names.
 
     Args:
@@ -58,7 +58,7 @@ def named(words: Sequence[str] | None, option: str, variables: Sequence[str] | N
         InputError: A word without a name where there is not exactly one variable, or two of one name.
     """
     given: dict[str, str] = {}
-    for word in words or []:
+    for word in words:
         match = _NAMED.fullmatch(word)
         bare = "" if match or variables is None else _only(variables, word, option)
         name, value = (match[1], match[2]) if match else (bare, word)
@@ -112,22 +112,23 @@ def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str,
 
 def _named_values(words: Sequence[str], option: Option, files: Files) -> dict[str, str | Array]:
     """By name, which is empty for that of the only variable."""
-    return _values(named(words, option.flags[0]), option, files)
+    return _values(_by_name(words, option.flag), option, files)
 
 
 def _named_texts(words: Sequence[str], option: Option, files: Files) -> dict[str, str]:
-    given = named(words, option.flags[0])
+    given = _by_name(words, option.flag)
     return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
 
 
 def _source(option: Option, name: str) -> str:
-    return f"{option.flags[0]} {name}".rstrip()
+    return f"{option.flag} {name}".rstrip()
 
 
 def _vector(words: str | Sequence[str], option: Option, files: Files) -> Any:
     """The array or the text; a list of them where the option is repeated."""
-    flag = option.flags[0]
-    return read(words, flag, files) if isinstance(words, str) else [read(word, flag, files) for word in words]
+    if isinstance(words, str):
+        return read(words, option.flag, files)
+    return [read(word, option.flag, files) for word in words]
 
 
 def _names(words: str, option: Option, files: Files) -> list[str]:
@@ -165,7 +166,7 @@ _READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
     Kind.VALUES: _named_values,
     Kind.DIRECTIONS: _named_values,
     Kind.VECTOR: _vector,
-    Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flags[0]),
+    Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
     Kind.TEXTS: _named_texts,
     Kind.VARIABLES: _names,
     Kind.STATEMENTS: _names,
