@@ -5,7 +5,7 @@ Every mistake in a request is an error that names the key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UsageError, did_you_mean
@@ -31,6 +31,12 @@ _HINTS: Mapping[str, str] = {
 _OWN = ("command", "expression", "id")
 """Keys of every request, beside the options."""
 
+_LISTED = (
+    "at v vs accumulate u loss show wrt points_of dtype check "
+    "claim expect random in seed allow require_all rtol atol to"
+).split()
+"""The order in which a hint lists keys, which is not that of the helps; any other comes last."""
+
 _ANYWAY = {"at", "wrt", "dtype", "check"}
 """Options beside which a snippet still decides what it asks for."""
 
@@ -52,7 +58,7 @@ def answer(request: Request) -> Answer | Source:
     known = keys(command)
     for key in given:
         if key not in _OWN and key not in known:
-            raise _unknown(key, command, (*_OWN, *known))
+            raise _unknown(key, command, known)
     expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
@@ -107,7 +113,8 @@ def _required(given: Mapping[str, Any], key: str, what: str) -> Any:
     return given[key]
 
 
-def _unknown(key: str, command: str, allowed: Sequence[str]) -> UsageError:
+def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
+    allowed = [*_OWN, *sorted(known, key=lambda name: [*_LISTED, name].index(name))]
     others = [name for name in QUESTIONS if key in keys(name)]
     elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
     hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
