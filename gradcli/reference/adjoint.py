@@ -20,15 +20,14 @@ from dataclasses import dataclass, field, replace
 import sympy
 
 from gradcli.errors import Place, Span, TooLargeError, UnknownFunctionError
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.indexing import Axis, Shape, Slice, indexed_axes, show
-from gradcli.language.program.movement import RESHAPES, axes_of, axis_of, padding, permutation
+from gradcli.language.program.movement import axes_of, axis_of, padding, permutation
 from gradcli.language.program.shapes import axis_of_scan, infer, shape_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
 from gradcli.reference.program_writer import NoTangentError, Writer
-from gradcli.reference.rules import partial_of
-from gradcli.reference.tangent import OUTLIVES_ITS_DOMAIN
+from gradcli.reference.rules import is_power, partial_of
 from gradcli.reference.unrolling import unroll
 
 MOST_ROWS = 100
@@ -191,11 +190,11 @@ class _Sweep:
                 found = self._contraction(call, z)
             case Kind.MOVEMENT:
                 found = [self._back(call, z, self.shape(call.operands[0]))]
-            case Kind.SCAN if call.op.name == "cumsum":
+            case Kind.SCAN if call.op.is_linear:
                 axis = axis_of_scan(call, self.shape(call.operands[0]))
-                turned = z if axis is None else self._emit("cumsum", self._emit("flip", z, (axis,)), axis)
+                turned = z if axis is None else self._emit(call.op.name, self._emit("flip", z, (axis,)), axis)
                 found = [z if axis is None else self._emit("flip", turned, (axis,))]
-            case Kind.REDUCTION if call.op.name == "sum":
+            case Kind.REDUCTION if call.op.is_linear:
                 found = [self._spread(z, call)]
             case Kind.MATRIX:
                 found = [self._matrix(line, z)]
@@ -221,27 +220,23 @@ class _Sweep:
     def _elementwise(self, line: Line, z: Atom) -> list[Atom | None]:
         call = line.call
         operands = call.operands
-        match call.op.name:
-            case "where":
-                chosen = (self._emit("where", operands[0], z, _ZERO), self._emit("where", operands[0], _ZERO, z))
-                return [
-                    None,
-                    *(self._summed(part, operand) for part, operand in zip(chosen, operands[1:], strict=True)),
-                ]
-            case "maximum" | "minimum" if operands[0] != operands[1]:
-                above, below = ("gt", "lt") if call.op.name == "maximum" else ("lt", "gt")
-                return [
-                    self._summed(self._chosen(first, second, operands, z), operand)
-                    for first, second, operand in ((above, below, operands[0]), (below, above, operands[1]))
-                ]
-            case "maximum" | "minimum":
-                return [z, None]
+        if call.op.is_branch:
+            chosen = (self._emit("where", operands[0], z, _ZERO), self._emit("where", operands[0], _ZERO, z))
+            return [None, *(self._summed(part, operand) for part, operand in zip(chosen, operands[1:], strict=True))]
+        if call.op.is_extreme and operands[0] == operands[1]:
+            return [z, None]
+        if call.op.is_extreme:
+            above, below = ("gt", "lt") if call.op.monoid is Monoid.LARGEST else ("lt", "gt")
+            return [
+                self._summed(self._chosen(first, second, operands, z), operand)
+                for first, second, operand in ((above, below, operands[0]), (below, above, operands[1]))
+            ]
         found: list[Atom | None] = []
         for k, operand in enumerate(operands):
             if operand not in self.moving:
                 found.append(None)
                 continue
-            if call.op.name == "pow" and k == 1:
+            if is_power(call) and k == 1:
                 found.append(self._summed(self._by_exponent(line, z), operand))
                 continue
             parameters, partial = partial_of(call, k)
@@ -256,7 +251,7 @@ class _Sweep:
             part = writer.write(partial, symbols, self.span)
         else:
             part = writer.write(partial * _ADJOINT, {**symbols, _ADJOINT: z}, self.span)
-        if line.call.op.name in OUTLIVES_ITS_DOMAIN:
+        if line.call.op.outlives_domain:
             part = self._emit("add", part, self._emit("mul", _ZERO, line.symbol))
         return part
 
@@ -289,7 +284,7 @@ class _Sweep:
         """Each part of the list takes its own part of the adjoint."""
         sizes = [self.shape(operand) for operand in call.operands]
         full = max(sizes, key=len)
-        is_stack = call.op.name == "stack"
+        is_stack = bool(call.op.adds_dimension)
         axis = axis_of(full, call.statics[0], extra=int(is_stack))
         found: list[Atom | None] = []
         start = 0
@@ -315,7 +310,7 @@ class _Sweep:
 
     def _matrix(self, line: Line, z: Atom) -> Atom:
         """The rules of the inverse and of the determinant."""
-        if line.call.op.name == "inv":
+        if line.call.op.keeps_shape:
             turned = self._emit("transpose", line.symbol, -2, -1)
             return self._emit("neg", self._emit("matmul", self._emit("matmul", turned, z), turned))
         turned = self._emit("transpose", self._emit("inv", line.call.operands[0]), -2, -1)
@@ -335,7 +330,7 @@ class _Sweep:
         """The adjoint at the places that its elements came from, 0 elsewhere."""
         statics = call.statics
         match call.op.name:
-            case name if name in RESHAPES:
+            case _ if call.op.keeps_order:
                 return self._emit("reshape", z, shape)
             case "transpose" | "permute":
                 order = permutation(shape, call)

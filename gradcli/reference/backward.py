@@ -17,9 +17,9 @@ from flint import arb
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball
-from gradcli.reference.choices import CHOICES, slope_of_choice
+from gradcli.reference.choices import is_choice, slope_of_choice
 from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.element_groups import AGGREGATES, Groups
+from gradcli.reference.element_groups import Groups, is_aggregate
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined, rule_of, slope_condition
 from gradcli.reference.running import Run
@@ -102,7 +102,7 @@ class Backward:
     def sensitivity(self, line: Line, k: int, out: int) -> Ball | None:
         """How many times as large the slope of an elementwise operation makes the rounding of its operands."""
         elements = np.array([out], dtype=np.int64)
-        if line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.name in CHOICES:
+        if line.call.op.kind is not Kind.ELEMENTWISE or is_choice(line.call.op):
             return None
         operands = [self._run.operand(line, n, elements)[0] for n in range(len(line.call.operands))]
         slope = self._run.slopes(line, k, elements)[0]
@@ -120,17 +120,16 @@ class Backward:
             return
         out = elements[position]
         pairs = list(zip(out.tolist(), source.tolist(), strict=True))
-        name, kind = line.call.op.name, line.call.op.kind
+        op = line.call.op
         slopes: Sequence[Outcome]
-        if name in AGGREGATES:
+        if is_aggregate(op):
             groups = Groups(self._run, line, np.unique(out))
-            of = _of_extreme if name in ("amax", "amin") else Groups.slope
-            slopes = [of(groups, o, s) for o, s in pairs]
-        elif kind is not Kind.ELEMENTWISE:
+            slopes = [groups.slope(o, s) for o, s in pairs]
+        elif op.kind is not Kind.ELEMENTWISE:
             slopes = [arb(1)] * len(pairs)
-        elif name in CHOICES:
+        elif is_choice(op):
             columns = zip(*(self._run.operand(line, n, out) for n in range(len(line.call.operands))), strict=True)
-            slopes = [slope_of_choice(name, k, operands) for operands in columns]
+            slopes = [slope_of_choice(op, k, operands) for operands in columns]
         elif rule_of(line.call).is_flat:
             return
         else:
@@ -145,8 +144,3 @@ def _is_zero(outcome: Outcome) -> bool:
 
 def _add(flows: dict[int, Flow], element: int, flow: Flow) -> None:
     flows[element] = flow if element not in flows else flows[element].joined(flow)
-
-
-def _of_extreme(groups: Groups, out: int, element: int) -> Outcome:
-    group = groups.groups[out]
-    return group.trouble or group.extreme.slope(group.place[element])

@@ -37,7 +37,7 @@ from gradcli.reference.jets import (
     step,
     times,
 )
-from gradcli.reference.rules import Outcome, Undefined, rule_of
+from gradcli.reference.rules import Outcome, Undefined, is_polynomial, is_power, rule_of
 from gradcli.reference.running import Run
 from gradcli.reference.slopes import Bend, Side, at_point, both, derivative_of, own_slope, slope_of
 
@@ -164,12 +164,12 @@ class Beside:
 
 def may_be_met(call: Call) -> bool:
     """Whether an operation is not smooth everywhere; a constant divisor or a whole power never is in the way."""
-    if call.op.kind is not Kind.ELEMENTWISE or call.op.name == "where":
-        return call.op.name == "inv"
+    if call.op.kind is not Kind.ELEMENTWISE or call.op.is_branch:
+        return bool(call.op.keeps_shape)
     last = call.operands[-1]
     if call.op.name == "div" and last.is_number:
         return bool(last == 0)
-    if call.op.name == "pow" and last.is_Integer and last >= 0:
+    if is_polynomial(call):
         return False
     rule = rule_of(call)
     return bool(rule.kinks or rule.domain)
@@ -180,7 +180,7 @@ def _is_met(call: Call, operands: list[Outcome]) -> bool:
     balls = [operand for operand in operands if not isinstance(operand, Undefined)]
     if len(balls) < len(operands):
         return True
-    if call.op.name == "pow" and balls[0].contains(0):
+    if is_power(call) and balls[0].contains(0):
         exponent = balls[1].unique_fmpz()
         if exponent is None or exponent < 0:
             return True
@@ -253,7 +253,7 @@ class _Looks:
         """Add the elements that move with those that do."""
         for n in sorted(moved):
             part = self.around.wiring[n]
-            if part.line.call.op.name not in _STILL and any(place in values for place in part.inside):
+            if not part.line.call.op.is_constant and any(place in values for place in part.inside):
                 self.atoms.spend(1)
                 found = self._value(part, values, self.base)
                 if not _is_same(found, self.base[part.place]):
@@ -277,7 +277,7 @@ class _Looks:
             for place in part.inside
         ]
         shown = self.program.excerpt(part.line)
-        if call.op.name == "where":
+        if call.op.is_branch:
             return _branch(*parts, shown=shown)
         troubles = [one for one in parts if isinstance(one, Undefined)]
         if troubles:
@@ -286,7 +286,7 @@ class _Looks:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 return evaluated(call, jets, shown)
-            case Kind.MATRIX if call.op.name == "inv":
+            case Kind.MATRIX if call.op.keeps_shape:
                 return inverted(jets, part.element % len(jets), shown)
             case Kind.COUNT | Kind.MATRIX:
                 return Undefined("domain", f"{shown} is not followed around the point", decided=False)
@@ -311,10 +311,6 @@ class _Looks:
             case sympy.Float():
                 return self._exactly(float(atom))
         return self._enclosed(("constant", atom), compile_ball(atom)({}))
-
-
-_STILL = frozenset(["detach", "zeros_like", "ones_like"])
-"""Operations whose result does not move with what they are applied to."""
 
 
 def _exact(number: float) -> fmpq:

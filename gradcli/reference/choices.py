@@ -14,13 +14,16 @@ from dataclasses import replace
 
 from flint import arb
 
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.reference.balls import Ball
 from gradcli.reference.rules import Outcome, Undefined
 
 Tangent = Outcome | None
 
-CHOICES = frozenset(["where", "maximum", "minimum"])
-"""Elementwise operations that take one of their operands."""
+
+def is_choice(op: Op) -> bool:
+    """Whether an elementwise operation takes one of its operands."""
+    return op.kind is Kind.ELEMENTWISE and (op.is_branch or op.is_extreme)
 
 
 def plus(a: Tangent, b: Tangent) -> Tangent:
@@ -110,7 +113,7 @@ def _branch_behind(
     return Undefined("jump", f"{shown} jumps here", bool(here != there))
 
 
-def change_of(name: str, now: bool, tangents: tuple[Tangent, Tangent], trouble: Undefined) -> Tangent:
+def change_of(sense: Sequence[int], now: bool, tangents: tuple[Tangent, Tangent], trouble: Undefined) -> Tangent:
     """What becomes of a comparison of two equal numbers behind the point: what it is there, if it changes."""
     first, second = (arb(0) if tangent is None else tangent for tangent in tangents)
     if isinstance(first, Undefined) or isinstance(second, Undefined):
@@ -118,8 +121,8 @@ def change_of(name: str, now: bool, tangents: tuple[Tangent, Tangent], trouble: 
     step = first - second
     if not (step > 0 or step < 0):
         return trouble
-    after = {"gt": step > 0, "ge": step > 0, "lt": step < 0, "le": step < 0, "eq": False, "ne": True}[name]
-    return None if after == now else replace(trouble, after=bool(after))
+    after = (1 if step > 0 else -1) in sense
+    return None if after == now else replace(trouble, after=after)
 
 
 def _where_branches_meet(
@@ -146,9 +149,9 @@ def jump_of(tangents: Iterable[Tangent]) -> Undefined | None:
     return Undefined(found[0].kind, found[0].reason, False) if found else None
 
 
-def slope_of_choice(name: str, k: int, operands: Sequence[Outcome]) -> Outcome:
+def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome]) -> Outcome:
     """1 for the operand that is taken, 0 for the other and for a condition."""
-    if name == "where":
+    if op.is_branch:
         condition = operands[0]
         if k == 0 or isinstance(condition, Undefined):
             return arb(0) if k == 0 else condition
@@ -156,7 +159,7 @@ def slope_of_choice(name: str, k: int, operands: Sequence[Outcome]) -> Outcome:
             return arb(int(condition == (1 if k == 1 else 0)))
         return Undefined("jump", "it cannot be told which branch is taken", False)
     trouble = next((operand for operand in operands if isinstance(operand, Undefined)), None)
-    return trouble or Extreme(list(operands), largest=name == "maximum").slope(k)
+    return trouble or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k)
 
 
 class Extreme:

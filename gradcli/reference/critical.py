@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from gradcli.language import ops
 from gradcli.language.grammar import parse_meaning
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.reference.estimates import ULPS, Array, Estimate, Step, changes, steps
 from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import is_polynomial
 
 Mask = npt.NDArray[np.bool_]
 
@@ -92,7 +93,7 @@ def critical(
 
 def _spots(step: Step, shapes: Mapping[Atom, Shape]) -> Spots | None:
     call, atom = step.line.call, step.line.symbol
-    if call.op.name in ("amax", "amin"):
+    if call.op.kind is Kind.REDUCTION and call.op.is_extreme:
         atom = call.operands[0]
         mask: Mask | None = _tied(call, step.operands[0], shapes[atom])
     else:
@@ -156,7 +157,7 @@ def _wide(operand: Estimate) -> Array:
 def edges(call: Call) -> tuple[Program, ...]:
     """What vanishes where an elementwise operation may have no derivative; none of what is smooth on its operands."""
     op = call.op
-    if op.name == "pow" and call.operands[1].is_Integer and call.operands[1] >= 0:
+    if is_polynomial(call):
         return ()
     if not (op.critical or op.edges) and len(set(call.operands)) < len(call.operands):  # maximum(x, x) is x
         return ()
@@ -172,7 +173,7 @@ def _edges(name: str) -> tuple[Program, ...]:
 def _tied(call: Call, operand: Estimate, shape: Shape) -> Mask:
     """Elements that may be the extreme one, where several may."""
     axes = tuple(axis + 1 for axis in axes_of(shape, call.statics[0]))
-    sign = 1.0 if call.op.name == "amax" else -1.0
+    sign = 1.0 if call.op.monoid is Monoid.LARGEST else -1.0
     value, error = sign * operand.value, _wide(operand)
     most = np.max(value - error, axis=axes, keepdims=True)
     is_possible = value + error >= most

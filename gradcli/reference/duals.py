@@ -20,7 +20,7 @@ import sympy
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.float_formats import Rounding
@@ -40,9 +40,6 @@ ALL_ROWS = 1_024
 CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
 
-LINEAR = frozenset(["neg", "add", "sub", "sum", "stack", "cat"])
-"""Operations whose derivative needs no values, beside running sums and movements."""
-
 Direction = tuple[sympy.Symbol, int]
 """A variable and the flat position of one of its elements."""
 
@@ -53,11 +50,6 @@ Side = Literal[-1, 0, 1]
 
 Shift = Mapping[Direction, Ball]
 """How far elements of the inputs are moved from where they are."""
-
-
-def is_linear(call: Call) -> bool:
-    """Whether the derivative of an operation needs no values of its operands."""
-    return call.op.name in LINEAR or call.op.kind in (Kind.SCAN, Kind.MOVEMENT)
 
 
 class OverBudgetError(Exception):
@@ -266,7 +258,7 @@ class Reference:
         """The operand elements at which local derivatives will be taken."""
         start: dict[Atom, list[Flat]] = {}
         for line in self.program.lines:
-            if line.symbol not in plan.pairs or is_linear(line.call):
+            if line.symbol not in plan.pairs or line.call.op.is_linear:
                 continue
             out = np.unique(plan.pairs[line.symbol][1])
             for k, operand in enumerate(line.call.operands):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import whole_lists
 from gradcli.reference.balls import Ball, exists
@@ -23,18 +24,20 @@ from gradcli.reference.rules import Outcome, Undefined
 if TYPE_CHECKING:
     from gradcli.reference.running import Run
 
-AGGREGATES = frozenset(["prod", "amax", "amin", "det", "inv"])
-"""The operations that are read here."""
-
 MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
+
+
+def is_aggregate(op: Op) -> bool:
+    """Whether an operation is read here."""
+    return op.is_nonlinear_fold or op.kind is Kind.MATRIX
 
 
 class Groups:
     """The results of one line at some elements, each with the elements of its operand that it is made of."""
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
-        self.name, self.shown = line.call.op.name, run.reference.program.excerpt(line)
+        self.op, self.shown = line.call.op, run.reference.program.excerpt(line)
         self.is_one_sided, self.rounding = run.side != 0, run.rounding
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)
@@ -48,7 +51,7 @@ class Groups:
         for e, inside in members.items():
             key = tuple(inside)
             if key not in known:
-                known[key] = _Group(self.name, self.shown, self.order, inside, [values[s] for s in inside])
+                known[key] = _Group(self.op, self.shown, self.order, inside, [values[s] for s in inside])
                 if run.rounding is None:
                     known[key].form = partial(run.numbering.form, line.call.operands[0])
             self.groups[e] = known[key]
@@ -58,9 +61,11 @@ class Groups:
         group = self.groups[out]
         if group.trouble is not None:
             return group.trouble
-        if self.name == "det" and self.rounding is not None:
+        if self.op.keeps_shape:
+            return group.inverse_at(out)
+        if self.op.kind is Kind.MATRIX and self.rounding is not None:
             return group.eliminated(self.rounding)
-        return group.inverse_at(out) if self.name == "inv" else group.total
+        return group.total
 
     def slope(self, out: int, element: int) -> Outcome:
         """The partial derivative of a result by an element of the operand."""
@@ -68,21 +73,18 @@ class Groups:
         if group.trouble is not None:
             return group.trouble
         n = group.place[element]
-        match self.name:
-            case "prod":
-                return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
-            case "det":
-                return group.cofactor(n)
-            case "inv":
-                return group.inverse_slope(out, n)
-        raise NotImplementedError(self.name)
+        if self.op.monoid is Monoid.PRODUCT:
+            return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
+        if self.op.is_extreme:
+            return group.extreme.slope(n)
+        return group.inverse_slope(out, n) if self.op.keeps_shape else group.cofactor(n)
 
     def chosen(self, out: int, direction: int, tangents: Mapping[tuple[int, int], Tangent]) -> Tangent:
         """The tangent of an extreme, from those of the elements it is made of by (direction, element)."""
         group = self.groups[out]
         if group.trouble is not None:
             return group.trouble
-        reason = f"{self.shown} has a kink here: its {_NOUN[self.name]} elements tie"
+        reason = f"{self.shown} has a kink here: its {_noun(self.op)} elements tie"
         elements = list(group.place)
         jump = jump_of(tangents.get((direction, element)) for element in elements)
         if jump is not None:
@@ -98,8 +100,8 @@ class Groups:
 class _Group:
     """One product, extreme or matrix."""
 
-    def __init__(self, name: str, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:
-        self.name, self.shown, self.order = name, shown, order
+    def __init__(self, op: Op, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:
+        self.op, self.shown, self.order = op, shown, order
         self.place = {e: n for n, e in enumerate(elements)}
         self.values: list[Ball] = list(values)
         self.trouble = next((v for v in values if isinstance(v, Undefined)), None)
@@ -108,11 +110,11 @@ class _Group:
     @cached_property
     def total(self) -> Ball:
         """The value, of an inverse its determinant."""
-        if self.name in ("det", "inv"):
+        if self.op.kind is Kind.MATRIX:
             return whole_lists.determinant(self.values, self.order)
-        if self.name == "prod":
+        if self.op.monoid is Monoid.PRODUCT:
             return whole_lists.product(self.values)
-        return whole_lists.extreme(self.values, largest=self.name == "amax")
+        return whole_lists.extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
 
     def eliminated(self, rounding: Rounding) -> Ball:
         """The determinant as elimination in a float format gives it: that of a matrix about as near as its rounding.
@@ -168,10 +170,11 @@ class _Group:
     @cached_property
     def extreme(self) -> Extreme:
         """Which elements may be the extreme."""
-        extreme = Extreme(self.values, largest=self.name == "amax")
+        extreme = Extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
         if self.form is None or len(extreme.certain) == len(extreme.possible):
             return extreme
         return Extreme(self.values, largest=extreme.largest, forms=[self.form(e) for e in self.place])
 
 
-_NOUN = {"amax": "largest", "amin": "smallest"}
+def _noun(op: Op) -> str:
+    return "largest" if op.monoid is Monoid.LARGEST else "smallest"

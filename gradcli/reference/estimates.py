@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program import constant_tensors, numeric
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, moved
@@ -32,8 +32,7 @@ ULPS = 4 * 2.0**-53
 MOST_BY_BALLS = 2**13
 """Elements of an operation without a NumPy function that are evaluated on balls, a few µs each."""
 
-_EXACT = frozenset(["neg", "abs", "maximum", "minimum", "where", "sign", "floor", "ceil", "trunc", "round", "detach"])
-_EXACT |= {"gt", "ge", "lt", "le", "eq", "ne", "zeros_like", "ones_like"}
+_UFUNCS = {Monoid.SUM: np.add, Monoid.PRODUCT: np.multiply, Monoid.LARGEST: np.maximum, Monoid.SMALLEST: np.minimum}
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ def _elementwise(call: Call, operands: Sequence[Estimate]) -> Estimate | None:
         return None
     run = function or _by_balls(call)
     value = np.asarray(run([operand.value for operand in operands]), dtype=np.float64)
-    own = None if call.op.name in _EXACT else np.abs(value) * ULPS
+    own = None if call.op.is_exact else np.abs(value) * ULPS
     return _with_error(value, changes(run, operands, value), own)
 
 
@@ -178,14 +177,15 @@ def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
     """A reduction, a running sum, a movement, or what a matrix has."""
     match call.op.kind:
         case Kind.REDUCTION:
-            return _reduced(call, operand, shape)
+            dims = axes_of(shape, call.statics[0])
+            options = {"axis": tuple(axis + 1 for axis in dims), "keepdims": call.statics[1]}
+            count = math.prod(shape[axis] for axis in dims)
+            return _folded(call.op, operand, count, lambda ufunc, array: ufunc.reduce(array, **options))
         case Kind.SCAN:
-            axis = axis_of_scan(call, shape)
-            if axis is None:
+            along = axis_of_scan(call, shape)
+            if along is None:
                 return operand
-            rounding = shape[axis] * ULPS * np.cumsum(np.abs(operand.value), axis + 1)
-            total = operand.mapped(lambda array: np.cumsum(array, axis + 1))
-            return _with_error(total.value, total.error, rounding)
+            return _folded(call.op, operand, shape[along], lambda ufunc, array: ufunc.accumulate(array, along + 1))
         case Kind.MATRIX:
             return _of_matrix(call, operand)
     source = moved(call, np.arange(math.prod(shape)).reshape(shape), fill=-1)
@@ -200,27 +200,25 @@ def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
     return Estimate(take(operand.value, fill), None if operand.error is None else take(operand.error, 0.0))
 
 
-def _reduced(call: Call, operand: Estimate, shape: Shape) -> Estimate:
-    axes = tuple(axis + 1 for axis in axes_of(shape, call.statics[0]))
-    options: dict[str, Any] = {"axis": axes, "keepdims": call.statics[1]}
-    value = np.asarray(getattr(np, call.op.numpy)(operand.value, **options))
-    size, count = np.abs(operand.value), math.prod(shape[axis - 1] for axis in axes)
-    error = operand.error
-    match call.op.name:
-        case "sum":
-            given = None if error is None else np.sum(error, **options)
-            return _with_error(value, given, count * ULPS * np.sum(size, **options))
-        case "prod":
-            most = np.prod(size if error is None else size + error, **options)
+def _folded(op: Op, operand: Estimate, count: int, fold: Callable[[np.ufunc, Array], Array]) -> Estimate:
+    """A reduction or a scan of `count` elements at most, from how a function of two folds along its dimensions."""
+    value = np.asarray(fold(_UFUNCS[op.folds_by], operand.value))
+    size, error = np.abs(operand.value), operand.error
+    match op.monoid:
+        case Monoid.SUM:
+            given = None if error is None else fold(np.add, error)
+            return _with_error(value, given, count * ULPS * fold(np.add, size))
+        case Monoid.PRODUCT:
+            most = fold(np.multiply, size if error is None else size + error)
             return _with_error(value, most - np.abs(value), count * ULPS * most)
-    return _with_error(value, None if error is None else np.max(error, **options))
+    return _with_error(value, None if error is None else fold(np.maximum, error))
 
 
 def _listed(call: Call, operands: Sequence[Estimate], shapes: Sequence[Shape]) -> Estimate:
     """A stack or a concatenation, at as many points as its operands are of."""
     points = max(len(operand.value) for operand in operands)
-    join = np.stack if call.op.name == "stack" else np.concatenate
-    axis = axis_of(shapes[0], call.statics[0], extra=call.op.name == "stack") + 1
+    join = np.stack if call.op.adds_dimension else np.concatenate
+    axis = axis_of(shapes[0], call.statics[0], extra=int(call.op.adds_dimension or False)) + 1
 
     def joined(arrays: Iterator[Array]) -> Array:
         return join([np.broadcast_to(array, (points, *array.shape[1:])) for array in arrays], axis)
@@ -258,7 +256,7 @@ def _of_matrix(call: Call, operand: Estimate) -> Estimate:
     rounding = 4 * order * ULPS * np.abs(matrix)
     given = rounding if operand.error is None else rounding + operand.error
     determinant = np.linalg.det(np.where(np.isfinite(matrix), matrix, 0.0))
-    if call.op.name == "det":
+    if not call.op.keeps_shape:
         rows = np.sqrt(np.sum(matrix**2, axis=-1))
         most = np.prod(rows + np.sqrt(np.sum(given**2, axis=-1)), axis=-1) - np.prod(rows, axis=-1)
         return _with_error(determinant, most, order * ULPS * np.prod(rows, axis=-1))

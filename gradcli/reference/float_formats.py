@@ -13,9 +13,6 @@ from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball
 from gradcli.reference.rules import Outcome, Undefined, rule_of, slope_condition
 
-ROUNDS_ARGUMENT = frozenset(["sinc", "lgamma", "digamma", "polygamma"])
-"""Functions that torch computes from a scaled or reflected argument."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
@@ -46,7 +43,7 @@ class Rounding:
 
     def computed(self, value: Outcome, call: Call, operands: list[Outcome], shown: str = "") -> Outcome:
         """The value of an operation, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
-        if isinstance(value, Undefined) or call.op.name not in ROUNDS_ARGUMENT:
+        if isinstance(value, Undefined) or not call.op.rounds_argument:
             return value
         if call.op.name == "polygamma":
             value += arb(0, self._series(call.statics[0], value, operands[0]))

@@ -55,7 +55,7 @@ class Footprint:
                 return held, inside + out[held] % part.inner if operand else np.zeros(len(held), dtype=np.int64)
             case Kind.MATRIX:
                 block = operand[-1] * operand[-2]
-                each = operand[-1] * operand[-2] if line.call.op.name == "inv" else 1
+                each = block if line.call.op.keeps_shape else 1
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
@@ -87,7 +87,7 @@ class Footprint:
                 return positions, out
             case Kind.MATRIX:
                 block = operand[-1] * operand[-2]
-                each = block if line.call.op.name == "inv" else 1
+                each = block if line.call.op.keeps_shape else 1
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
@@ -118,7 +118,7 @@ class Footprint:
     def _part(self, line: Line, k: int) -> _Part:
         """Where operand k of a list is in the result."""
         shape, call = self.shapes[line.symbol], line.call
-        if call.op.name == "stack":
+        if call.op.adds_dimension:
             axis, start, size = axis_of(shape, call.statics[0]), k, 1
         else:
             axis = axis_of(self._operand(line, 0), call.statics[0])

@@ -50,7 +50,7 @@ def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Undefine
     """
     atoms = operands[0].atoms
     try:
-        exact = _EXACT.get(call.op.name)
+        exact = _compared(call.op.sense) if call.op.sense else _EXACT.get(call.op.name)
         if exact is not None:
             return exact(*operands)
         if call.op.name in ("sqrt", "pow") and _is_power(operands[0]):
@@ -221,12 +221,12 @@ def _round(a: Jet) -> Jet:
     return nearest
 
 
-def _compared(holds: frozenset[int]) -> Callable[[Jet, Jet], Jet]:
-    """A condition that holds for some signs of the difference."""
+def _compared(sense: Sequence[int]) -> Callable[[Jet, Jet], Jet]:
+    """A condition that holds with some signs of the difference."""
 
     def condition(a: Jet, b: Jet) -> Jet:
         sign = _difference(a, b)[1]
-        return a.atoms.between(0, 1) if sign is None else a.atoms.rational(int(sign in holds))
+        return a.atoms.between(0, 1) if sign is None else a.atoms.rational(int(sign in sense))
 
     return condition
 
@@ -309,11 +309,5 @@ _EXACT: Mapping[str, Callable[..., Jet]] = {
     "ceil": _ceil,
     "trunc": _trunc,
     "round": _round,
-    "gt": _compared(frozenset([1])),
-    "ge": _compared(frozenset([0, 1])),
-    "lt": _compared(frozenset([-1])),
-    "le": _compared(frozenset([-1, 0])),
-    "eq": _compared(frozenset([0])),
-    "ne": _compared(frozenset([-1, 1])),
 }
-"""Operations that need no series."""
+"""Operations that need no series, beside comparisons."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.errors import Span
+from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import Expansion, rewritten
 from gradcli.language.program.indexing import NEW, Shape, Slice
 from gradcli.language.program.wengert import Atom, Builder, Line, Program
@@ -22,7 +23,7 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
     >>> [line.call.op.name for line in lower(program, shapes)[0].lines]
     ['mul', 'sum']
     """
-    if not any(line.call.op.name == "matmul" for line in program.lines):
+    if not any(line.call.op.kind is Kind.CONTRACTION for line in program.lines):
         return program, {}
     found = lowering(program, shapes)
     return found.program, found.renamed
@@ -39,7 +40,7 @@ def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = T
 
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
-        if call.op.name == "matmul":
+        if call.op.kind is Kind.CONTRACTION:
             return _product(builder, operands, tuple(len(shapes[a]) for a in call.operands), line.span)
         return builder.emit(call.op.name, operands, line.span, call.statics)
 

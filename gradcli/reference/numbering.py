@@ -9,7 +9,7 @@ Source: J. Cocke, J. T. Schwartz, "Programming Languages and Their Compilers", 1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -34,17 +34,6 @@ MOST_TERMS = 64
 
 MOST_BITS = 8_192
 """Of a coefficient."""
-
-_RELATIONS: Mapping[str, Callable[[Fraction], bool]] = {
-    "gt": lambda difference: difference > 0,
-    "ge": lambda difference: difference >= 0,
-    "lt": lambda difference: difference < 0,
-    "le": lambda difference: difference <= 0,
-    "eq": lambda difference: difference == 0,
-    "ne": lambda difference: difference != 0,
-}
-
-_COMMUTATIVE = frozenset(["mul", "maximum", "minimum", "prod", "amax", "amin"])
 
 
 def constant_of(form: Form) -> Fraction | None:
@@ -131,18 +120,17 @@ class Numbering:
         return {e: self._of_members(line, e, forms) for e, forms in members.items()}
 
     def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:
-        name, kind = line.call.op.name, line.call.op.kind
-        if kind is Kind.ELEMENTWISE:
+        op = line.call.op
+        if op.kind is Kind.ELEMENTWISE:
             return self._elementwise(line, forms)
-        if name in ("amax", "amin") and len(set(forms)) == 1:
-            return forms[0]
-        if name in ("prod", "amax", "amin"):
-            return self._opaque((name, tuple(sorted(forms))))
-        if kind is Kind.MATRIX:
+        if op.is_nonlinear_fold:
+            is_one = len(forms) == 1 or (op.is_extreme and len(set(forms)) == 1)
+            return forms[0] if is_one else self._opaque((op.monoid, tuple(sorted(forms))))
+        if op.kind is Kind.MATRIX:
             order = (self.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
-            place = element % (order * order) if name == "inv" else 0
-            return self._opaque((name, tuple(forms), place))
-        if kind is Kind.MOVEMENT and not forms:
+            place = element % (order * order) if op.keeps_shape else 0
+            return self._opaque((op.name, tuple(forms), place))
+        if op.kind is Kind.MOVEMENT and not forms:
             return self._of_float(fill_of(line.call))
         return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
 
@@ -152,15 +140,21 @@ class Numbering:
         return all(n == pi and (c * parts).denominator == 1 for n, c in form)
 
     def _elementwise(self, line: Line, forms: list[Form]) -> Form:
-        name, first, last = line.call.op.name, forms[0], forms[-1]
+        op, first, last = line.call.op, forms[0], forms[-1]
         constants = [constant_of(form) for form in forms]
-        match name:
-            case "neg":
-                return self._scaled(first, Fraction(-1))
-            case "add":
-                return self._sum([*first, *last])
-            case "sub":
-                return self._sum([*first, *self._scaled(last, Fraction(-1))])
+        if op.coefficients:
+            terms = zip(op.coefficients, forms, strict=True)
+            return self._sum((n, c * factor) for factor, form in terms for n, c in form)
+        if op.is_branch and constants[0] is not None:
+            return forms[1] if constants[0] == 1 else forms[2]
+        if op.is_extreme and first == last:
+            return first
+        if op.sense:
+            difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
+            if difference is not None:
+                sign = (difference > 0) - (difference < 0)
+                return self._rational(Fraction(int(sign in op.sense)))
+        match op.name:
             case "mul" if constants[0] is not None or constants[1] is not None:
                 form, factor = (last, constants[0]) if constants[0] is not None else (first, constants[1])
                 return self._scaled(form, factor or Fraction(0))
@@ -173,16 +167,8 @@ class Numbering:
             case "detach":
                 return first
             case "zeros_like" | "ones_like":
-                return self._rational(Fraction(int(name == "ones_like")))
-            case "where" if constants[0] is not None:
-                return forms[1] if constants[0] == 1 else forms[2]
-            case "maximum" | "minimum" if first == last:
-                return first
+                return self._rational(Fraction(int(op.name == "ones_like")))
             case "pow" if constants[1] == 2:
                 return self._opaque(("mul", (first, first), ()))
-        if name in _RELATIONS:
-            difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
-            if difference is not None:
-                return self._rational(Fraction(int(_RELATIONS[name](difference))))
-        operands = tuple(sorted(forms) if name in _COMMUTATIVE else forms)
-        return self._opaque((name, operands, line.call.statics))
+        operands = tuple(forms if op.monoid is None else sorted(forms))
+        return self._opaque((op.name, operands, line.call.statics))

@@ -15,11 +15,11 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.duals import Direction, Plan, is_linear
+from gradcli.reference.duals import Direction, Plan
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Undefined, exponent_of, rule_of
 from gradcli.reference.running import Run
@@ -44,18 +44,6 @@ SKIPPED = 256
 
 Element = Series | Absent | Undecided
 """What an element is on the ray: no value there, or not known."""
-
-_COMPARISONS: Mapping[str, Collection[int]] = {
-    "gt": (1,),
-    "ge": (0, 1),
-    "lt": (-1,),
-    "le": (-1, 0),
-    "eq": (0,),
-    "ne": (-1, 1),
-}
-"""The signs of a - b with which they hold."""
-
-_EXTREMES: Mapping[str, int] = {"maximum": 1, "minimum": -1, "amax": 1, "amin": -1}
 
 
 class Rays:
@@ -135,16 +123,16 @@ class Rays:
         return Series((*constant(value).terms, *(t for t in element.terms if t[0] > 0)), element.rest)
 
     def _result(self, line: Line, inside: list[Element]) -> Element:
-        name, kind = line.call.op.name, line.call.op.kind
+        op = line.call.op
         try:
-            if name == "where":
+            if op.is_branch:
                 return _chosen(inside)
             operands = [_series(a) for a in inside]
-            if kind is Kind.ELEMENTWISE:
+            if op.kind is Kind.ELEMENTWISE:
                 return self._elementwise(line, operands)
-            if name in _EXTREMES:
-                return reduce(lambda a, b: _extreme(a, b, _EXTREMES[name]), operands)
-            if name == "prod":
+            if op.is_extreme:
+                return reduce(lambda a, b: _extreme(a, b, op), operands)
+            if op.is_nonlinear_fold:
                 return reduce(times, operands, constant(arb(1)))
             if _is_sum(line):
                 return reduce(plus, operands, constant(arb(0)))
@@ -153,14 +141,16 @@ class Rays:
         return Undecided()
 
     def _elementwise(self, line: Line, operands: list[Series]) -> Series:
-        name, (a, *rest) = line.call.op.name, operands
-        match name:
-            case "neg":
-                return scaled(a, arb(-1))
-            case "add":
-                return plus(a, *rest)
-            case "sub":
-                return plus(a, scaled(rest[0], arb(-1)))
+        op, (a, *rest) = line.call.op, operands
+        if op.is_extreme:
+            return _extreme(a, rest[0], op)
+        if op.coefficients:
+            pairs = zip(op.coefficients, operands, strict=True)
+            return reduce(plus, [term if factor == 1 else scaled(term, arb(factor)) for factor, term in pairs])
+        if op.sense:
+            holds = plus(a, scaled(rest[0], arb(-1))).sign() in op.sense
+            return Series(constant(arb(int(holds))).terms, is_continuous=False)
+        match name := op.name:
             case "mul":
                 return times(a, *rest)
             case "div":
@@ -174,18 +164,13 @@ class Rays:
                 return _at_end(name, a)
             case "abs":
                 return scaled(a, arb(a.sign()))
-            case "maximum" | "minimum":
-                return _extreme(a, rest[0], _EXTREMES[name])
             case "detach":
                 raise Undecided
-        if name in _COMPARISONS:
-            holds = plus(a, scaled(rest[0], arb(-1))).sign() in _COMPARISONS[name]
-            return Series(constant(arb(int(holds))).terms, is_continuous=False)
-        return _step(line, a) if line.call.op.is_step and len(operands) == 1 else _smooth(line, operands)
+        return _step(line, a) if op.is_step and len(operands) == 1 else _smooth(line, operands)
 
 
 def _is_sum(line: Line) -> bool:
-    return is_linear(line.call) and line.call.op.kind is not Kind.ELEMENTWISE
+    return line.call.op.is_linear and line.call.op.kind is not Kind.ELEMENTWISE
 
 
 def _is_continuous(element: Element) -> bool:
@@ -214,14 +199,14 @@ def _chosen(inside: list[Element]) -> Series:
     return Series(taken.terms, taken.rest, taken.is_continuous and holds.is_continuous)
 
 
-def _extreme(a: Series, b: Series, sign: int) -> Series:
+def _extreme(a: Series, b: Series, op: Op) -> Series:
     """What is larger (or smaller) near the point; where they may be the same, up to the terms that are."""
     difference = plus(a, scaled(b, arb(-1)))
     is_continuous = a.is_continuous and b.is_continuous
     if not difference.terms:
         rest = difference.rest
         return Series(tuple(t for t in a.terms if rest is None or t[0] < rest), rest, is_continuous)
-    taken = a if difference.sign() == sign else b
+    taken = a if difference.sign() == (1 if op.monoid is Monoid.LARGEST else -1) else b
     return Series(taken.terms, taken.rest, is_continuous)
 
 

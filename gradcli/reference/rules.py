@@ -161,10 +161,20 @@ def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) ->
     return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
 
 
+def is_power(call: Call) -> bool:
+    """Whether the domain of an operation ends where its base is 0, and at no other place."""
+    return call.op.name == "pow"
+
+
+def is_polynomial(call: Call) -> bool:
+    """Whether an operation is a whole power, not below 0, that is constant: it is smooth everywhere."""
+    return is_power(call) and bool(call.operands[1].is_Integer) and bool(call.operands[1] >= 0)
+
+
 def exponent_of(call: Call) -> Expr | None:
     """The constant exponent of a power; a decimal as the exact fraction that it is."""
     if (
-        call.op.name != "pow"
+        not is_power(call)
         or isinstance(call.operands[1], sympy.Symbol)
         or not isinstance(call.operands[0], sympy.Symbol)
     ):

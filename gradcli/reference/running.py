@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import constant_tensors
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
@@ -28,17 +28,18 @@ from gradcli.reference.choices import (
     branch_tangent,
     change_of,
     flat,
+    is_choice,
     jump_of,
     plus,
     times,
 )
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
-from gradcli.reference.element_groups import AGGREGATES, Groups
+from gradcli.reference.element_groups import Groups, is_aggregate
 from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat
 from gradcli.reference.numbering import Numbering
-from gradcli.reference.rules import Outcome, Undefined, at_edge, rule_of
+from gradcli.reference.rules import Outcome, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Found, Plan, Shift, Side
@@ -131,7 +132,7 @@ class Run:
             case Kind.ELEMENTWISE:
                 rule, shown = rule_of(call), self.reference.program.excerpt(line)
                 columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
-                if call.op.name == "where":
+                if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
                     found = [self._evaluated(line, rule.evaluate(list(o), shown), list(o), shown) for o in columns]
@@ -142,7 +143,7 @@ class Run:
             case Kind.SOURCE:
                 data = constant_tensors.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
-            case _ if call.op.name in AGGREGATES:
+            case _ if is_aggregate(call.op):
                 groups = Groups(self, line, elements)
                 return {e: self._underflown(groups.value(e)) for e in out}
         totals: dict[int, Outcome] = {}
@@ -183,21 +184,21 @@ class Run:
         for line in self.reference.program.lines:
             if line.symbol in self.plan.pairs:
                 require_time()
-                match line.call.op.name:
-                    case "where" | "maximum" | "minimum":
-                        tangents[line.symbol] = self._chosen_operands(line, tangents)
-                    case "amax" | "amin":
-                        tangents[line.symbol] = self._chosen_elements(line, tangents)
-                    case "gt" | "ge" | "lt" | "le" | "eq" | "ne" if self.side:
-                        tangents[line.symbol] = self._changes(line, tangents)
-                    case _:
-                        tangents[line.symbol] = self._line_tangents(line, tangents)
+                tangents[line.symbol] = self._tangents_of(line, tangents)
         return tangents
+
+    def _tangents_of(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
+        op = line.call.op
+        if is_choice(op):
+            return self._chosen_operands(line, tangents)
+        if op.is_extreme:
+            return self._chosen_elements(line, tangents)
+        return self._changes(line, tangents) if op.sense and self.side else self._line_tangents(line, tangents)
 
     def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         elements = self.plan.pairs[line.symbol][1]
         totals: list[Tangent] = [None] * len(elements)
-        groups = Groups(self, line, np.unique(elements)) if line.call.op.name in AGGREGATES else None
+        groups = Groups(self, line, np.unique(elements)) if is_aggregate(line.call.op) else None
         is_flat = line.call.op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat
         for flow in self.plan.flows[line.symbol]:
             slopes: list[Outcome] | None = None
@@ -211,14 +212,14 @@ class Run:
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
                 slope = slopes[n] if slopes else None
-                if self.side and line.call.op.name == "abs":
+                if self.side and line.call.op.rises_at_kink:
                     product = absolute(entering[source], slope)
                 elif is_flat and slope is not None:
                     product = flat(entering[source], slope)
                 else:
                     product = times(entering[source], slope)
                 totals[target] = plus(totals[target], self._underflown(product))
-        if line.call.op.name == "pow" and len(self.plan.flows[line.symbol]) > 1:
+        if is_power(line.call) and len(self.plan.flows[line.symbol]) > 1:
             self._to_edges(line, tangents, totals)
         return totals
 
@@ -231,16 +232,17 @@ class Run:
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""
-        operands, shown, name = line.call.operands, self.reference.program.excerpt(line), line.call.op.name
+        operands, shown, op = line.call.operands, self.reference.program.excerpt(line), line.call.op
+        largest = op.monoid is Monoid.LARGEST
         found: list[Tangent] = []
         for values, of in self._operands_and_tangents(line, tangents):
-            if name == "where" and operands[1] == operands[2]:
+            if op.is_branch and operands[1] == operands[2]:
                 found.append(of[1])
                 continue
             found.append(
                 branch_tangent(values, of, shown)
-                if name == "where"
-                else self._larger(values, of, shown, largest=name == "maximum", is_same=operands[0] == operands[1])
+                if op.is_branch
+                else self._larger(values, of, shown, largest=largest, is_same=operands[0] == operands[1])
             )
         return found
 
@@ -255,7 +257,7 @@ class Run:
             entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
         columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
         for n, values in enumerate(columns):
-            met = values if line.call.op.name == "pow" else self._met(line, int(elements[n]), values)
+            met = values if is_power(line.call) else self._met(line, int(elements[n]), values)
             yield met, [tangent.get(n) for tangent in entering]
 
     def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
@@ -279,7 +281,7 @@ class Run:
             slope = rule.slope(0, list(values), shown)
             if isinstance(slope, Undefined) and slope.kind == "jump" and slope.decided:
                 holds = rule.evaluate(list(values), shown)
-                found.append(change_of(line.call.op.name, bool(holds == 1), (first, second), slope))
+                found.append(change_of(line.call.op.sense, bool(holds == 1), (first, second), slope))
             else:
                 found.append(plus(flat(first, slope), flat(second, slope)))
         return found
@@ -307,9 +309,8 @@ class Run:
 
     def slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """The local derivative by operand k at each element, taken once where several directions pass."""
-        if line.call.op.name in ("neg", "add", "sub"):
-            partial = rule_of(line.call).partials[k]
-            return [partial({}) if partial else arb(0)] * len(elements)
+        if coefficients := line.call.op.coefficients:
+            return [arb(coefficients[k])] * len(elements)
         distinct, position = np.unique(elements, return_inverse=True)
         columns = [self.operand(line, n, distinct) for n in range(len(line.call.operands))]
         slopes = [self._slope(line, k, list(operands)) for operands in zip(*columns, strict=True)]

@@ -21,26 +21,14 @@ import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.grammar import parse
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.indexing import Shape
+from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program
 from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import partial_of
 from gradcli.reference.unrolling import unroll
-
-OUTLIVES_ITS_DOMAIN = frozenset(["log", "atanh"])
-"""Operations whose derivative has values where they have none themselves."""
-
-_AS_TORCH: Mapping[str, str] = {
-    "expm1": "y + 1",
-    "sigmoid": "y*(1 - y)",
-    "logsigmoid": "1 - sigmoid(x)",
-    "softplus": "sigmoid(x)",
-    "silu": "sigmoid(x)*(1 + x*(1 - sigmoid(x)))",
-    "mish": "tanh(softplus(x)) + x*(1 - tanh(softplus(x))**2)*sigmoid(x)",
-}
-"""Slopes that torch computes from rounded values, by x and the value y, and with which it loses digits."""
 
 _TANGENT = sympy.Dummy("tangent", real=True)
 
@@ -170,13 +158,11 @@ class _Pass:
                 return self._list(call, entering, span)
             case Kind.CONTRACTION:
                 return self._contraction(call, entering, span)
-            case Kind.MOVEMENT if first is not None and call.op.name == "pad":
+            case Kind.MOVEMENT if first is not None and fill_of(call):
                 return self.builder.emit("pad", (first,), span, (*call.statics[:2], 0))
-            case Kind.MOVEMENT | Kind.SCAN if first is not None:
+            case Kind.MOVEMENT | Kind.SCAN | Kind.REDUCTION if first is not None and call.op.is_linear:
                 return emit(call.op.name, first)
-            case Kind.REDUCTION if first is not None and call.op.name == "sum":
-                return emit("sum", first)
-            case Kind.REDUCTION if first is not None and call.op.name == "prod":
+            case Kind.REDUCTION if first is not None and call.op.monoid is Monoid.PRODUCT:
                 return self._product(call, first, span)
             case Kind.MATRIX if first is not None:
                 return self._matrix(call, value, first, span)
@@ -184,30 +170,30 @@ class _Pass:
 
     def _elementwise(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom | None:
         operands = call.operands
-        match call.op.name:
-            case "where":
-                return self._chosen(lambda: operands[0], entering[1:], span)
-            case "maximum" | "minimum":
-                if operands[0] == operands[1]:
-                    return entering[0]
-                is_first = "ge" if call.op.name == "maximum" else "le"
-                return self._chosen(lambda: self.builder.emit(is_first, operands, span), entering, span)
+        if call.op.is_branch:
+            return self._chosen(lambda: operands[0], entering[1:], span)
+        if call.op.is_extreme:
+            if operands[0] == operands[1]:
+                return entering[0]
+            is_first = "ge" if call.op.monoid is Monoid.LARGEST else "le"
+            return self._chosen(lambda: self.builder.emit(is_first, operands, span), entering, span)
         terms = []
-        if self.as_torch and call.op.name in _AS_TORCH:
+        if self.as_torch and call.op.slopes_along:
             return self._by_its_value(call, value, entering, span)
         for k, moved in enumerate(entering):
             parameters, partial = partial_of(call, k) if moved is not None else ((), sympy.S.Zero)
             if partial != 0 and moved is not None:
                 symbols = {p: operand for p, operand in zip(parameters, operands, strict=True) if p is not None}
                 terms.append(self.writer.write(partial * _TANGENT, {**symbols, _TANGENT: moved}, span))
-        if terms and call.op.name in OUTLIVES_ITS_DOMAIN:
+        if terms and call.op.outlives_domain:
             terms.append(self.builder.emit("mul", (sympy.S.Zero, value), span))
         return self._sum(terms, span)
 
     def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom:
         """The slope in torch's words times the tangent."""
-        slope = parse(_AS_TORCH[call.op.name], given=frozenset("xy"))
-        inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == "x" else value for s in slope.variables}
+        (text,), (operand,) = call.op.slopes_along, call.op.operands
+        slope = parse(text, given=frozenset([operand, "result"]))
+        inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == operand else value for s in slope.variables}
         for part in slope.lines:
             operands = tuple(inside.get(a, a) for a in part.call.operands)
             inside[part.symbol] = self.builder.emit(part.call.op.name, operands, span, part.call.statics)
@@ -226,7 +212,7 @@ class _Pass:
         whole = next((shape for shape in sizes if shape), ())
         parts: list[Atom] = []
         for moved, shape in zip(entering, sizes, strict=True):
-            if call.op.name == "stack":  # where one part has a shape, numbers stretch to it
+            if call.op.adds_dimension:  # where one part has a shape, numbers stretch to it
                 parts.append(sympy.S.Zero if moved is None else self._stretched(moved, whole, span))
             else:
                 parts.append(self._zeros(shape, span) if moved is None else moved)
@@ -245,7 +231,7 @@ class _Pass:
         def emit(name: str, *operands: Atom, statics: tuple[Hashable, ...] = ()) -> Atom:
             return self.builder.emit(name, operands, span, statics)
 
-        if call.op.name == "inv":
+        if call.op.keeps_shape:
             return emit("neg", emit("matmul", emit("matmul", value, moved), value))
         transposed = emit("transpose", emit("inv", call.operands[0]), statics=(-2, -1))
         return emit("mul", value, emit("sum", emit("mul", transposed, moved), statics=((-2, -1), False)))

@@ -19,11 +19,11 @@ from flint import arb
 
 from gradcli.errors import Span
 from gradcli.language.grammar import parse_meaning
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, number
 from gradcli.reference import whole_lists
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import CHOICES, Extreme, branch, slope_of_choice
+from gradcli.reference.choices import Extreme, branch, is_choice, slope_of_choice
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.float_formats import Rounding
 from gradcli.reference.program_writer import NoTangentError, Writer
@@ -141,7 +141,7 @@ class Tape:
 
     def group(self, call: Call, members: Sequence[Node], order: int = 0, place: int = 0) -> Node:
         """One element of the result of an operation on a list, or on a matrix of this order, row by row."""
-        if call.op.name == "inv":
+        if call.op.keeps_shape:
             return self._inverse(call, tuple(members), order)[place]
         outcomes = [self.outcomes[n] for n in members]
         value = next((o for o in outcomes if isinstance(o, Undefined)), None)
@@ -179,13 +179,12 @@ class Tape:
         return self.rounding.underflown(outcome)
 
     def _value(self, call: Call, operands: list[Outcome]) -> Outcome:
-        match call.op.name:
-            case "where":
-                return branch(operands[0], operands[1], operands[2])
-            case "mul":
-                a, b = operands
-                if not isinstance(a, Undefined) and not isinstance(b, Undefined) and exists(a) and exists(b):
-                    return a * b
+        if call.op.is_branch:
+            return branch(operands[0], operands[1], operands[2])
+        if call.op.monoid is Monoid.PRODUCT:
+            a, b = operands
+            if not isinstance(a, Undefined) and not isinstance(b, Undefined) and exists(a) and exists(b):
+                return a * b
         return self.rounding.computed(_value(call, operands), call, operands)
 
     # -- passes
@@ -249,14 +248,14 @@ class Tape:
 
     def _slope_of(self, call: Call, n: Node, k: int) -> Node | None:
         """By torch's formula, with what rounding inside of it may do where it is not known; None for 1."""
-        name, parents = call.op.name, self._made[n].parents
+        op, parents = call.op, self._made[n].parents
         operands = [self.outcomes[m] for m in parents]
-        if name in ("add", "sub", "neg"):
-            return None if (k == 0 and name != "neg") or name == "add" else self.constant(sympy.Integer(-1))
-        if name == "mul" and parents[0] != parents[1]:
+        if op.coefficients:
+            return None if op.coefficients[k] == 1 else self.constant(sympy.Integer(op.coefficients[k]))
+        if op.monoid is Monoid.PRODUCT and parents[0] != parents[1]:
             return parents[1 - k]
-        if name in CHOICES:
-            return self._choice(slope_of_choice(name, k, operands))
+        if is_choice(op):
+            return self._choice(slope_of_choice(op, k, operands))
         slope = rule_of(call).slope(k, operands, "a part")
         if isinstance(slope, Undefined) and slope.kind in ("kink", "jump") and not slope.decided:
             return self.leaf(slope, moves=False)
@@ -282,19 +281,16 @@ class Tape:
         made = self._made[n]
         parents, call = made.parents, made.call
         outcomes = [self.outcomes[m] for m in parents]
-        match made.name:
-            case "prod" if call and any(not isinstance(o, Undefined) and o == 0 for o in outcomes):
+        if call is None:
+            return None if made.name == "sum" else self.leaf(_UNKNOWN, moves=False)
+        if call.op.monoid is Monoid.PRODUCT:
+            if any(not isinstance(o, Undefined) and o == 0 for o in outcomes):
                 return self.group(call, [m for i, m in enumerate(parents) if i != k])
-            case "prod":
-                return self.elementwise(_QUOTIENT, (n, parents[k]))
-            case "amax" | "amin":
-                trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
-                return self._choice(trouble or Extreme(outcomes, largest=made.name == "amax").slope(k))
-            case "logsumexp" | "var" | "std" if call:
-                return self.run(_in_list(call, len(parents)), (parents[k], n, self._mean(parents)))
-            case "sum":
-                return None
-        return self.leaf(_UNKNOWN, moves=False)
+            return self.elementwise(_QUOTIENT, (n, parents[k]))
+        if call.op.is_extreme:
+            trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
+            return self._choice(trouble or Extreme(outcomes, largest=call.op.monoid is Monoid.LARGEST).slope(k))
+        return self.run(_in_list(call, len(parents)), (parents[k], n, self._mean(parents)))
 
     def _mean(self, members: tuple[Node, ...]) -> Node:
         if members not in self._means:
@@ -307,7 +303,7 @@ class Tape:
         made = self._made[n]
         order, (row, column) = made.order, divmod(k, made.order)
         inverse = self._inverse(_INVERSE, made.parents, order)
-        if call.op.name == "inv":
+        if call.op.keeps_shape:
             i, j = divmod(made.place, order)
             return inverse[column * order + j], self.elementwise(_NEGATIVE, (inverse[i * order + row],))
         outcome = self.outcomes[inverse[column * order + row]]
@@ -377,17 +373,17 @@ def _in_list(call: Call, size: int) -> Program:
 
 
 def _of_list(call: Call, values: list[Ball], order: int) -> Ball:
+    if call.op.kind is Kind.MATRIX:
+        return whole_lists.determinant(values, order)
     match call.op.name:
-        case "prod":
-            return whole_lists.product(values)
-        case "det":
-            return whole_lists.determinant(values, order)
         case "logsumexp":
             return whole_lists.logsumexp(values)
         case "var" | "std":
             variance = whole_lists.variance(values, call.statics[1])
             return variance if call.op.name == "var" else variance.sqrt()
-    return whole_lists.extreme(values, largest=call.op.name == "amax")
+    if call.op.monoid is Monoid.PRODUCT:
+        return whole_lists.product(values)
+    return whole_lists.extreme(values, largest=call.op.monoid is Monoid.LARGEST)
 
 
 def _value(call: Call, operands: list[Outcome]) -> Outcome:

@@ -14,15 +14,11 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
-from gradcli.reference.element_groups import AGGREGATES
+from gradcli.reference.element_groups import is_aggregate
 from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.tape import Adjoint, Node, Tape
-
-LISTS = AGGREGATES | {"logsumexp", "var", "std"}
-"""Operations on lists that are one node for each result."""
-
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -111,7 +107,7 @@ class Passes:
             position, source = self.reference.footprint.down(line, k, elements)
             for p, node in zip(position.tolist(), self._at(line, k, source), strict=True):
                 members[out[p]].append(node)
-        if call.op.name in LISTS:
+        if is_aggregate(call.op) or call.op.kind is Kind.DEFINED:
             order = (self.reference.shapes.get(call.operands[0], ()) or (1,))[-1]
             block = max(1, order * order)
             return {e: self.tape.group(call, members[e], order, e % block) for e in out}

@@ -15,17 +15,17 @@ from itertools import combinations
 import sympy
 
 from gradcli.errors import Span
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.indexing import Shape, Slice
 from gradcli.language.program.movement import axes_of
-from gradcli.language.program.shapes import shape_of
+from gradcli.language.program.shapes import axis_of_scan, shape_of
 from gradcli.language.program.wengert import Atom, Builder, Line, Program
+
+_ALL = Slice(None, None)
 
 MOST_ORDER = 4
 """Rows of a determinant that is written out, in at most 4 * 2**4 products."""
-
-FOLDED: Mapping[str, str] = {"prod": "mul", "amax": "maximum", "amin": "minimum"}
-"""Reductions, and the operation on two elements that each is made of."""
 
 
 def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = False) -> Program:
@@ -45,12 +45,16 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = F
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
         shape = shapes.get(call.operands[0], ()) if call.operands else ()
-        if call.op.name in FOLDED and 0 not in shape:
+        op = call.op
+        if op.kind is Kind.SCAN and op.is_nonlinear_fold:
+            return _scanned(builder, line, operands[0], shape)
+        if op.is_nonlinear_fold and 0 not in shape:
             folded = _folded(builder, line, operands[0], shape)
-            return _unless_zero(builder, line, operands[0], folded) if as_torch and call.op.name == "prod" else folded
-        if call.op.name == "det" and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
+            is_kept = as_torch and op.monoid is Monoid.PRODUCT
+            return _unless_zero(builder, line, operands[0], folded) if is_kept else folded
+        if op.keeps_shape is False and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
             return _determinant(builder, operands[0], shape[-1], line.span)
-        return builder.emit(call.op.name, operands, line.span, call.statics)
+        return builder.emit(op.name, operands, line.span, call.statics)
 
     return rewritten(program, write, shares=True).program
 
@@ -71,11 +75,25 @@ def _folded(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
     while size > 1:
         half = size // 2
         first, second = (_part(builder, value, n * half, (n + 1) * half, span) for n in (0, 1))
-        folded = builder.emit(FOLDED[call.op.name], (first, second), span)
+        folded = builder.emit(call.op.folds_by.operation, (first, second), span)
         if size % 2:
             folded = builder.emit("cat", (folded, _part(builder, value, 2 * half, size, span)), span, (-1,))
         value, size = folded, half + size % 2
     return builder.emit("reshape", (value,), span, (shape_of(call, [shape]),))
+
+
+def _scanned(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
+    """Running folds by doubling: with each step an element holds twice as many, from the identity before the first."""
+    axis = axis_of_scan(line.call, shape)
+    if axis is None:
+        return value
+    monoid, size, step = line.call.op.folds_by, shape[axis], 1
+    while step < size:
+        kept = builder.emit("index", (value,), line.span, ((*[_ALL] * axis, Slice(None, size - step)),))
+        pad = (*(0, 0) * (len(shape) - axis - 1), step, 0)
+        moved = builder.emit("pad", (kept,), line.span, (pad, "constant", monoid.identity))
+        value, step = builder.emit(monoid.operation, (value, moved), line.span), 2 * step
+    return value
 
 
 def _unless_zero(builder: Builder, line: Line, value: Atom, folded: Atom) -> Atom:

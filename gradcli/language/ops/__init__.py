@@ -16,12 +16,27 @@ from gradcli.language.ops import (
     derivative_lines,
     elementwise,
     losses,
+    pieces,
     reductions,
     structure,
 )
+from gradcli.language.ops.facts import Along, Branches, Monoid
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
 
-__all__ = ["GROUPS", "REQUIRED", "ROWS", "TABLE", "Default", "Kind", "Op", "find", "names"]
+__all__ = [
+    "GROUPS",
+    "REQUIRED",
+    "ROWS",
+    "TABLE",
+    "Along",
+    "Branches",
+    "Default",
+    "Kind",
+    "Monoid",
+    "Op",
+    "find",
+    "names",
+]
 
 GROUPS: Mapping[str, tuple[Op, ...]] = {
     "arithmetic": elementwise.ARITHMETIC,
@@ -30,7 +45,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": elementwise.SPECIAL,
     "activations": activations.ROWS,
-    "pieces and steps": elementwise.PIECEWISE,
+    "pieces and steps": pieces.ROWS,
     "branches": branches.ROWS,
     "reductions": reductions.REDUCTIONS,
     "scans": reductions.SCANS,

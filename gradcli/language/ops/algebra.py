@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.language.ops.facts import Along
 from gradcli.language.ops.row import REQUIRED, Kind, Op
 
 CONTRACTIONS = (
@@ -13,6 +14,7 @@ CONTRACTIONS = (
         torch="matmul",
         numpy="matmul",
         kind=Kind.CONTRACTION,
+        adds_terms=True,
         example="A @ x at A=[[1,2],[3,4]] x=5,6",
     ),
     Op(
@@ -23,6 +25,7 @@ CONTRACTIONS = (
         aliases=("inner",),
         torch="dot",
         kind=Kind.DEFINED,
+        adds_terms=True,
         ranks={"a": 1, "b": 1},
         example="dot(a, b) at a=1,2 b=3,4",
     ),
@@ -37,6 +40,7 @@ CONTRACTIONS = (
         torch="nn.functional.cosine_similarity",
         kind=Kind.DEFINED,
         statics={"dim": 1},
+        along=Along.ONE,
         domain="neither is 0",
         computed="l1 = norm(x1*ones_like(x2), dim=dim, keepdim=True); "
         "l2 = norm(x2*ones_like(x1), dim=dim, keepdim=True); "
@@ -61,6 +65,7 @@ CONTRACTIONS = (
         "sum of the product of the operands over the letters that are not in the result",
         torch="einsum",
         kind=Kind.DEFINED,
+        adds_terms=True,
         statics={"equation": REQUIRED},
         variadic=True,
         example="einsum('ij,j->i', A, x) at A=[[1,2],[3,4]] x=5,6",
@@ -82,6 +87,7 @@ CONTRACTIONS = (
         aliases=("Trace",),
         torch="trace",
         kind=Kind.DEFINED,
+        adds_terms=True,
         ranks={"A": 2},
         example="trace(A @ A) at A=[[1,2],[3,4]]",
     ),
@@ -96,6 +102,9 @@ MATRICES = (
         torch="linalg.det",
         numpy="linalg.det",
         kind=Kind.MATRIX,
+        keeps_shape=False,
+        adds_terms=True,
+        from_result=True,
         caveat="torch gives 0 as the derivative of a singular matrix, which is reported; "
         "the formula is by the inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
         example="det(A) at A=[[2,1],[1,3]]",
@@ -118,6 +127,7 @@ MATRICES = (
         torch="linalg.inv",
         numpy="linalg.inv",
         kind=Kind.MATRIX,
+        keeps_shape=True,
         domain="det(A) != 0",
         caveat="the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)",
         example="inv(A) at A=[[2,1],[1,3]]",

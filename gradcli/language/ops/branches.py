@@ -5,10 +5,11 @@ A row without a meaning is a primitive.
 
 from __future__ import annotations
 
+from gradcli.language.ops.facts import Branches
 from gradcli.language.ops.row import Op, defined, one
 
 
-def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
+def _comparison(name: str, sign: str, doc: str, numpy: str, *sense: int) -> Op:
     return Op(
         name,
         ("a", "b"),
@@ -17,6 +18,8 @@ def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
         torch=name,
         numpy=numpy,
         is_condition=True,
+        sense=sense,
+        is_exact=True,
         kinks=("a - b",),
         is_step=True,
         example=f"where(x {sign} 2, x, x**2) at x=1,3",
@@ -47,15 +50,18 @@ ROWS = (
         torch="where",
         numpy="where",
         conditions=("condition",),
+        branches=Branches("condition", "input", "other"),
+        is_exact=True,
+        notation=("input if condition else other", "Piecewise((input, condition), (other, True))"),
         caveat="torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN",
         example="where(x > 0, x**2, -x) at x=-1,2",
     ),
-    _comparison("gt", ">", "a is greater than b", "greater"),
-    _comparison("ge", ">=", "a is b or greater", "greater_equal"),
-    _comparison("lt", "<", "a is less than b", "less"),
-    _comparison("le", "<=", "a is b or less", "less_equal"),
-    _comparison("eq", "==", "a equals b", "equal"),
-    _comparison("ne", "!=", "a does not equal b", "not_equal"),
+    _comparison("gt", ">", "a is greater than b", "greater", 1),
+    _comparison("ge", ">=", "a is b or greater", "greater_equal", 0, 1),
+    _comparison("lt", "<", "a is less than b", "less", -1),
+    _comparison("le", "<=", "a is b or less", "less_equal", -1, 0),
+    _comparison("eq", "==", "a equals b", "equal", 0),
+    _comparison("ne", "!=", "a does not equal b", "not_equal", -1, 1),
     _connective("logical_and", "And", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"),
     _connective(
         "logical_or", "Or", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
@@ -70,6 +76,7 @@ ROWS = (
         numpy="logical_not",
         conditions=("a",),
         is_condition=True,
+        notation=("~a",),
         example="where(~(x > 0), x**2, 0) at x=-1,1,3",
     ),
     Op(
@@ -80,6 +87,7 @@ ROWS = (
         torch="masked_fill",
         numbers=("value",),
         conditions=("mask",),
+        branches=Branches("mask", "value", "x"),
         example="masked_fill(x, x < 0, 0) at x=-1,2",
     ),
     defined(
@@ -90,7 +98,14 @@ ROWS = (
         torch="lerp",
         example="lerp(a, b, w) at a=1 b=3 w=0.25",
     ),
-    one("zeros_like", "zeros of the same shape", numpy="zeros_like"),
-    one("ones_like", "ones of the same shape", numpy="ones_like"),
-    one("detach", "x as a constant: its derivative is 0", torch="Tensor.detach", example="x*detach(x) at x=3"),
+    one("zeros_like", "zeros of the same shape", numpy="zeros_like", is_constant=True, is_exact=True),
+    one("ones_like", "ones of the same shape", numpy="ones_like", is_constant=True, is_exact=True),
+    one(
+        "detach",
+        "x as a constant: its derivative is 0",
+        torch="Tensor.detach",
+        is_constant=True,
+        is_exact=True,
+        example="x*detach(x) at x=3",
+    ),
 )

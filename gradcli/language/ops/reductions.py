@@ -6,6 +6,7 @@ takes in.  Sources: the torch reference of each function.
 
 from __future__ import annotations
 
+from gradcli.language.ops.facts import Along, Monoid
 from gradcli.language.ops.row import Kind, Op
 
 _REDUCED = {"dim": None, "keepdim": False}
@@ -20,6 +21,9 @@ REDUCTIONS = (
         numpy="sum",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
+        monoid=Monoid.SUM,
+        along=Along.SEVERAL,
+        adds_terms=True,
         caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
         "torch.sum(torch.stack([a, b])) is one number",
         spans_all=True,
@@ -33,6 +37,8 @@ REDUCTIONS = (
         torch="mean",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        along=Along.SEVERAL,
+        adds_terms=True,
         spans_all=True,
         example="mean(x**2) at x=1,2,3",
     ),
@@ -44,6 +50,8 @@ REDUCTIONS = (
         numpy="prod",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
+        monoid=Monoid.PRODUCT,
+        along=Along.ONE_BY_ONE,
         caveat="the formula divides by each element, and holds where none is 0",
         example="prod(x) at x=2,3,4",
     ),
@@ -55,6 +63,8 @@ REDUCTIONS = (
         numpy="max",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
+        monoid=Monoid.LARGEST,
+        along=Along.SEVERAL,
         caveat="a kink where the largest elements tie; torch then shares the derivative among them",
         spans_all=True,
         example="amax(x, dim=1) at x=[[1,5,3],[4,2,6]]",
@@ -67,6 +77,8 @@ REDUCTIONS = (
         numpy="min",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
+        monoid=Monoid.SMALLEST,
+        along=Along.SEVERAL,
         caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
         spans_all=True,
         example="amin(x, dim=1) at x=[[1,5,3],[4,2,6]]",
@@ -79,6 +91,8 @@ REDUCTIONS = (
         torch="max",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        monoid=Monoid.LARGEST,
+        along=Along.ONE_BY_ONE,
         caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
         "max([a, b]) of a list is Python's, the larger of the two",
         example="max(x) at x=1,5,3",
@@ -91,6 +105,8 @@ REDUCTIONS = (
         torch="min",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        monoid=Monoid.SMALLEST,
+        along=Along.ONE_BY_ONE,
         caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
         "min([a, b]) of a list is Python's, the smaller of the two",
         example="min(x) at x=1,5,3",
@@ -105,6 +121,7 @@ REDUCTIONS = (
         torch="var",
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
+        along=Along.SEVERAL,
         domain="more elements than the correction",
         elsewhere={"numpy": {"correction": 0}},
         slopes=("2*(x - center)/(size - correction)",),
@@ -119,6 +136,7 @@ REDUCTIONS = (
         torch="std",
         kind=Kind.DEFINED,
         statics={"dim": None, "correction": 1, "keepdim": False},
+        along=Along.SEVERAL,
         domain="more elements than the correction, not all equal",
         elsewhere={"numpy": {"correction": 0}},
         slopes=("(x - center)/(result*(size - correction))",),
@@ -133,6 +151,7 @@ REDUCTIONS = (
         torch="linalg.vector_norm",
         kind=Kind.DEFINED,
         statics={"p": 2, "dim": None, "keepdim": False},
+        along=Along.SEVERAL,
         domain="not all elements 0",
         caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
         spans_all=True,
@@ -149,6 +168,9 @@ SCANS = (
         numpy="cumsum",
         kind=Kind.SCAN,
         statics={"dim": None},
+        monoid=Monoid.SUM,
+        along=Along.ONE,
+        adds_terms=True,
         elsewhere={"numpy": "cumsum(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumsum(x, dim=0) at x=1,2,3",
     ),
@@ -165,6 +187,7 @@ NORMALIZED = (
         torch="logsumexp",
         kind=Kind.DEFINED,
         statics=_REDUCED,
+        along=Along.SEVERAL,
         slopes=("exp(x - result)",),
         example="logsumexp(x, dim=0) at x=1,2,3",
     ),
@@ -177,6 +200,8 @@ NORMALIZED = (
         torch="softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
+        along=Along.ONE,
+        from_result=True,
         computed="exp(x - detach(amax(x, dim=dim, keepdim=True)))"
         "/sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True)",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
@@ -192,6 +217,8 @@ NORMALIZED = (
         torch="log_softmax",
         kind=Kind.DEFINED,
         statics={"dim": None},
+        along=Along.ONE,
+        from_result=True,
         computed="x - detach(amax(x, dim=dim, keepdim=True))"
         " - log(sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True))",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from gradcli.language.ops.facts import Along, Branches, Monoid
+
 
 class Kind(Enum):
     """How the operation moves elements: each reading has one rule a kind, or one a name inside it."""
@@ -62,11 +64,27 @@ class Op:
         ranks: Dimensions that an operand must have.
         conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
+        sense: Of a comparison, the signs of a - b with which it holds.
+        branches: Of a choice by a condition, which operands it is between.
+        monoid: What a reduction or a scan folds by; of an operation of two, what it is itself.
+        along: What an operation with a `dim` runs along.
+        coefficients: Of a linear operation on numbers, those of its operands.
+        adds_terms: Whether it adds up terms, which may cancel.
+        is_constant: Whether the result does not move with the operands: its derivative is 0.
+        is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
+        adds_dimension: Of a list, whether its parts lie along a new dimension.
+        keeps_order: Of a movement, whether the elements stay in row-major order.
+        keeps_shape: Of a function of a matrix, whether the result is one too, and no number.
         variadic: Whether more operands than named are folded from the left, two at a time.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
+        rises_at_kink: Whether it grows from its kink to both sides.
+        outlives_domain: Whether the derivative has values where the operation has none.
+        overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
+        guarded: The operand that must stay inside the domain, if not the first.
+        harmless: Operands, as texts, at which value and slope are finite, if not 1 and 0.
         critical: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
             continuously: what tells in floats that one is near. By default kinks and edges.
         elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
@@ -76,12 +94,17 @@ class Op:
         slopes: The derivative by each operand as torch's backward pass computes it, from the operands and the `result`,
             of a reduction also from the `size` and the `center`, the mean, of what it takes in; empty where the
             derivative of the meaning loses the same digits.
+        slopes_along: The same in a derivative that is differentiated again; empty where that loses no digits.
+        from_result: Whether torch takes the slope from the rounded result, which loses digits where that is flat.
+        rounds_argument: Whether torch scales or reflects the argument, and rounds that, on the way to the value.
+        backward_once: Whether torch cannot differentiate its backward pass.
         computed: The definition as torch computes it, where the meaning would overflow or lose other digits.
         computed_along: The same where torch goes back through its backward pass along a direction; of a second
             derivative, what the slope by another operand adds, as torch's mixed slopes may differ. Empty if the same.
         error: Relative error of torch's derivative, where it is more than that of a few roundings.
         fault: Why that is so, or what else torch's derivative is known to do.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        notation: Ways to write it that are no call, method or sign, such as `x.T`.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
 
@@ -101,20 +124,41 @@ class Op:
     ranks: Mapping[str, int] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()
     is_condition: bool = False
+    sense: tuple[int, ...] = ()
+    branches: Branches | None = None
+    monoid: Monoid | None = None
+    along: Along | None = None
+    coefficients: tuple[int, ...] = ()
+    adds_terms: bool = False
+    is_constant: bool = False
+    is_exact: bool = False
+    adds_dimension: bool | None = None
+    keeps_order: bool | None = None
+    keeps_shape: bool | None = None
     variadic: bool = False
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
     is_step: bool = False
+    rises_at_kink: bool = False
+    outlives_domain: bool = False
+    overflows: bool = False
+    guarded: str = ""
+    harmless: tuple[str, ...] = ()
     critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     spans_all: bool = False
     slopes: tuple[str, ...] = ()
+    slopes_along: tuple[str, ...] = ()
+    from_result: bool = False
+    rounds_argument: bool = False
+    backward_once: bool = False
     computed: str = ""
     computed_along: str = ""
     error: float = 0.0
     fault: str = ""
     caveat: str = ""
+    notation: tuple[str, ...] = ()
     example: str = ""
 
     @cached_property
@@ -138,6 +182,34 @@ class Op:
     def is_primitive(self) -> bool:
         """Whether each reading has a rule of its own for it."""
         return not self.meaning
+
+    @property
+    def is_branch(self) -> bool:
+        """Whether it is the primitive choice by a condition."""
+        return self.branches is not None and self.is_primitive
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether it takes the largest or smallest of two operands, or of the elements of one."""
+        return self.monoid is not None and self.monoid.is_extreme
+
+    @property
+    def is_nonlinear_fold(self) -> bool:
+        """Whether its elements are products or extremes of those of its operand."""
+        return self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is not Monoid.SUM
+
+    @property
+    def folds_by(self) -> Monoid:
+        """The monoid of a reduction or a scan, which has one."""
+        if self.monoid is None:
+            raise ValueError(f"the row of {self.name} lacks its monoid")
+        return self.monoid
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the derivative needs no values of the operands."""
+        is_sum = self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is Monoid.SUM
+        return is_sum or bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
 def one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:

@@ -1,0 +1,158 @@
+"""Elementwise operations of pieces and steps: signs, whole parts, extremes of two, and remainders.
+
+A row without a meaning is a primitive.
+"""
+
+from __future__ import annotations
+
+from gradcli.language.ops.facts import Monoid
+from gradcli.language.ops.row import Op, defined, one
+
+_WHOLE = ("sin(pi*x)",)
+"""Vanishes at whole numbers."""
+
+ROWS = (
+    one(
+        "abs",
+        "the absolute value",
+        "Abs",
+        "absolute",
+        "fabs",
+        numpy="absolute",
+        kinks=("x",),
+        is_exact=True,
+        rises_at_kink=True,
+    ),
+    one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",), is_exact=True),
+    one(
+        "floor",
+        "the greatest integer not above x",
+        numpy="floor",
+        is_exact=True,
+        is_step=True,
+        kinks=("x - floor(x)",),
+        critical=_WHOLE,
+    ),
+    one(
+        "ceil",
+        "the least integer not below x",
+        "ceiling",
+        numpy="ceil",
+        is_exact=True,
+        is_step=True,
+        kinks=("x - floor(x)",),
+        critical=_WHOLE,
+    ),
+    one(
+        "trunc",
+        "x without its fraction",
+        "fix",
+        numpy="trunc",
+        is_exact=True,
+        is_step=True,
+        kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
+        critical=("where(abs(x) < 1/2, 1, sin(pi*x))",),
+    ),
+    one(
+        "round",
+        "the nearest integer, halves to even",
+        numpy="round",
+        is_exact=True,
+        is_step=True,
+        kinks=("x + 1/2 - floor(x + 1/2)",),
+        critical=("cos(pi*x)",),
+        example="round(x) at x=1.7",
+    ),
+    Op(
+        "maximum",
+        ("a", "b"),
+        "the larger",
+        aliases=("Max",),
+        torch="maximum",
+        numpy="maximum",
+        monoid=Monoid.LARGEST,
+        is_exact=True,
+        variadic=True,
+        kinks=("a - b",),
+    ),
+    Op(
+        "minimum",
+        ("a", "b"),
+        "the smaller",
+        aliases=("Min",),
+        torch="minimum",
+        numpy="minimum",
+        monoid=Monoid.SMALLEST,
+        is_exact=True,
+        variadic=True,
+        kinks=("a - b",),
+    ),
+    defined(
+        "frac",
+        "x",
+        "x - trunc(x)",
+        "the fraction, with the sign of x",
+        torch="frac",
+        elsewhere={"sympy": "x - floor(x)"},
+    ),
+    defined(
+        "floor_divide",
+        "a, b",
+        "floor(a/b)",
+        "the whole part of a/b, rounded down; a // b",
+        domain="b != 0",
+        caveat="torch has no derivative for it; floor(a/b) is run, whose derivative is 0",
+        example="floor_divide(a, b) at a=7.5 b=2",
+        guarded="b",
+    ),
+    defined(
+        "fmod",
+        "a, b",
+        "a - b*trunc(a/b)",
+        "the remainder with the sign of a",
+        torch="fmod",
+        numpy="fmod",
+        domain="b != 0",
+        example="fmod(a, b) at a=-7.5 b=2",
+        guarded="b",
+    ),
+    defined(
+        "remainder",
+        "a, b",
+        "a - b*floor(a/b)",
+        "a modulo b, with the sign of b; a % b",
+        "Mod",
+        torch="remainder",
+        numpy="remainder",
+        domain="b != 0",
+        elsewhere={"math": "a - b*round(a/b)"},
+        example="remainder(a, b) at a=7.5 b=2",
+        guarded="b",
+    ),
+    defined(
+        "clamp",
+        "x, min, max",
+        "minimum(maximum(x, min), max)",
+        "x between two bounds; one of them may be left out, as in x.clamp(min=0)",
+        "clip",
+        torch="clamp",
+        numpy="clip",
+        example="clamp(x, 0, 1) at x=-2,0.5,3",
+    ),
+    defined(
+        "clamp_min",
+        "x, min",
+        "maximum(x, min)",
+        "x, or min where it is smaller",
+        torch="clamp_min",
+        example="clamp_min(x, 0) at x=-2,3",
+    ),
+    defined(
+        "clamp_max",
+        "x, max",
+        "minimum(x, max)",
+        "x, or max where it is larger",
+        torch="clamp_max",
+        example="clamp_max(x, 0) at x=-2,3",
+    ),
+)

@@ -1,0 +1,68 @@
+"""The facts of the rows: none is missing, and one that is forgotten is named."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from gradcli.language import ops
+from gradcli.language.ops import Kind
+from gradcli.language.ops.completeness import NEEDED, missing_facts
+
+
+@pytest.mark.parametrize("op", ops.ROWS.values(), ids=lambda op: op.name)
+def test_no_row_lacks_a_fact(op: ops.Op) -> None:
+    """Every reading finds what it asks of an operation of this kind."""
+    assert missing_facts(op) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "forgotten", "nothing"),
+    [
+        ("prod", "monoid", None),
+        ("cumsum", "monoid", None),
+        ("cumsum", "along", None),
+        ("softmax", "along", None),
+        ("stack", "adds_dimension", None),
+        ("flip", "keeps_order", None),
+        ("det", "keeps_shape", None),
+        ("where", "branches", None),
+        ("masked_fill", "branches", None),
+        ("gt", "sense", ()),
+        ("floor", "kinks", ()),
+        ("log", "critical", ()),
+    ],
+)
+def test_a_forgotten_fact_is_named(name: str, forgotten: str, nothing: object) -> None:
+    """A row without it is told apart from a whole one."""
+    row = dataclasses.replace(ops.TABLE[name], **{forgotten: nothing})  # type: ignore[arg-type]
+    assert missing_facts(row) == (forgotten,)
+
+
+def test_every_kind_with_needs_has_a_row_that_proves_them() -> None:
+    """No need of a kind that no operation has."""
+    assert set(NEEDED) <= {op.kind for op in ops.ROWS.values()}
+    assert Kind.SCAN in NEEDED
+
+
+def test_the_monoids_are_operations_of_the_table() -> None:
+    """Each folds two by its own operation, which leaves the identity's other operand as it is."""
+    for monoid in ops.Monoid:
+        assert ops.TABLE[monoid.operation].monoid is monoid
+        assert ops.TABLE[monoid.operation].kind is Kind.ELEMENTWISE
+
+
+def test_a_choice_names_its_own_operands() -> None:
+    """The condition, what is taken, and what is not, are all of them."""
+    for op in ops.TABLE.values():
+        if op.branches is not None:
+            assert sorted(dataclasses.astuple(op.branches)) == sorted(op.operands)
+            assert op.branches.condition in op.conditions
+
+
+def test_the_operand_to_guard_is_one() -> None:
+    """And the operations of linear coefficients have one for each."""
+    for op in ops.TABLE.values():
+        assert not op.guarded or op.guarded in op.operands
+        assert len(op.coefficients) in (0, len(op.operands))
