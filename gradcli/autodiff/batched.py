@@ -19,6 +19,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import ROWS_ALWAYS, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
+from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.wengert import Atom, Call, Program
 
@@ -157,7 +158,7 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
 
 def _at_each(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
     """One operation, with the derivative that it has at one point."""
-    is_over_all = call.op.name in ("max", "min") and call.statics == (None, False)
+    is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
     return _shared(call, values) if is_over_all and call.operands[0] in values else apply(call, values, kind)
 
 

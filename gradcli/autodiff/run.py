@@ -36,9 +36,6 @@ _SIGNS: Mapping[str, Callable[..., Tensor]] = {
     name: getattr(operator, {"div": "truediv"}.get(name, name)) for name in OPERATORS
 }
 
-_ONCE = frozenset(["hardsigmoid"])
-"""Operations whose backward pass torch cannot differentiate; that of their meaning it can."""
-
 
 @dataclass(frozen=True, slots=True)
 class Forward:
@@ -152,7 +149,7 @@ def unshared(program: Program) -> Expansion:
 
 
 def _is_in_torch_twice(call: Call) -> bool:
-    return is_in_torch(call) and call.op.name not in _ONCE
+    return is_in_torch(call) and not call.op.backward_once
 
 
 def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:

@@ -21,20 +21,10 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.errors import GradcliError
+from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Atom, Call, Line, Program
-
-COMPARISONS = frozenset(["gt", "ge", "lt", "le", "eq", "ne", "maximum", "minimum"])
-"""What chooses by the sign of the difference of two operands."""
-
-SIGNS = frozenset(["abs", "sign"])
-"""What chooses by the sign of its operand."""
-
-EXTREMES = frozenset(["amax", "amin"])
-"""What chooses among the elements of its operand."""
-
-STEPS = frozenset(["floor", "ceil", "round", "trunc"])
 
 GRID = tuple(m * 10.0**e for e in range(-3, 7) for m in (1.0, 3.0))
 """Distances from 0 on a line, on both sides, beside 0 itself and the numbers of the text."""
@@ -248,17 +238,16 @@ def _choices(program: Program, *, is_step: bool) -> Program | None:
 
 def _chosen(line: Line, lines: list[Line], *, is_step: bool) -> list[Atom]:
     """What one operation chooses by, appended to the lines."""
-    call = line.call
-    match call.op.name:
-        case name if is_step:
-            return [line.symbol] if name in STEPS else []
-        case name if name in COMPARISONS:
-            return [_appended(lines, Call("sub", call.operands), line)]
-        case name if name in SIGNS:
-            return [call.operands[0]]
-        case name if name in EXTREMES:
-            extreme = _appended(lines, Call(name, call.operands, (call.statics[0], True)), line)
-            return [_appended(lines, Call("sub", (call.operands[0], extreme)), line)]
+    call, op = line.call, line.call.op
+    if op.kinks == op.operands:  # the sign of the one operand, as of abs
+        return [] if is_step else [call.operands[0]]
+    if is_step:
+        return [line.symbol] if op.is_step and len(op.operands) == 1 else []
+    if op.sense or (op.is_extreme and op.kind is Kind.ELEMENTWISE):
+        return [_appended(lines, Call("sub", call.operands), line)]
+    if op.is_extreme:
+        extreme = _appended(lines, Call(op.name, call.operands, (call.statics[0], True)), line)
+        return [_appended(lines, Call("sub", (call.operands[0], extreme)), line)]
     return []
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.reference.rules import is_power
 from gradcli.symbolic.derivative import differentiate
 from gradcli.symbolic.index_maps import NoFormulaError
 
@@ -75,7 +76,7 @@ def _outer(evidence: Evidence, line: Line, slopes: dict[Atom, list[Numbers]]) ->
         return  # a plain number says more as itself
     lines = {s.symbol: s for s in _named(evidence)}
     others = [a for a in line.call.operands if a != inside[0]]
-    if line.call.op.name == "mul" and others:
+    if line.call.op.monoid is Monoid.PRODUCT and others:
         name = shown(evidence, lines[others[0]]) if others[0] in lines else f"`{others[0]}`"
         yield Factor(numbers, f"a missing factor: {name}", f"a surplus factor: {name}")
         return
@@ -85,7 +86,7 @@ def _outer(evidence: Evidence, line: Line, slopes: dict[Atom, list[Numbers]]) ->
 
 def _powers(evidence: Evidence, line: Line) -> Iterator[Factor]:
     """n*x**n and x**(n-1) in place of n*x**(n-1)."""
-    if line.call.op.name != "pow":
+    if not is_power(line.call):
         return
     base, exponent = line.call.operands
     if exponent.is_Symbol or not base.is_Symbol or exponent == 0:
@@ -120,11 +121,10 @@ def terms(evidence: Evidence) -> Iterator[tuple[Line, int, list[Numbers]]]:
         line = lines.get(atom)
         if line is None:
             continue
-        if line.call.op.name in ("add", "sub", "neg"):
+        if line.call.op.coefficients:
             count += 1
-            first, *rest = line.call.operands
-            signs = {"add": (sign, sign), "sub": (sign, -sign), "neg": (-sign,)}[line.call.op.name]
-            waiting += zip((first, *rest), signs, strict=True)
+            signs = [sign * factor for factor in line.call.op.coefficients]
+            waiting += zip(line.call.operands, signs, strict=True)
         elif count:
             jacobians = evidence.of_program(_until(evidence, line), evidence.subject.variable)
             if jacobians is not None and all(len(j) == evidence.height for j in jacobians):
@@ -135,7 +135,7 @@ def products(evidence: Evidence) -> Iterator[tuple[Line, list[Numbers]]]:
     """A function that is a product: what the product of the derivatives would be."""
     program = evidence.typed
     line = next((one for one in program.lines if one.symbol == program.output), None)
-    if line is None or line.call.op.name != "mul":
+    if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.call.op.monoid is not Monoid.PRODUCT:
         return
     sides = [
         evidence.of_program(replace(evidence.typed, output=a), evidence.subject.variable) for a in line.call.operands

@@ -39,10 +39,6 @@ V = "v"
 
 VECTOR = sympy.Symbol(V, real=True)
 
-ROUNDED = frozenset(["linspace", "rand", "randn"])
-"""Constant tensors whose numbers are rounded."""
-
-
 LARGEST = 1e30
 """Decimals up to this, and down to its inverse, are read as fractions, whose length is bounded so."""
 
@@ -253,7 +249,7 @@ def has_rounded_tensor(program: Program) -> bool:
     """Whether the Program has a constant tensor of rounded numbers, such as linspace."""
     return any(
         line.call.op.kind is Kind.SOURCE
-        and (line.call.op.name in ROUNDED or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))
+        and (not line.call.op.is_exact or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))
         for line in program.lines
     )
 

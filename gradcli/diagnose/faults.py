@@ -18,15 +18,6 @@ from gradcli.reference.rules import Outcome, Undefined
 
 Kind = Literal["cancellation", "underflow", "overflow", "ill-conditioned", "branch", "domain", "unknown"]
 
-SUMS = frozenset(["add", "sub", "sum", "mean", "cumsum", "matmul", "dot", "einsum", "trace", "det"])
-"""Operations that add up terms."""
-
-FROM_RESULT = frozenset(["sigmoid", "tanh", "expm1", "softmax", "log_softmax", "logsigmoid", "elu", "selu", "det"])
-"""Operations whose slope torch takes from their rounded results."""
-
-CHOICES = frozenset(["where", "maximum", "minimum", "amax", "amin"])
-"""Primitives that take one of their operands."""
-
 MOST_CHOICES = 64
 """Choices that are looked through for a branch."""
 
@@ -67,7 +58,7 @@ def of_value(view: ErrorTrace, place: Place) -> Fault | None:
     terms = _terms(view, place)
     largest = max((term for _, term in terms), default=arb(0))
     size = abs(error.truth).upper()
-    if line.call.op.name in SUMS:
+    if line.call.op.adds_terms:
         largest = _largest_term(line, largest)
         if largest > SHRINKS * size:
             note = f"{shown} cancels: terms as large as {said(largest)} leave {_left(error)}"
@@ -106,7 +97,7 @@ def of_slope(view: ErrorTrace, line: Line, place: Place, error: Error) -> Fault 
     accounts = error.absolute is None or largest * _roundings(view) >= error.absolute
     if largest > SHRINKS * abs(error.truth).upper() and accounts:
         return Fault("cancellation", line.symbol, f"in the derivative through {shown}, {_cancel(largest, error)}")
-    if line.call.op.name in FROM_RESULT:
+    if line.call.op.from_result:
         note = f"torch takes the slope of {shown} from its rounded value: {_compared(error)}"
         return Fault("cancellation", line.symbol, note)
     inside = _cancelling(view, line, error)
@@ -209,22 +200,22 @@ def _refused(view: ErrorTrace, place: Place) -> _Refused | None:
     seen = 0
     for part in reversed(view.scene.meaning.program.lines):
         flows = view.sweep.adjoints.get(part.symbol)
-        if part.call.op.name not in CHOICES or not flows:
+        if not (part.call.op.is_branch or part.call.op.is_extreme) or not flows:
             continue
         seen += 1
         if seen > MOST_CHOICES:
             break
         elements = np.array(sorted(flows), dtype=np.int64)
         for k, operand in enumerate(part.call.operands):
-            if (k == 0 and part.call.op.name == "where") or not isinstance(operand, sympy.Symbol):
+            if (k == 0 and part.call.op.is_branch) or not isinstance(operand, sympy.Symbol):
                 continue
             refused = view.truth.refused(part, k, elements)
             made_of = view.scene.reference.made_of({operand: refused}) if len(refused) else {}
             if place[1] in made_of.get(wanted, ()):
                 choice = view.scene.meaning.owners[part.symbol]
                 branch = view.scene.by_meaning.get(operand, choice)
-                is_branch = part.call.op.name == "where"
-                return _Refused(view.scene.excerpt(branch), choice, view.scene.excerpt(choice), is_branch)
+                shown = view.scene.excerpt(branch), view.scene.excerpt(choice)
+                return _Refused(shown[0], choice, shown[1], part.call.op.is_branch)
     return None
 
 
@@ -249,7 +240,7 @@ def _inside(view: ErrorTrace, line: Line, shown: str) -> Fault | None:
     """A number outside of the range inside of an operation that torch has and the primitives spell out."""
     parts = view.scene.parts.get(line.symbol, ())
     for part in parts:
-        if part.call.op.name == "prod":
+        if part.call.op.is_nonlinear_fold and not part.call.op.is_extreme:
             factors = [_magnitude(o) for o in view.truth.values.get(part.call.operands[0], {}).values()]
             for some in ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1]):
                 what = f"a product of factors of {shown}"
@@ -283,7 +274,7 @@ def _cancelling(view: ErrorTrace, line: Line, error: Error) -> Fault | None:
         return None
     shown = view.scene.program.excerpt(line)
     for part in view.scene.parts.get(line.symbol, ()):
-        found = view.truth.values.get(part.symbol, {}) if part.call.op.name in SUMS else {}
+        found = view.truth.values.get(part.symbol, {}) if part.call.op.adds_terms else {}
         terms = [o for a in part.call.operands for o in view.truth.values.get(a, {}).values()]
         largest = max((_magnitude(o) for o in terms), default=arb(0))
         for outcome in found.values():

@@ -241,7 +241,7 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
 def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
     """Where v = 1 ends in a sum: what reaches the elements that it adds up is ones."""
     last = walk.lines[-1].call if walk.lines else None
-    if last is None or last.op.name != "sum" or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
+    if last is None or not last.op.is_sum or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
         return ()
     inner = walk.names[last.operands[0]]
     return (f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}",)

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     from gradcli.results import VJP, Array, Gradient, Jacobian
 
-_SYNTAX: Mapping[str, tuple[str, ...]] = {
-    "neg": ("-x",),
-    "log": ("log(x, base)",),
-    "logical_not": ("~a",),
-    "where": ("input if condition else other", "Piecewise((input, condition), (other, True))"),
-    "transpose": ("x.T", "x.mT"),
-    "stack": ("[a, b]",),
-    "count": ("x.shape[dim]", "len(x)"),
-}
-"""Notation of its own beside calls, methods and signs."""
-
 _SEARCHED = 3
 """Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
 
@@ -149,7 +138,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 
 def _spellings(op: Op) -> Iterator[str]:
     """Other ways to write the function, each as an example of itself."""
-    yield from _SYNTAX.get(op.name, ())
+    yield from op.notation
     for sign, name in SIGNS.items():
         if name == op.name:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"

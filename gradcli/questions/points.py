@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
 from gradcli.language.names import SHADOWABLE
+from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program
@@ -350,7 +351,7 @@ def _require_room(points: Points) -> None:
     products = sum(
         math.prod(question.shapes[line.symbol]) * question.shapes.get(line.call.operands[0], (1,))[-1]
         for line in question.program.lines
-        if line.call.op.name == "matmul"
+        if line.call.op.kind is Kind.CONTRACTION
     )
     if count * largest > MAX_ELEMENTS or count * _elements(question) > MOST_WORK or count * products > MAX_PRODUCTS:
         most = min(MAX_ELEMENTS // max(1, largest), MOST_WORK // _elements(question), MAX_PRODUCTS // max(1, products))

@@ -146,7 +146,7 @@ def of_sum(question: Question, v: Array) -> tuple[str, ...]:
 
 def _sums_all(question: Question, line: Line) -> bool:
     """Whether a line adds up all elements of a tensor of several."""
-    if line.call.op.name != "sum":
+    if not line.call.op.is_sum:
         return False
     shape = question.shapes.get(line.call.operands[0], ())
     return math.prod(shape) > 1 and len(axes_of(shape, line.call.statics[0])) == len(shape)

@@ -51,8 +51,6 @@ CLOSE = {"float64": 1e-6, "float32": 1e-3}
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
 """Operations whose local Jacobian is worth seeing; those that move elements have one of ones and zeros."""
 
-_EXTREMES = frozenset(["amax", "amin", "max", "min"])
-
 _ALONE = "one line"
 """What a Program of one line is called where its name does not matter."""
 
@@ -153,7 +151,7 @@ class Terms:
         adjoint = self.trace.adjoints[line.symbol]
         if call.op.kind is Kind.CONTRACTION:
             return replace(term, local=self._small(line, operand), factors=self._product(line, operand))
-        if call.op.name in _EXTREMES and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
+        if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
             term = replace(term, words="the elements that tie share the adjoint, 0 elsewhere")
         if result.size == 1:
             return self._to_one(line, operand, term, adjoint)

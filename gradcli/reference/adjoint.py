@@ -194,7 +194,7 @@ class _Sweep:
                 axis = axis_of_scan(call, self.shape(call.operands[0]))
                 turned = z if axis is None else self._emit(call.op.name, self._emit("flip", z, (axis,)), axis)
                 found = [z if axis is None else self._emit("flip", turned, (axis,))]
-            case Kind.REDUCTION if call.op.is_linear:
+            case Kind.REDUCTION if call.op.is_sum:
                 found = [self._spread(z, call)]
             case Kind.MATRIX:
                 found = [self._matrix(line, z)]

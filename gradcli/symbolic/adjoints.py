@@ -90,10 +90,10 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
         return _listed(call, places, shapes, z)
     if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
         return Rule(Notation(f"{z.text}.T", f"{z.pretty}ᵀ"))
-    if op.name == "einsum":
+    if op.has_equation:
         return Rule(words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}")
     if op.name in _EQUATIONS and len(places) == 1:
-        is_along = op.name in ("softmax", "log_softmax") and len(shapes[0]) > 1
+        is_along = op.along is not None and len(shapes[0]) > 1
         dim = f", dim={call.statics[0]}, keepdim=True" if is_along else ""
         named = dict(enumerate(labels))
         plain, pretty = _EQUATIONS[op.name][places[0]]
@@ -121,7 +121,7 @@ def _filled(template: str, labels: Mapping[int, str], y: str, z: str, dim: str) 
 
 def _along(call: Call, shape: Shape) -> str:
     dim = call.statics[0]
-    if call.op.name == "sum" and dim is None:
+    if call.op.is_sum and dim is None:
         return ", as v = ones would"
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
 
@@ -157,7 +157,7 @@ def _product(place: int, labels: Sequence[str], shapes: Sequence[Shape], z: Nota
 def _listed(call: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:
     """Each part of a list takes its own part of the adjoint."""
     full = max(shapes, key=len)
-    is_stack = call.op.name == "stack"
+    is_stack = bool(call.op.adds_dimension)
     axis = axis_of(full, call.statics[0], extra=int(is_stack))
     keys = []
     for place in places:

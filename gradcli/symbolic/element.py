@@ -19,7 +19,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.constant_tensors import bounds
 from gradcli.language.program.indexed_functions import (
     InverseElement,
@@ -51,7 +51,9 @@ LARGEST_ARGUMENT = 100_000
 LARGEST_EXPONENT = 1_000
 """Whole exponents above this stand in formulas on variables only."""
 
-_ARITHMETIC = frozenset(["neg", "add", "sub", "mul", "div", "maximum", "minimum", "where"])
+_FOLDS = {Monoid.PRODUCT: operator.mul, Monoid.LARGEST: maximum, Monoid.SMALLEST: minimum}
+_AGGREGATES = {Monoid.PRODUCT: Multiplied, Monoid.LARGEST: Largest, Monoid.SMALLEST: Smallest}
+"""Of two elements, and of all along an index."""
 
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
@@ -110,7 +112,7 @@ class Entries:
             case Kind.ELEMENTWISE:
                 shape = self.shapes[line.symbol]
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
-                _require_moderate(call.op.name, parts)
+                _require_moderate(call.op, parts)
                 try:
                     return meaning(call, tuple(parts))
                 except ValueError as error:  # mpmath, of a constant that SymPy works out: erfinv(2)
@@ -121,7 +123,7 @@ class Entries:
                 return self._scanned(call, shapes[0], index)
             case Kind.CONTRACTION:
                 return self._product(call.operands, shapes, index)
-            case Kind.LIST if call.op.name == "stack":
+            case Kind.LIST if call.op.adds_dimension:
                 return self._stacked(call, shapes, index)
             case Kind.LIST:
                 return self._joined(call, shapes, index)
@@ -143,16 +145,14 @@ class Entries:
         rest = iter(i for d, i in enumerate(index) if not (keepdim and d in axes))
         bound = {axis: self.index("k", shape[axis]) for axis in axes}
         body = self.entry(call.operands[0], tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
-        if call.op.name == "sum":
+        if call.op.is_linear:
             for k in bound.values():
                 body = self.total(body, k)
             return body
         if written := self._written_out(body, list(bound.values())):
-            fold = {"prod": operator.mul, "amax": maximum, "amin": minimum}[call.op.name]
-            return functools.reduce(fold, written)
-        aggregate = {"prod": Multiplied, "amax": Largest, "amin": Smallest}[call.op.name]
+            return functools.reduce(_FOLDS[call.op.folds_by], written)
         limits = tuple((k, 0, self.ranges[k] - 1) for k in bound.values())
-        return aggregate(body, limits) if limits else body
+        return _AGGREGATES[call.op.folds_by](body, limits) if limits else body
 
     def _written_out(self, body: Expr, bound: Sequence[sympy.Symbol]) -> list[Expr]:
         """The elements one by one where an index chooses among the parts of a list; empty where none does."""
@@ -164,15 +164,20 @@ class Entries:
         return [body.xreplace({k: Integer(n) for k, n in zip(bound, at, strict=True)}) for at in points]
 
     def _scanned(self, call: Call, shape: Shape, index: Index) -> Expr:
-        """A running sum: the sum up to the index itself."""
+        """A running fold: the fold up to the index itself."""
         axis = axis_of_scan(call, shape)
         if axis is None:
             return self.entry(call.operands[0], index)
         k = self.index("k", shape[axis])
         body = self.entry(call.operands[0], (*index[:axis], k, *index[axis + 1 :]))
-        if index[axis].is_Integer:
-            return sympy.Add(*(body.xreplace({k: Integer(n)}) for n in range(int(index[axis]) + 1)))
-        return Total(body, (k, 0, index[axis]))
+        written = (
+            [body.xreplace({k: Integer(n)}) for n in range(int(index[axis]) + 1)] if index[axis].is_Integer else []
+        )
+        if call.op.is_linear:
+            return sympy.Add(*written) if written else Total(body, (k, 0, index[axis]))
+        if 0 < len(written) <= LARGE:
+            return functools.reduce(_FOLDS[call.op.folds_by], written)
+        return _AGGREGATES[call.op.folds_by](body, ((k, 0, index[axis]),))
 
     def total(self, body: Expr, k: sympy.Symbol) -> Expr:
         """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""
@@ -234,7 +239,7 @@ class Entries:
     def _matrix(self, call: Call, shape: Shape, index: Index) -> Expr:
         p, q = self.index("k", shape[-1]), self.index("l", shape[-1])
         limits = tuple((k, 0, self.ranges[k] - 1) for k in (p, q))
-        if call.op.name == "det":
+        if not call.op.keeps_shape:
             return MatrixDeterminant(self.entry(call.operands[0], (*index, p, q)), limits)
         return InverseElement(self.entry(call.operands[0], (*index[:-2], p, q)), limits, index[-2:])
 
@@ -266,19 +271,21 @@ def has_long_number(expression: Expr) -> bool:
     return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
 
 
-def _require_moderate(name: str, parts: Sequence[Expr]) -> None:
+def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:
     """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow.
 
     A power of anything but a variable is one: SymPy writes (2*x)**n as 2**n*x**n.
     """
-    if name in _ARITHMETIC:
+    if op.coefficients or op.monoid or op.is_branch or op.name == "div":
         return
-    kinds = sympy.Number if name == "polygamma" else sympy.Float  # of which SymPy adds up one term for each whole step
+    kinds = (
+        sympy.Number if op.name == "polygamma" else sympy.Float
+    )  # of which SymPy adds up one term for each whole step
     is_huge = all(p.is_number for p in parts) and any(isinstance(p, kinds) and abs(p) > LARGEST_ARGUMENT for p in parts)
-    if name == "pow" and not parts[1].is_Integer:  # one of a list, which becomes the exponent as it is picked
+    if op.name == "pow" and not parts[1].is_Integer:  # one of a list, which becomes the exponent as it is picked
         listed = {n for choice in parts[1].atoms(sympy.Piecewise) for n in choice.atoms(sympy.Integer)}
         is_huge |= any(abs(n) > LARGEST_EXPONENT for n in listed)
-    if name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
+    if op.name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
         is_huge |= abs(parts[1]) > LARGEST_EXPONENT
         is_huge |= parts[0].is_Rational and _bits(parts[0]) * abs(int(parts[1])) > MAX_BITS
     if is_huge:
@@ -307,7 +314,7 @@ def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
     """
     length: dict[Atom, int] = {}
     depth: dict[Atom, int] = {}
-    has_list = any(line.call.op.name == "stack" for line in program.lines)
+    has_list = any(line.call.op.adds_dimension for line in program.lines)
     for line in program.lines:
         operands = line.call.operands
         depth[line.symbol] = 1 + max((depth.get(a, 0) for a in operands), default=0)

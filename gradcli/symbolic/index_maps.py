@@ -13,7 +13,7 @@ from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.program.indexed_functions import quotient
 from gradcli.language.program.indexing import Shape, indexed_axes
-from gradcli.language.program.movement import RESHAPES, axes_of, axis_of, padding, permutation, rolls
+from gradcli.language.program.movement import axes_of, axis_of, padding, permutation, rolls
 from gradcli.language.program.wengert import Call
 
 Index = tuple[Expr, ...]
@@ -62,7 +62,7 @@ def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeO
         case "transpose" | "permute":
             order = permutation(operand, call)
             return Source(tuple(index[order.index(d)] for d in range(len(order))))
-        case name if name in RESHAPES:
+        case _ if call.op.keeps_order:
             return Source(_reshaped(index, shape, operand, sizes))
         case "expand":
             return Source(aligned(index, shape, operand))

@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
+from gradcli.language.ops import Branches
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
@@ -49,8 +50,8 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).text.pretty
     '2·t1'
     """
-    if call.op.name in ("where", "masked_fill"):
-        return _branch(call, names, operand)
+    if call.op.branches is not None:
+        return _branch(call, call.op.branches, names, operand)
     symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
     stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
     plain = Call(call.op.name, tuple(stand_ins.get(a, a) for a in call.operands), call.statics)
@@ -100,10 +101,11 @@ def _derivative(call: Call, by: sympy.Symbol) -> Expr | None:
     return None if found is None else found.cases[0][1]
 
 
-def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
+def _branch(call: Call, branches: Branches, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """Of a choice: 1 where the operand is chosen."""
-    condition = names.get(call.operands[call.op.operands.index(call.op.conditions[0])], "")
-    inverse = operand == (call.operands[2] if call.op.name == "where" else call.operands[0])
+    of = dict(zip(call.op.operands, call.operands, strict=True))
+    condition = names.get(of[branches.condition], "")
+    inverse = operand == of[branches.second]
     if not condition or call.operands.count(operand) > 1:
         return None
     words = f"({int(not inverse)} where {condition}, else {int(inverse)})"

@@ -106,11 +106,11 @@ def _called(call: Call, operands: Sequence[str]) -> str:
     given = _shortened(list(operands))
     if op.kind is Kind.LIST:
         listed = f"[{', '.join(given)}]"
-        is_plain = op.name == "stack" and call.statics == (0,)
+        is_plain = op.adds_dimension and call.statics == (0,)
         return listed if is_plain else f"{op.name}({listed}{', '.join(['', *_statics(call)])})"
     statics = list(_statics(call))
-    if op.name == "einsum":
-        return f"einsum({', '.join([*statics, *given])})"
+    if op.has_equation:
+        return f"{op.name}({', '.join([*statics, *given])})"
     return f"{op.name}({', '.join([*given, *statics])})"
 
 

@@ -7,14 +7,13 @@ function only if everything between the operation and the branch works element b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import sympy
 
 from gradcli.diagnose.rewriting.occurrences import Branch, Node, Reading, within
 from gradcli.errors import Span
-from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
 
@@ -23,21 +22,6 @@ MOST_SITES = 50
 
 MOST_ROUNDS = 8
 """Readings of a text while its branches are guarded: operations in one another take one each."""
-
-_OVERFLOWING = frozenset("exp exp2 expm1 sinh cosh square i0 i1 hypot".split())
-"""Operations that exist everywhere and yet give infinities, or NaN for a slope."""
-
-_SECOND = frozenset("div floor_divide fmod remainder xlogy atan2".split())
-"""Operations whose second operand is the one to guard."""
-
-_HARMLESS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), ("0", "1")),
-    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), ("0",)),
-    **dict.fromkeys(("lgamma", "digamma", "polygamma", "hypot"), ("1",)),
-    "acosh": ("2",),
-    "logit": ("0.5",),
-}
-"""Operands at which value and slope are finite; 1 and 0 for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +124,17 @@ def _sites(reading: Reading, is_wanted: Callable[[Atom], bool]) -> Iterator[_Sit
 def _sides(reading: Reading, branch: Branch) -> Iterator[tuple[bool, Span, Atom]]:
     """What holds if the condition does, and what holds else, if it is an operation."""
     node = reading.nodes.get(branch.atom)
-    if node is None:
+    if node is None or node.row.branches is None:
         return
-    first, second = node.operands[1:] if node.op == "where" else (node.operands[2], node.operands[0])
+    first, second = node.operand(node.row.branches.first), node.operand(node.row.branches.second)
     for is_first, side, atom in ((True, branch.first, first), (False, branch.second, second)):
         if atom in reading.nodes:
             yield is_first, side, atom
 
 
 def _condition(node: Node) -> Atom:
-    return node.operands[node.op == "masked_fill"]
+    (name,) = node.row.conditions
+    return node.operand(name)
 
 
 def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:
@@ -176,7 +161,7 @@ def _guards_of(reading: Reading, atom: Atom) -> set[Atom]:
     waiting = [atom]
     while waiting:
         node = reading.nodes.get(waiting.pop())
-        if node is not None and node.op == "where" and node.operands[0] not in found:
+        if node is not None and node.row.is_branch and node.operands[0] not in found:
             found.add(node.operands[0])
             waiting += node.operands[1:]
     return found
@@ -184,7 +169,7 @@ def _guards_of(reading: Reading, atom: Atom) -> set[Atom]:
 
 def _is_risky(node: Node) -> bool:
     """Whether an operation may have an infinite value or slope for some operand."""
-    return _guarded_operand(node) is not None and (bool(ops.TABLE[node.op].domain) or node.op in _OVERFLOWING)
+    return _guarded_operand(node) is not None and (bool(node.row.domain) or node.row.overflows)
 
 
 def _risky_of(reading: Reading) -> Callable[[Atom], bool]:
@@ -194,11 +179,16 @@ def _risky_of(reading: Reading) -> Callable[[Atom], bool]:
 
 def _guarded_operand(node: Node) -> int | None:
     """Which operand is to be guarded; None if it is a constant."""
-    k = int(node.op in _SECOND or (node.op == "pow" and not isinstance(node.operands[0], sympy.Symbol)))
-    return k if isinstance(node.operands[k], sympy.Symbol) else None
+    operand = node.operand(node.row.guarded) if node.row.guarded else node.operands[0]
+    if _is_exponential(node):
+        operand = node.operands[1]
+    return node.operands.index(operand) if isinstance(operand, sympy.Symbol) else None
 
 
 def _harmless(node: Node) -> tuple[str, ...]:
-    if node.op == "pow" and not isinstance(node.operands[0], sympy.Symbol):
-        return ("0", "1")
-    return _HARMLESS.get(node.op, ("1", "0"))
+    return ("0", "1") if _is_exponential(node) else node.row.harmless or ("1", "0")
+
+
+def _is_exponential(node: Node) -> bool:
+    """Whether it is a power of a constant."""
+    return node.op == "pow" and not isinstance(node.operands[0], sympy.Symbol)

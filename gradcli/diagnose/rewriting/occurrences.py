@@ -16,7 +16,7 @@ import sympy
 
 from gradcli.diagnose.rewriting.splicing import joined, placed, widened
 from gradcli.errors import GradcliError, Span
-from gradcli.language.ops import Kind
+from gradcli.language.ops import ROWS, Kind, Op
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program
@@ -31,6 +31,15 @@ class Node:
     operands: tuple[Atom, ...]
     statics: tuple[Any, ...]
     kind: Kind
+
+    @property
+    def row(self) -> Op:
+        """The facts of the operation."""
+        return ROWS[self.op]
+
+    def operand(self, name: str) -> Atom:
+        """The operand that the row calls so."""
+        return self.operands[self.row.operands.index(name)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,10 +119,10 @@ class _Recorder(Parser):
         operand = super().made(op, operands, statics, span)
         if not self.looping:
             self.parts[span] = spans = tuple(part for _, part in operands)
-            if op.name == "where":
-                self.branches.append(Branch(operand[0], *spans))
-            elif op.name == "masked_fill":
-                self.branches.append(Branch(operand[0], spans[1], spans[2], spans[0]))
+            if op.branches is not None:
+                of = dict(zip(op.operands, spans, strict=True))
+                places = of[op.branches.condition], of[op.branches.first], of[op.branches.second]
+                self.branches.append(Branch(operand[0], *places))
         return operand
 
     def choice(self, chosen: Operand) -> Operand:

@@ -28,6 +28,7 @@ CONTRACTIONS = (
         adds_terms=True,
         ranks={"a": 1, "b": 1},
         example="dot(a, b) at a=1,2 b=3,4",
+        equal_shapes=("needs vectors of one length", ""),
     ),
     Op(
         "cosine_similarity",

@@ -64,6 +64,7 @@ ROWS = (
         f" + {_CURVED} - {_STEP}*(target - detach(target))*detach(1/input + 1/(1 - input))",
         fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
         caveat="torch takes the logarithms no lower than -100",
+        equal_shapes=("needs a target of input's shape", ""),
     ),
     _loss(
         "binary_cross_entropy_with_logits",
@@ -71,6 +72,7 @@ ROWS = (
         "log(1 + exp(input)) - input*target",
         "x=-1,2 t=0,1",
         in_floats="softplus(input) - input*target",
+        equal_shapes=("needs a target of input's shape", ""),
     ),
     Op(
         "cross_entropy",
@@ -82,5 +84,9 @@ ROWS = (
         statics={"reduction": "mean"},
         caveat="targets are probabilities of input's shape; for class numbers write them as rows of eye(n)",
         example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
+        equal_shapes=(
+            "takes probabilities of input's shape",
+            "the numbers of classes are not read; write them as rows of eye(n)",
+        ),
     ),
 )

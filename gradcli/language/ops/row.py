@@ -62,6 +62,7 @@ class Op:
         defaults: Operands that may be left out, with the numbers that stand for them.
         numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
         ranks: Dimensions that an operand must have.
+        equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
         conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
@@ -122,6 +123,7 @@ class Op:
     defaults: Mapping[str, float] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
+    equal_shapes: tuple[str, str] | None = None
     conditions: tuple[str, ...] = ()
     is_condition: bool = False
     sense: tuple[int, ...] = ()
@@ -184,6 +186,11 @@ class Op:
         return not self.meaning
 
     @property
+    def has_equation(self) -> bool:
+        """Whether an equation of letters says what it computes."""
+        return "equation" in self.statics
+
+    @property
     def is_branch(self) -> bool:
         """Whether it is the primitive choice by a condition."""
         return self.branches is not None and self.is_primitive
@@ -206,10 +213,16 @@ class Op:
         return self.monoid
 
     @property
+    def is_sum(self) -> bool:
+        """Whether it adds up the elements of its operand."""
+        return self.kind is Kind.REDUCTION and self.monoid is Monoid.SUM
+
+    @property
     def is_linear(self) -> bool:
         """Whether the derivative needs no values of the operands."""
-        is_sum = self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is Monoid.SUM
-        return is_sum or bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
+        if self.kind in (Kind.REDUCTION, Kind.SCAN):
+            return self.monoid is Monoid.SUM
+        return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
 def one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:

@@ -140,9 +140,9 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
     from gradcli.language.grammar import parse_meaning
 
     op = ops.TABLE[name]
-    if op.name == "einsum":
+    if op.has_equation:
         require_operands(statics[0], count)
-    operands = _operands(count) if op.name == "einsum" else op.operands
+    operands = _operands(count) if op.has_equation else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
 

@@ -19,9 +19,6 @@ from gradcli.language.program.wengert import Atom, Call
 
 _DIAGONALS = frozenset(["diag", "diagonal", "tril", "triu"])
 
-RESHAPES = frozenset(["reshape", "flatten", "squeeze", "unsqueeze"])
-"""Movements that keep the row-major order of the elements."""
-
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
     """A dimension counted from the front; `extra` more of them may be named than there are.
@@ -181,7 +178,7 @@ def moved(call: Call, array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
             return np.asarray(array[as_key(statics[0])])
         case "transpose" | "permute":
             return array.transpose(permutation(shape, call))
-        case name if name in RESHAPES:
+        case _ if call.op.keeps_order:
             return array.reshape(after)
         case "expand":
             return np.broadcast_to(array, after)

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping
 import sympy
 
 from gradcli.errors import GradcliError, ShapeError, TooLargeError
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Along, Kind, Monoid
 from gradcli.language.program import constant_tensors
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
@@ -32,12 +32,6 @@ MAX_PRODUCTS = 2**34
 
 MAX_ORDER = 1_024
 """Rows of a matrix whose determinant or inverse is taken."""
-
-_ALONG_ONE = frozenset(["softmax", "log_softmax", "cosine_similarity"])
-"""Defined operations along one dimension, which may be left out where there is only one."""
-
-_OF_EQUAL_SHAPES = frozenset(["binary_cross_entropy", "binary_cross_entropy_with_logits"])
-"""Losses that do not broadcast."""
 
 
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
@@ -102,7 +96,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
         case Kind.CONTRACTION:
             return _matmul(*operands)
         case Kind.LIST:
-            return _stack(operands, call) if call.op.name == "stack" else _cat(operands, call)
+            return _stack(operands, call) if call.op.adds_dimension else _cat(operands, call)
         case Kind.MOVEMENT:
             return shape_after(call, operands[0])
         case Kind.MATRIX:
@@ -122,27 +116,21 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     """The shape of the definition."""
     from gradcli.language.program.expansion import definition
 
-    if call.op.name in _ALONG_ONE:
+    if call.op.along is Along.ONE:
         axis_of_scan(call, broadcast(operands))
-    if call.op.name in _OF_EQUAL_SHAPES and operands[0] != operands[1]:
+    if call.op.equal_shapes is not None and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
-        raise ShapeError(f"{call.op.name} needs a target of input's shape, and the shapes are {shown}")
-    if call.op.name == "dot" and operands[0] != operands[1]:
-        shown = " and ".join(map(show, operands))
-        raise ShapeError(f"dot needs vectors of one length, and the shapes are {shown}")
-    if call.op.name == "cross_entropy" and operands[0] != operands[1]:
-        shown = " and ".join(map(show, operands))
-        hint = "the numbers of classes are not read; write them as rows of eye(n)"
-        raise ShapeError(f"cross_entropy takes probabilities of input's shape, and the shapes are {shown}", hint=hint)
-    if call.op.name == "einsum":
+        needed, hint = call.op.equal_shapes
+        raise ShapeError(f"{call.op.name} {needed}, and the shapes are {shown}", hint=hint or None)
+    if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
     meaning = definition(call.op.name, call.statics, len(operands))
     try:
         return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
     except ShapeError as error:
-        if call.op.name in ("max", "min"):  # torch reads a second whole number as a dimension
-            larger = "larger" if call.op.name == "max" else "smaller"
-            error.hint = f"{call.op.name}imum(x, {call.statics[0]}) is the {larger} of the two"
+        if call.op.is_extreme:  # torch reads a second whole number as a dimension
+            larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
+            error.hint = f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two"
         raise
 
 
@@ -197,7 +185,7 @@ def require_work(call: Call, operands: list[Shape]) -> None:
     Raises:
         TooLargeError: more than `MAX_PRODUCTS` products of numbers; the place is left to the caller.
     """
-    if call.op.name == "matmul":
+    if call.op.kind is Kind.CONTRACTION:
         products = math.prod(shape_of(call, operands)) * operands[0][-1]
         if products > MAX_PRODUCTS:
             message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
@@ -240,7 +228,7 @@ def axis_of_scan(call: Call, shape: Shape) -> int | None:
 def _reduce(shape: Shape, call: Call) -> Shape:
     dim, keepdim = call.statics
     axes = axes_of(shape, dim)
-    if call.op.name in ("amax", "amin") and 0 in (shape[a] for a in axes):
+    if call.op.is_extreme and 0 in (shape[a] for a in axes):
         raise ShapeError(f"{call.op.name} of no elements: the shape is {show(shape)}")
     return tuple(1 if a in axes else size for a, size in enumerate(shape) if keepdim or a not in axes)
 
@@ -292,7 +280,7 @@ def _matrix(shape: Shape, call: Call) -> Shape:
         raise ShapeError(f"{name} needs a square matrix, and the shape is {show(shape)}")
     if shape[-1] > MAX_ORDER:
         raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_ORDER:,} are taken")
-    return shape if name == "inv" else shape[:-2]
+    return shape if call.op.keeps_shape else shape[:-2]
 
 
 def count_of(shape: Shape, dim: Hashable) -> int:
