@@ -304,8 +304,7 @@ def work_of(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbo
 
 def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
     """Whether the values of a product, an extreme or a matrix are the same for all entries, and taken once."""
-    indices = aggregate.body.free_symbols - set(aggregate.bound) - set(derivative.sizes)
-    return not any(symbol.is_integer for symbol in indices)
+    return not any(symbol.is_integer for symbol in aggregate.ranged_symbols - set(derivative.sizes))
 
 
 def shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:

@@ -98,7 +98,7 @@ class NumpySpelling(Spelling):
                 return called(f"np.{op.numpy}", pieces[0].text, axis, "keepdims=True" * bool(call.statics[1]))
             case Kind.SCAN:
                 along = axis_of_scan(call, shape)
-                return pieces[0] if along is None else called("np.cumsum", pieces[0].text, f"axis={along}")
+                return pieces[0] if along is None else called(f"np.{op.numpy}", pieces[0].text, f"axis={along}")
         return called(f"np.{op.numpy}", pieces[0].text)
 
     def _elementwise(self, call: Call, pieces: Sequence[Piece]) -> Piece:

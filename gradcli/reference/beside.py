@@ -253,7 +253,7 @@ class _Looks:
         """Add the elements that move with those that do."""
         for n in sorted(moved):
             part = self.around.wiring[n]
-            if not part.line.call.op.is_constant and any(place in values for place in part.inside):
+            if not part.line.call.op.is_detached and any(place in values for place in part.inside):
                 self.atoms.spend(1)
                 found = self._value(part, values, self.base)
                 if not _is_same(found, self.base[part.place]):

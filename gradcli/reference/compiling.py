@@ -274,7 +274,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     index = [compile_integer(i) for i in (expression.index if isinstance(expression, Chosen) else whole.free)]
     body = compile_ball(whole.body)
     limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in whole.limits]
-    free = sorted((s for s in whole.body.free_symbols - set(whole.bound) if s.is_integer), key=str)
+    free = sorted((s for s in whole.ranged_symbols if s.is_integer), key=str)
     is_inverse, is_largest = isinstance(whole, InverseElement), isinstance(whole, Largest)
 
     def values(env: Environment) -> tuple[list[int], list[Ball]]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 import sympy
 from sympy import Expr, KroneckerDelta, S
 
-from gradcli.language.program.indexed_functions import Aggregate, Total, quotient
+from gradcli.language.program.indexed_functions import Aggregate, Limit, Total, quotient
 from gradcli.language.program.meaning import where
 from gradcli.symbolic.element import LARGE
 
@@ -53,8 +53,8 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
             return _by_cases(values, lambda *v: where(condition, *v), ranges)
         case sympy.Sum():
             form = linear(expression.function, ranges)
-            for k, _, last in expression.limits:
-                form = _added(_summed(deltas, c, k, last, ranges) for deltas, c in form.items())
+            for limit in expression.limits:
+                form = _added(_summed(deltas, c, limit, ranges) for deltas, c in form.items())
             return form
         case _:
             return {frozenset(): expression}
@@ -129,12 +129,13 @@ def _by_cases(values: Iterable[Expr], choose: Callable[..., Expr], ranges: Range
     return _added({key: choose(*(form.get(key, S.Zero) for form in forms))} for key in keys)
 
 
-def _summed(deltas: Deltas, coefficient: Expr, k: sympy.Symbol, last: Expr, ranges: Ranges) -> Form:
-    """The sum of one term over k from 0 to `last`."""
+def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> Form:
+    """The sum of one term over an index."""
+    k, first, last = limit
     for delta in sorted(deltas, key=sympy.default_sort_key):
         if (root := _root(delta, k)) is not None:
             rest = sympy.Mul(*(d for d in deltas if d != delta)).xreplace({k: root})
-            condition = sympy.And(_at_least(root, ranges), _at_most(root, last, ranges))
+            condition = sympy.And(_at_least(root, first, ranges), _at_most(root, last, ranges))
             value = _settled(coefficient.xreplace({k: root}), ranges)
             guarded = value if condition == sympy.true else sympy.Piecewise((value, condition), (0, True))
             return _multiplied({frozenset(): guarded}, linear(rest, ranges), ranges)
@@ -142,7 +143,7 @@ def _summed(deltas: Deltas, coefficient: Expr, k: sympy.Symbol, last: Expr, rang
     outside, inside = coefficient.as_independent(k, as_Add=False)
     body = sympy.Mul(inside, *(deltas - free))
     terms = body.args if isinstance(body, sympy.Add) else (body,)
-    return {free: outside * sympy.Add(*(_total(term, k, last) for term in terms))}
+    return {free: outside * sympy.Add(*(_total(term, limit) for term in terms))}
 
 
 def _settled(expression: Expr, ranges: Ranges) -> Expr:
@@ -157,10 +158,11 @@ def _settled(expression: Expr, ranges: Ranges) -> Expr:
     return expression.xreplace(known) if known else expression
 
 
-def _total(term: Expr, k: sympy.Symbol, last: Expr) -> Expr:
-    """The sum of one term over k from 0 to `last`, factors without k before it."""
+def _total(term: Expr, limit: Limit) -> Expr:
+    """The sum of one term over an index, factors without it before it."""
+    k, first, last = limit
     outside, inside = term.as_independent(k, as_Add=False)
-    return term * (last + 1) if k not in term.free_symbols else outside * Total(inside, (k, 0, last))
+    return term * (last - first + 1) if k not in term.free_symbols else outside * Total(inside, limit)
 
 
 def _root(delta: KroneckerDelta, k: sympy.Symbol) -> Expr | None:
@@ -173,8 +175,8 @@ def _root(delta: KroneckerDelta, k: sympy.Symbol) -> Expr | None:
     return sympy.expand(-rest / slope)
 
 
-def _at_least(index: Expr, ranges: Ranges) -> Expr:
-    return sympy.true if index in ranges else sympy.Ge(index, 0)
+def _at_least(index: Expr, first: Expr, ranges: Ranges) -> Expr:
+    return sympy.true if first == 0 and index in ranges else sympy.Ge(index, first)
 
 
 def _at_most(index: Expr, last: Expr, ranges: Ranges) -> Expr:

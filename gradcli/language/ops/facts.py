@@ -30,7 +30,6 @@ class Along(Enum):
 
     ONE = "one dimension, which may be left out where there is only one"
     SEVERAL = "one dimension, several, or all of them"
-    ONE_BY_ONE = "the same, of which torch takes one at a time"
 
 
 @dataclass(frozen=True)

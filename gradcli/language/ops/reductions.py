@@ -51,7 +51,7 @@ REDUCTIONS = (
         kind=Kind.REDUCTION,
         statics=_REDUCED,
         monoid=Monoid.PRODUCT,
-        along=Along.ONE_BY_ONE,
+        along=Along.SEVERAL,
         caveat="the formula divides by each element, and holds where none is 0",
         example="prod(x) at x=2,3,4",
     ),
@@ -92,7 +92,7 @@ REDUCTIONS = (
         kind=Kind.DEFINED,
         statics=_REDUCED,
         monoid=Monoid.LARGEST,
-        along=Along.ONE_BY_ONE,
+        along=Along.SEVERAL,
         caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
         "max([a, b]) of a list is Python's, the larger of the two",
         example="max(x) at x=1,5,3",
@@ -106,7 +106,7 @@ REDUCTIONS = (
         kind=Kind.DEFINED,
         statics=_REDUCED,
         monoid=Monoid.SMALLEST,
-        along=Along.ONE_BY_ONE,
+        along=Along.SEVERAL,
         caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
         "min([a, b]) of a list is Python's, the smaller of the two",
         example="min(x) at x=1,5,3",

@@ -71,7 +71,7 @@ class Op:
         along: What an operation with a `dim` runs along.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
-        is_constant: Whether the result does not move with the operands: its derivative is 0.
+        is_detached: Whether the result is a constant to derivatives, and torch keeps no graph of it.
         is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
         adds_dimension: Of a list, whether its parts lie along a new dimension.
         keeps_order: Of a movement, whether the elements stay in row-major order.
@@ -132,7 +132,7 @@ class Op:
     along: Along | None = None
     coefficients: tuple[int, ...] = ()
     adds_terms: bool = False
-    is_constant: bool = False
+    is_detached: bool = False
     is_exact: bool = False
     adds_dimension: bool | None = None
     keeps_order: bool | None = None

@@ -90,10 +90,13 @@ class Aggregate(Expr):  # type: ignore[misc]
     @property
     def free_symbols(self) -> set[sympy.Basic]:
         """All but the bound indices."""
+        return self.ranged_symbols.union(*(a.free_symbols for a in self.free))
+
+    @property
+    def ranged_symbols(self) -> set[sympy.Basic]:
+        """Those that the values it runs over depend on, whichever element of the result is meant."""
         inside: set[sympy.Basic] = self.body.free_symbols - set(self.bound)
-        return inside.union(
-            *(a.free_symbols for _, *ends in self.limits for a in ends), *(a.free_symbols for a in self.free)
-        )
+        return inside.union(*(a.free_symbols for _, *ends in self.limits for a in ends))
 
     def _fresh(self) -> tuple[Expr, tuple[Limit, ...], list[sympy.Symbol]]:
         """The body and the limits with new bound indices, for a sum beside this aggregate."""

@@ -79,7 +79,7 @@ def _apply(call: Call, operands: list[Array]) -> Any:
             return getattr(np, op.numpy)(operands[0], axis=axes, keepdims=statics[1])
         case Kind.SCAN:
             axis = axis_of_scan(call, shapes[0])
-            return operands[0] if axis is None else np.cumsum(operands[0], axis)
+            return operands[0] if axis is None else getattr(np, op.numpy)(operands[0], axis)
         case Kind.MATRIX:
             return _matrix(call, operands[0])
     return elementwise(call, operands)

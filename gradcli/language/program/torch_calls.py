@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy
 
+from gradcli.language.ops import Along
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.shapes import axis_of_scan
@@ -23,8 +24,6 @@ BY_DIMENSIONS = frozenset(["sum", "mean", "amax", "amin", "logsumexp", "var", "s
 
 EXTREMES = frozenset(["max", "min", "prod"])
 """Reductions over one dimension at a time."""
-
-_ALONG_ONE = frozenset(["softmax", "log_softmax", "cumsum"])
 
 _KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "norm": {"p": "ord"},
@@ -56,7 +55,7 @@ def keywords_over(call: Call, shape: Shape) -> dict[str, Any]:
     named = {_KEYWORDS.get(op.name, {}).get(k, k): v for k, v in zip(op.statics, call.statics, strict=True)}
     if op.name in BY_DIMENSIONS:
         named["dim"] = axes_of(shape, named["dim"])
-    elif op.name in _ALONG_ONE:
+    elif op.along is Along.ONE and len(op.operands) == 1:  # of two, it is one of what they broadcast to
         axis = axis_of_scan(call, shape)
         named["dim"] = 0 if axis is None else axis
     return named
