@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
+from gradcli.language import ops
 
 PACKAGE = Path(gradcli.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -221,3 +222,80 @@ def test_every_module_is_on_the_map_of_its_room(room: str) -> None:
         path.stem for path in (PACKAGE / room).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     ]
     assert sorted(name for name in mapped if name.isidentifier()) == sorted(n for n in inside if not n.startswith("_"))
+
+
+RULES = {
+    "language/program/meaning.py": "what each primitive means to SymPy",
+    "language/program/movement.py": "where each movement puts elements",
+    "language/program/constant_tensors.py": "the numbers of each constant tensor",
+    "language/program/expansion.py": "meanings that depend on a constant argument",
+    "language/program/wengert.py": "arithmetic of whole numbers",
+    "symbolic/element.py": "elements of constant tensors, and what SymPy evaluates to its last digit",
+    "symbolic/index_maps.py": "movements in index notation",
+    "symbolic/adjoints.py": "the adjoint of each operation as an equation or in words",
+    "symbolic/notation.py": "signs in the place of names",
+    "symbolic/printing/ascii.py": "names of functions in SymPy",
+    "symbolic/printing/latex.py": "names of functions in LaTeX",
+    "symbolic/printing/pretty.py": "names of functions for people",
+    "reference/rules.py": "powers, whose slope at 0 SymPy does not know",
+    "reference/adjoint.py": "movements backwards",
+    "reference/germs.py": "the calculus of jets",
+    "reference/rays.py": "the calculus of series on a ray",
+    "reference/series.py": "power series",
+    "reference/numbering.py": "the algebra of linear forms",
+    "reference/tape.py": "values of statistics",
+    "reference/float_formats.py": "torch's polygamma",
+    "reference/beside.py": "quotients by constants",
+    "diagnose/rewriting/matching.py": "the same operation in other words",
+    "diagnose/rewriting/patterns.py": "identities that lose no digits",
+    "diagnose/rewriting/removable.py": "quotients that are 0/0",
+    "diagnose/rewriting/guards.py": "powers of constants",
+}
+"""The modules that may tell operations apart by name, as their mathematics differs, and in what."""
+
+NOT_YET = frozenset(["autodiff/run.py", "language/program/numeric.py", "language/program/torch_calls.py"])
+"""Modules that still spell calls by name."""
+
+HOMONYMS = frozenset(["index", "diagonal", "dot", "ones"])
+"""Operations whose names are words of other things, too."""
+
+
+def _names_in(node: ast.expr) -> Iterator[str]:
+    """The strings that a comparison, a pattern or a table has for names."""
+    match node:
+        case ast.Constant(value=str(word)):
+            yield word
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            for part in parts:
+                yield from _names_in(part)
+        case ast.Dict(keys=keys):
+            for key in keys:
+                yield from _names_in(key) if key is not None else ()
+
+
+def _told_apart(node: ast.AST) -> Iterator[str]:
+    """What a piece of code tells operations apart by."""
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            for part in (left, *others):
+                yield from _names_in(part)
+        case ast.MatchValue(value=value):
+            yield from _names_in(value)
+        case ast.Dict() | ast.Set():
+            yield from _names_in(node)
+        case ast.Call(func=ast.Name(id="frozenset" | "set"), args=[words]):
+            yield from _names_in(words)
+
+
+def test_facts_of_operations_stand_in_their_rows() -> None:
+    """No other module asks for an operation by name; those with rules of their own are listed, and all of them do."""
+    names = set(ops.TABLE) - HOMONYMS
+    rooms = ("language/program", "autodiff", "symbolic", "reference", "check", "diagnose", "claims", "questions")
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        place = str(module.relative_to(PACKAGE))
+        words = {word for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) for word in _told_apart(node)}
+        if place.startswith(rooms) and words & names:
+            found[place] = words & names
+    assert {place: words for place, words in found.items() if place not in {*RULES, *NOT_YET}} == {}
+    assert {*RULES, *NOT_YET} <= set(found)
