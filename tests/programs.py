@@ -146,6 +146,7 @@ ALONG: dict[str, Callable[[Tensor, int], Tensor]] = {
     "softmax({0}, dim={1})": torch.softmax,
     "log_softmax({0}, dim={1})": torch.log_softmax,
     "cumsum({0}, dim={1})": torch.cumsum,
+    "cumprod({0}, dim={1})": torch.cumprod,
     "flip({0}, {1})": lambda a, d: torch.flip(a, (d,)),
     "roll({0}, 2, {1})": lambda a, d: torch.roll(a, 2, d),
     "cat([{0}, {0}*2], dim={1})": lambda a, d: torch.cat([a, a * 2], d),

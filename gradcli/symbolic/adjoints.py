@@ -40,6 +40,7 @@ _REDUCED: Mapping[str, str] = {
     "amin": "0 but for the smallest element, which takes the adjoint",
     "min": "0 but for the smallest element, which takes the adjoint",
     "cumsum": "every element gets the sum of the adjoint from its own place on",
+    "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
 
 _EQUATIONS: Mapping[str, tuple[tuple[str, str], ...]] = {

@@ -26,6 +26,7 @@ from gradcli.language.program.indexed_functions import (
     Largest,
     MatrixDeterminant,
     Multiplied,
+    RunningProduct,
     Smallest,
     Total,
 )
@@ -53,7 +54,8 @@ LARGEST_EXPONENT = 1_000
 
 _FOLDS = {Monoid.PRODUCT: operator.mul, Monoid.LARGEST: maximum, Monoid.SMALLEST: minimum}
 _AGGREGATES = {Monoid.PRODUCT: Multiplied, Monoid.LARGEST: Largest, Monoid.SMALLEST: Smallest}
-"""Of two elements, and of all along an index."""
+_RUNNING = _AGGREGATES | {Monoid.PRODUCT: RunningProduct}
+"""Of two elements, of all along an index, and of those up to one."""
 
 MAX_DEPTH = 120
 """Operations inside one another; SymPy recurses over them and fails at about 300."""
@@ -177,7 +179,7 @@ class Entries:
             return sympy.Add(*written) if written else Total(body, (k, 0, index[axis]))
         if 0 < len(written) <= LARGE:
             return functools.reduce(_FOLDS[call.op.folds_by], written)
-        return _AGGREGATES[call.op.folds_by](body, ((k, 0, index[axis]),))
+        return _RUNNING[call.op.folds_by](body, ((k, 0, index[axis]),))
 
     def total(self, body: Expr, k: sympy.Symbol) -> Expr:
         """The sum of `body` over the whole range of k; written out where k chooses among the parts of a list."""

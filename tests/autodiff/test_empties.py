@@ -14,7 +14,7 @@ from gradcli import Function, GradcliError
 SHAPES = ((0,), (2, 0), (0, 3), (1, 0, 2), (), (1,), (2, 3))
 DIMS = (None, 0, -1, 1, (), (0,), (0, 1), (0, 0))
 SEVERAL = ("sum", "mean", "amax", "amin", "var", "std", "norm", "logsumexp")
-ONE = ("prod", "max", "min", "softmax", "log_softmax", "cumsum")
+ONE = ("prod", "max", "min", "softmax", "log_softmax", "cumsum", "cumprod")
 
 Answer = tuple[Any, Any, Any] | None
 
@@ -25,7 +25,7 @@ def _calls() -> list[tuple[str, Any, bool]]:
         (name, dim, keep) for name in SEVERAL for dim in DIMS for keep in (False, True) if dim is not None or not keep
     ]
     found += [(name, dim, False) for name in ONE for dim in (None, 0, -1, 1, ())]
-    no_default = ("logsumexp", "softmax", "log_softmax", "cumsum")
+    no_default = ("logsumexp", "softmax", "log_softmax", "cumsum", "cumprod")
     return [(name, dim, keep) for name, dim, keep in found if dim is not None or name not in no_default]
 
 

@@ -317,6 +317,17 @@ def test_the_slopes_of_a_power_at_zero(y: float) -> None:
     assert check.verdict == ("undefined" if y == 0 else "agree")
 
 
+@pytest.mark.parametrize("x", [[2.0, 0.0, 4.0, 0.0, 5.0], [0.0, 0.0, 3.0], [0.0], [2.0, -3.0, 0.5]])
+def test_a_running_product_has_its_derivative_at_zeros_too(x: list[float]) -> None:
+    """It is the product over the others, to which neither torch nor the formula comes by division alone."""
+    expected = np.array([[np.prod(x[:j] + x[j + 1 : i + 1]) * (j <= i) for j in range(len(x))] for i in range(len(x))])
+    answer = Function("cumprod(x, 0)").jacobian({"x": np.array(x)})
+    assert answer.check is not None
+    assert answer.jacobian is not None
+    assert (answer.check.verdict, answer.check.checked) == ("agree", len(x) ** 2)
+    np.testing.assert_array_equal(answer.jacobian["x"], expected)
+
+
 def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to 10,000 entries J is computed, and where it is sampled, vᵀJ is checked on its own."""
     right = jacobians.vjp

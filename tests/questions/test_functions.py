@@ -199,7 +199,7 @@ def test_other_notation_is_read(text: str, name: str) -> None:
         ("softmax(x, dim=0)", ["softmax"]),
         (".T", ["transpose"]),
         ("Piecewise", ["where"]),
-        ("scans", ["cumsum"]),
+        ("scans", ["cumsum", "cumprod"]),
         ("loss", [op.name for op in ops.GROUPS["losses"]]),
         ("sine", ["sin", "asin", "sinh", "asinh", "cosine_similarity"]),
     ],

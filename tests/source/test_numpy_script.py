@@ -150,6 +150,7 @@ EDGES = [
     ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
     ("x**2", {"x": "[[2]]"}, None),
     ("cumsum(x, 0) + x[::2].sum()", {"x": "arange(20)"}, "ones"),
+    ("cumprod(x, 0)", {"x": "2,0,3,0"}, "1,2,3,4"),
     ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
     ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),
 ]  # fmt: skip

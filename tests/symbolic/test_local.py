@@ -163,4 +163,5 @@ def test_what_moves_elements_is_said_in_words() -> None:
     assert _rule("sum(x)", "x", (3,)).words == "sum hands its adjoint to every element, as v = ones would"
     assert _rule("sum(A, dim=1)", "A", (2, 3)).words == "sum hands its adjoint to every element along dimension 1"
     assert "from its own place on" in _rule("cumsum(x)", "x", (3,)).words
+    assert "the product of the others" in _rule("cumprod(x)", "x", (3,)).words
     assert _rule("x.view(-1)", "x", (2, 2)).words == "the elements of the adjoint go back to their places in x"

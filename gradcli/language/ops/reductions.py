@@ -174,6 +174,19 @@ SCANS = (
         elsewhere={"numpy": "cumsum(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumsum(x, dim=0) at x=1,2,3",
     ),
+    Op(
+        "cumprod",
+        ("x", "dim"),
+        "running products along a dimension",
+        torch="cumprod",
+        numpy="cumprod",
+        kind=Kind.SCAN,
+        statics={"dim": None},
+        monoid=Monoid.PRODUCT,
+        along=Along.ONE,
+        elsewhere={"numpy": "cumprod(flatten(x), 0)", "tensorflow": {"dim": 0}},
+        example="cumprod(x, dim=0) at x=2,3,4",
+    ),
 )
 
 NORMALIZED = (

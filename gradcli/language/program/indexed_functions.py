@@ -3,6 +3,7 @@
 Each holds the element it runs over as an expression with bound indices, as a sum does, and knows its derivative:
 
     ∂ prod(f)     =  prod(f) * Sum of ∂f[k]/f[k]
+    ∂ cumprod(f)  =  Sum of ∂f[k] * prod(f before k) * prod(f behind k)
     ∂ amax(f)     =  Sum of ∂f[k] where f[k] is the largest
     ∂ det(F)      =  det(F) * Sum of inv(F)[q, p] * ∂F[p, q]                (Jacobi's formula)
     ∂ inv(F)[i,j] = -Sum of inv(F)[i, p] * ∂F[p, q] * inv(F)[q, j]
@@ -114,6 +115,22 @@ class Multiplied(Aggregate):
         body, limits, _ = self._fresh()
         slope = body.diff(s)
         return sympy.S.Zero if slope == 0 else self * Total(slope / body, *limits)
+
+
+class RunningProduct(Multiplied):
+    """The product up to an index: it is differentiated by the product over the others, which no 0 makes 0/0."""
+
+    def _eval_derivative(self, s: Expr) -> Expr:
+        body, ((_, first, last),), (m,) = self._fresh()
+        slope = body.diff(s)
+        if slope == 0:
+            return sympy.S.Zero
+        before, behind = (self._between(*ends) for ends in ((first, m - 1), (m + 1, last)))
+        return Total(slope * before * behind, (m, first, last))
+
+    def _between(self, first: Expr, last: Expr) -> RunningProduct:
+        body, _, (k,) = self._fresh()
+        return RunningProduct(body, [(k, first, last)])
 
 
 class _Extreme(Aggregate):

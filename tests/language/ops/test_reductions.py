@@ -116,6 +116,13 @@ CASES: Cases = {
         ("cumsum(z, dim=1)", lambda z: z.cumsum(1)),
         ("cumsum(a)", lambda a: a),
     ],
+    "cumprod": [
+        ("cumprod(u)", lambda u: u.cumprod()),
+        ("cumprod(x, dim=0)**2", lambda x: x.cumprod(0) ** 2),
+        ("x.cumprod(-1)*x", lambda x: x.cumprod(1) * x),
+        ("cumprod(z - 1, dim=1)", lambda z: (z - 1).cumprod(1)),
+        ("cumprod(a)", lambda a: a),
+    ],
     "logsumexp": [
         ("logsumexp(u)", lambda u: np.log(np.exp(u).sum())),
         ("logsumexp(x, dim=1, keepdim=True)*x", lambda x: np.log(np.exp(x).sum(1, keepdims=True)) * x),
