@@ -162,7 +162,7 @@ def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) ->
 
 
 def is_power(call: Call) -> bool:
-    """Whether the domain of an operation ends where its base is 0, and at no other place."""
+    """Whether an operation is a power, whose slope at 0 depends on both operands."""
     return call.op.name == "pow"
 
 
