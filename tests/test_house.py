@@ -246,6 +246,7 @@ RULES = {
     "reference/tape.py": "values of statistics",
     "reference/float_formats.py": "torch's polygamma",
     "reference/beside.py": "quotients by constants",
+    "check/singular.py": "the cut of the angle",
     "diagnose/rewriting/matching.py": "the same operation in other words",
     "diagnose/rewriting/patterns.py": "identities that lose no digits",
     "diagnose/rewriting/removable.py": "quotients that are 0/0",
