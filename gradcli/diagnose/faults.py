@@ -214,8 +214,8 @@ def _refused(view: ErrorTrace, place: Place) -> _Refused | None:
             if place[1] in made_of.get(wanted, ()):
                 choice = view.scene.meaning.owners[part.symbol]
                 branch = view.scene.by_meaning.get(operand, choice)
-                shown = view.scene.excerpt(branch), view.scene.excerpt(choice)
-                return _Refused(shown[0], choice, shown[1], part.call.op.is_branch)
+                chooser, is_branch = view.scene.excerpt(choice), part.call.op.is_branch
+                return _Refused(view.scene.excerpt(branch), choice, chooser, is_branch)
     return None
 
 

@@ -254,6 +254,7 @@ GUARDS = [
     ("where((x > 0), x**0.5, 0)", "where((x > 0), where(x > 0, x, 1)**0.5, 0)"),
     ("where(x > 0, asin(x), 0)", "where(x > 0, asin(where(x > 0, x, 0)), 0)"),
     ("where(x != 0, 3/(x + x*y), 0)", "where(x != 0, 3/where(x != 0, x + x*y, 1), 0)"),
+    ("where(x != 0, atan2(x, x), 0)", "where(x != 0, atan2(x, where(x != 0, x, 1)), 0)"),
     ("s = sqrt(x); where(x > 0, s, 0)", "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"),
     ("s = sqrt(x); where(x > 0, 2*s, s)", "where(x > 0, 2*sqrt(where(x > 0, x, 1)), sqrt(where(x > 0, 1, x)))"),
     ("s = sum(x**2); where(s > 0, sqrt(s), 0)", "s = sum(x**2); where(s > 0, sqrt(where(s > 0, s, 1)), 0)"),

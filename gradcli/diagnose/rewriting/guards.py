@@ -179,10 +179,8 @@ def _risky_of(reading: Reading) -> Callable[[Atom], bool]:
 
 def _guarded_operand(node: Node) -> int | None:
     """Which operand is to be guarded; None if it is a constant."""
-    operand = node.operand(node.row.guarded) if node.row.guarded else node.operands[0]
-    if _is_exponential(node):
-        operand = node.operands[1]
-    return node.operands.index(operand) if isinstance(operand, sympy.Symbol) else None
+    k = node.row.operands.index(node.row.guarded) if node.row.guarded else int(_is_exponential(node))
+    return k if isinstance(node.operands[k], sympy.Symbol) else None
 
 
 def _harmless(node: Node) -> tuple[str, ...]:
