@@ -239,7 +239,7 @@ def _choices(program: Program, *, is_step: bool) -> Program | None:
 def _chosen(line: Line, lines: list[Line], *, is_step: bool) -> list[Atom]:
     """What one operation chooses by, appended to the lines."""
     call, op = line.call, line.call.op
-    if op.kinks == op.operands:  # the sign of the one operand, as of abs
+    if op.kinks and op.kinks == op.operands:  # the sign of the one operand, as of abs
         return [] if is_step else [call.operands[0]]
     if is_step:
         return [line.symbol] if op.is_step and len(op.operands) == 1 else []

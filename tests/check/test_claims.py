@@ -477,6 +477,12 @@ def test_large_claims_are_sampled_and_said_so() -> None:
     assert jacobian.status == "refuted"
 
 
+def test_constant_tensors_choose_no_branch() -> None:
+    """They have no operand whose sign could tell where one ends."""
+    claim = _claim("abs(x)*sum(linspace(0, 1, 3))", "3/2*sign(x)", {"x": 2.0})
+    assert claim.status == "no counterexample"
+
+
 def test_a_point_without_a_derivative_does_not_count() -> None:
     """The claim is tried elsewhere, and what was not compared is said."""
     claim = _claim("log(x)", "1/x", {"x": -1})
