@@ -15,7 +15,7 @@ from gradcli.language import ops
 from gradcli.language.values import Value
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
-from tests.source.running import asked, run_script
+from tests.codegen.running import asked, run_script
 from tests.test_seeds import VJPS
 
 
