@@ -26,6 +26,7 @@ from gradcli.autodiff.run import (
     prepared,
     tensor_of,
 )
+from gradcli.language.program.torch_calls import is_tensor
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]
@@ -134,7 +135,8 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
 def unaliased(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
     """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, kind)
-    return found.view_as(found) if any(found is values.get(a) for a in call.operands) else found
+    is_old = is_tensor(found) and any(found is values.get(a) for a in call.operands)
+    return found.view_as(found) if is_old else found
 
 
 def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:

@@ -15,8 +15,8 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.values import Value
-from tests.programs import Random, programs
 from tests.codegen.running import asked, run_script
+from tests.programs import Random, programs
 from tests.test_seeds import VJPS
 
 INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}

@@ -13,9 +13,9 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.values import Value
+from tests.codegen.running import asked, run_script
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
-from tests.codegen.running import asked, run_script
 from tests.test_seeds import VJPS
 
 

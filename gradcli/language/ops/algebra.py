@@ -10,6 +10,7 @@ CONTRACTIONS = (
         ("a", "b"),
         "the matrix product a @ b",
         qualified=("mm", "mv", "bmm"),
+        operator="matmul",
         torch="matmul",
         numpy="matmul",
         kind=Kind.CONTRACTION,

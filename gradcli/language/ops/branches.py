@@ -14,6 +14,7 @@ def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
         ("a", "b"),
         f"whether {doc}; a {sign} b",
         aliases=(numpy,),
+        operator=name,
         torch=name,
         numpy=numpy,
         is_condition=True,
@@ -23,13 +24,14 @@ def _comparison(name: str, sign: str, doc: str, numpy: str) -> Op:
     )
 
 
-def _connective(name: str, alias: str, doc: str, meaning: str, example: str) -> Op:
+def _connective(name: str, alias: str, operator: str, doc: str, meaning: str, example: str) -> Op:
     return Op(
         name,
         ("a", "b"),
         doc,
         meaning,
         aliases=(alias,),
+        operator=operator,
         torch=name,
         numpy=name,
         conditions=("a", "b"),
@@ -56,9 +58,11 @@ ROWS = (
     _comparison("le", "<=", "a is b or less", "less_equal"),
     _comparison("eq", "==", "a equals b", "equal"),
     _comparison("ne", "!=", "a does not equal b", "not_equal"),
-    _connective("logical_and", "And", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"),
     _connective(
-        "logical_or", "Or", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
+        "logical_and", "And", "and_", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"
+    ),
+    _connective(
+        "logical_or", "Or", "or_", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
     ),
     Op(
         "logical_not",
@@ -66,6 +70,7 @@ ROWS = (
         "whether a condition does not hold; ~a",
         "where(a, 0, 1)",
         aliases=("Not",),
+        operator="invert",
         torch="logical_not",
         numpy="logical_not",
         conditions=("a",),
@@ -90,7 +95,13 @@ ROWS = (
         torch="lerp",
         example="lerp(a, b, w) at a=1 b=3 w=0.25",
     ),
-    one("zeros_like", "zeros of the same shape", numpy="zeros_like"),
-    one("ones_like", "ones of the same shape", numpy="ones_like"),
-    one("detach", "x as a constant: its derivative is 0", torch="Tensor.detach", example="x*detach(x) at x=3"),
+    one("zeros_like", "zeros of the same shape", numpy="zeros_like", is_detached=True),
+    one("ones_like", "ones of the same shape", numpy="ones_like", is_detached=True),
+    one(
+        "detach",
+        "x as a constant: its derivative is 0",
+        torch="Tensor.detach",
+        is_detached=True,
+        example="x*detach(x) at x=3",
+    ),
 )

@@ -15,15 +15,16 @@ _POLES = ("where(x > 1/2, 1, sin(pi*x))",)
 """Vanishes at 0 and at negative whole numbers."""
 
 ARITHMETIC = (
-    Op("neg", ("x",), "-x", aliases=("negative",), torch="neg", numpy="negative"),
-    Op("add", ("a", "b"), "a + b", torch="add", numpy="add"),
-    Op("sub", ("a", "b"), "a - b", aliases=("subtract",), torch="sub", numpy="subtract"),
-    Op("mul", ("a", "b"), "a * b", aliases=("multiply",), torch="mul", numpy="multiply"),
+    Op("neg", ("x",), "-x", aliases=("negative",), operator="neg", torch="neg", numpy="negative"),
+    Op("add", ("a", "b"), "a + b", operator="add", torch="add", numpy="add"),
+    Op("sub", ("a", "b"), "a - b", aliases=("subtract",), operator="sub", torch="sub", numpy="subtract"),
+    Op("mul", ("a", "b"), "a * b", aliases=("multiply",), operator="mul", torch="mul", numpy="multiply"),
     Op(
         "div",
         ("a", "b"),
         "a / b",
         aliases=("divide",),
+        operator="truediv",
         torch="div",
         numpy="divide",
         domain="b != 0",
@@ -35,6 +36,7 @@ ARITHMETIC = (
         ("a", "b"),
         "a ** b",
         aliases=("Pow", "power"),
+        operator="pow",
         torch="pow",
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
@@ -127,14 +129,16 @@ HYPERBOLIC = (
 )
 
 SPECIAL = (
-    one("erf", "the error function"),
-    one("erfc", "1 - erf(x) without cancellation"),
-    one("erfinv", "the inverse error function", domain="-1 < x < 1", critical=("1 - abs(x)",)),
+    one("erf", "the error function", math="erf"),
+    one("erfc", "1 - erf(x) without cancellation", math="erfc"),
+    one("erfinv", "the inverse error function", scipy="erfinv", domain="-1 < x < 1", critical=("1 - abs(x)",)),
     one(
         "lgamma",
         "the logarithm of |gamma(x)|",
         "loggamma",
         "gammaln",
+        math="lgamma",
+        scipy="gammaln",
         domain="x is not 0, -1, -2, ...",
         critical=_POLES,
     ),
@@ -142,6 +146,7 @@ SPECIAL = (
         "digamma",
         "the derivative of lgamma",
         "psi",
+        scipy="digamma",
         domain="x is not 0, -1, -2, ...",
         critical=_POLES,
         slopes=("polygamma(1, x)",),
@@ -153,13 +158,14 @@ SPECIAL = (
         ("n", "x"),
         "the n-th derivative of digamma; n is a whole number",
         torch="polygamma",
+        scipy="polygamma",
         statics={"n": REQUIRED},
         domain="x is not 0, -1, -2, ...",
         critical=_POLES,
         example="polygamma(1, x) at x=2.5",
     ),
     one("i0", "the modified Bessel function of order 0", torch="special.i0", numpy="i0"),
-    one("i1", "the modified Bessel function of order 1", torch="special.i1"),
+    one("i1", "the modified Bessel function of order 1", torch="special.i1", scipy="i1"),
     defined("ndtr", "x", "(1 + erf(x/sqrt(2)))/2", "the normal distribution function", torch="special.ndtr"),
     defined(
         "hypot",
@@ -201,7 +207,7 @@ SPECIAL = (
 )
 
 PIECEWISE = (
-    one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="absolute", kinks=("x",)),
+    one("abs", "the absolute value", "Abs", "absolute", "fabs", numpy="abs", kinks=("x",)),
     one("sign", "the sign: -1, 0 or 1", "sgn", numpy="sign", is_step=True, kinks=("x",)),
     one(
         "floor",

@@ -41,6 +41,7 @@ REDUCTIONS = (
         _SIGNATURE,
         "the product over all elements, or over one dimension",
         torch="prod",
+        torch_dim="one",
         numpy="prod",
         kind=Kind.REDUCTION,
         statics=_REDUCED,
@@ -77,6 +78,8 @@ REDUCTIONS = (
         "the largest element of all, or along dim",
         "amax(x, dim=dim, keepdim=keepdim)",
         torch="max",
+        torch_dim="one",
+        torch_part="values",
         kind=Kind.DEFINED,
         statics=_REDUCED,
         caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
@@ -89,6 +92,8 @@ REDUCTIONS = (
         "the smallest element of all, or along dim",
         "amin(x, dim=dim, keepdim=keepdim)",
         torch="min",
+        torch_dim="one",
+        torch_part="values",
         kind=Kind.DEFINED,
         statics=_REDUCED,
         caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
@@ -131,6 +136,7 @@ REDUCTIONS = (
         "sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
         aliases=("vector_norm",),
         torch="linalg.vector_norm",
+        torch_keywords={"p": "ord"},
         kind=Kind.DEFINED,
         statics={"p": 2, "dim": None, "keepdim": False},
         domain="not all elements 0",
@@ -163,6 +169,7 @@ NORMALIZED = (
         in_floats="m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); "
         "log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)",
         torch="logsumexp",
+        torch_dim="needed",
         kind=Kind.DEFINED,
         statics=_REDUCED,
         slopes=("exp(x - result)",),
