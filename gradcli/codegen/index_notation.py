@@ -30,7 +30,7 @@ from gradcli.language.program.indexed_functions import (
 )
 from gradcli.language.program.meaning import Comparison, where
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.printing import without_sure_conditions
+from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
 
 CHOICE, _NOT = 0, 3
 """How tightly `a if c else b` and `not` bind."""
@@ -184,35 +184,28 @@ class _Printer:
     # -- arithmetic
 
     def _sum(self, e: Expr) -> Written:
-        first, *terms = sorted(e.as_ordered_terms(), key=lambda term: term.could_extract_minus_sign())
+        first, *rest = terms(e.as_ordered_terms())
         total = self.written(first)
-        for term in terms:
-            is_less = term.could_extract_minus_sign()
-            total = total - self.written(-term) if is_less else total + self.written(term)
+        for term in rest:
+            total = total - self.written(-term) if is_negative(term) else total + self.written(term)
         return total
 
     def _product(self, e: Expr) -> Written:
-        """Deltas come last; what has a negative power goes below the line."""
-        coefficient, rest = e.as_coeff_Mul()
-        is_negative = coefficient.is_Rational and coefficient < 0
-        numerator, denominator = sympy.fraction(abs(coefficient) if coefficient.is_Rational else coefficient)
-        factors = rest.as_ordered_factors() if rest.is_Mul else [rest]
-        above = [] if numerator == 1 else [self.written(numerator)]
-        below = [] if denominator == 1 else [self.written(denominator)]
-        for factor in sorted(factors, key=lambda factor: isinstance(factor, sympy.KroneckerDelta)):
-            exponent = factor.as_base_exp()[1] if isinstance(factor, sympy.Pow) else sympy.S.One
-            is_below = exponent.is_Rational and exponent < 0
-            (below if is_below else above).append(self.written(1 / factor if is_below else factor))
-        first, *others = above or [self.written(sympy.S.One)]
-        product = reduce(operator.mul, others, -first if is_negative else first)
-        return product / reduce(operator.mul, below) if below else product
+        """In the order of the formula above it."""
+        parts = product(e)
+        above, behind = (parts.above, parts.deltas) if parts.below else ((*parts.above, *parts.deltas), ())
+        first, *rest = map(self.written, above or (sympy.S.One,))
+        value = reduce(operator.mul, rest, -first if parts.is_negative else first)
+        if parts.below:
+            value = value / reduce(operator.mul, map(self.written, parts.below))
+        return reduce(operator.mul, map(self.written, behind), value)
 
     def _power(self, e: Expr) -> Written:
         base, exponent = e.args
         if base == sympy.E:
             return NUMPY.exp(self.written(exponent))
-        if exponent.is_Rational and exponent < 0:
-            return 1 / self.written(base**-exponent)
+        if exponent.is_number and exponent.is_negative:
+            return self._product(e)
         if exponent == sympy.Rational(1, 2):
             return NUMPY.sqrt(self.written(base))
         return self.written(base) ** self.written(exponent)
@@ -220,23 +213,22 @@ class _Printer:
     # -- functions
 
     def _function(self, e: Expr) -> Written:
-        name = type(e).__name__
+        name, first = type(e).__name__, e.args[0]
         arguments = [self.written(a) for a in e.args]
         match name:
             case "detach":
                 return arguments[0]
-            case "polygamma" if e.args[0] == 0:
-                return SPECIAL.digamma(arguments[1])
-            case "besseli" if e.args[0] in (0, 1):
-                return getattr(SPECIAL, f"i{e.args[0]}")(arguments[1])  # type: ignore[no-any-return]
+            case "polygamma" if first == 0:
+                name, arguments = "digamma", arguments[1:]
+            case "besseli" if first in (0, 1):
+                name, arguments = f"i{first}", arguments[1:]
             case "besseli":
                 return SPECIAL.iv(*arguments)
         row = ops.find(name)
-        if row is not None and row.scipy:
-            return getattr(SPECIAL, row.scipy)(*arguments)  # type: ignore[no-any-return]
-        if row is not None and row.math:
-            return getattr(MATH, row.math)(*arguments)  # type: ignore[no-any-return]
-        return getattr(NUMPY, row.numpy if row is not None else name)(*arguments)  # type: ignore[no-any-return]
+        function: Expression = getattr(NUMPY, row.numpy if row is not None and row.numpy else name)
+        if row is not None and not row.numpy:
+            function = getattr(SPECIAL, row.scipy) if row.scipy else getattr(MATH, row.math)
+        return function(*arguments)
 
     # -- cases
 
