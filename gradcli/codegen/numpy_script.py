@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from sympy import Expr
 
-from gradcli.codegen.expressions import Expression, Written
+from gradcli.codegen.expressions import Expression
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.literals import rule_of, shortest, whole
@@ -20,7 +19,6 @@ from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of
 from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
-from gradcli.language.program.wengert import Atom
 from gradcli.results import Array, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -71,14 +69,17 @@ class _NumpyScript(Script):
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         constants = self._constants(definitions, derivatives)
         statements = self.function()
-        weights = self._weights(statements.values) if wrt else []
+        if wrt and self.task.v is None and self.shape:
+            statements.written.append(f"{self.gradient} = np.ones({self.shape})")
+        elif wrt:
+            self.write_v(statements)
         blocks, prints = [], []
         for name in wrt:
             lines, result = self._product(name, derivatives[name], shown[name], constants)
             blocks.append(lines)
             prints.append(f"print({result})")
         prints = prints or [f"print({self.output})"]
-        return assembled(definitions, [*statements.written, *weights], *blocks, prints, imports=_IMPORTS)
+        return assembled(definitions, statements.written, *blocks, prints, imports=_IMPORTS)
 
     def array(self, array: Array, name: str) -> Expression:
         """The expression of an array of these numbers; one number is a scalar of NumPy.
@@ -115,20 +116,6 @@ class _NumpyScript(Script):
                 array = array_of(line.call).astype(self.task.dtype)
                 definitions.append(self.define(found[label], array, line.call.op.name))
         return found
-
-    # -- the gradient vector
-
-    def _weights(self, values: Mapping[Atom, Written]) -> list[str]:
-        """The statements that define v; none for the implicit 1 of a number y."""
-        v = self.task.v
-        if v is None:
-            return [f"{self.gradient} = np.ones({self.shape})"] if self.shape else []
-        if not isinstance(v, np.ndarray):
-            lines, found, _ = self.expression(v, values)
-            return [*lines, laid_out(f"{self.gradient} = {found}")]
-        return self.like_output(v) or [self.define(self.gradient, v, "v")]
-
-    # -- the derivative
 
     def _product(
         self, name: str, derivative: Derivative, shown: Formula, constants: Mapping[str, str]

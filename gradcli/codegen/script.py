@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
-import sympy
 
 from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.identifiers import Names
@@ -43,19 +44,21 @@ class Script(ABC):
     """Names that it uses itself."""
 
     def __init__(self, task: Task, calls: Calls, keep: Callable[[Call], bool]) -> None:
-        self.task, self.calls, self.keep = task, calls, keep
+        self.task, self.calls = task, calls
         self.names = Names(self.reserved)
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
-        self.whole = expansion(task.program, keep=keep)
+        both, v = _with_v(task, self.arrays)
+        self.whole = expansion(both, keep=keep)
         self.program = self.whole.program
-        inputs = {symbol: task.arrays[str(symbol)].shape for symbol in self.program.variables}
-        self.shapes: dict[Atom, Shape] = {**infer(self.program, inputs, bounded=False)}
+        self.v = self.whole.renamed.get(v, v)
+        inputs = {symbol: self.arrays[str(symbol)].shape for symbol in self.program.variables}
+        self.shapes = infer(self.program, inputs, bounded=False)
+        self.lines = needed(self.program.lines, self.program.output)
         self.titles = self._titles()
         self.output = self.titles[self.program.output]
         self.gradient = self.names.take("v", "gradient", "cotangent")
-        masks = {symbol: self._mask(str(symbol)) for symbol in self.program.variables}
-        self.reached = reached(self.program, masks)
+        self.reached = reached(self.program, task.wrt)
 
     @abstractmethod
     def array(self, array: Array, name: str) -> Expression:
@@ -75,74 +78,51 @@ class Script(ABC):
         value = self.array(array, f"'{variable}'")
         return laid_out(f"{name} = {value}")
 
-    def _mask(self, name: str) -> int:
-        """The bit of a variable that is differentiated by; 0 for others."""
-        return 1 << self.task.wrt.index(name) if name in self.task.wrt else 0
-
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
         renamed = self.whole.renamed
         typed = {renamed[line.symbol]: line.name for line in self.task.program.lines if line.name}
-        lines = needed(self.program.lines, self.program.output)
-        titles = {line.symbol: self.names.take(typed[line.symbol]) for line in lines if line.symbol in typed}
+        titles = {line.symbol: self.names.take(typed[line.symbol]) for line in self.lines if line.symbol in typed}
         if self.program.output not in titles:
             titles[self.program.output] = self.names.take(self.task.program.output_name)
         return titles
 
-    def _statements(self, named: Mapping[Atom, str], shapes: Mapping[Atom, Shape]) -> Statements:
+    def function(self) -> Statements:
+        """The statements of the function, and what stands for each of its values."""
+
         def source(call: Call) -> Expression:
             return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
 
-        return Statements(self.module, self.calls, source, self.names, shapes, named)
+        def value(name: str, shape: Shape) -> Expression:
+            return Expression(name, module=self.module, shape=shape)
 
-    def _value(self, name: str, shape: Shape) -> Expression:
-        return Expression(name, module=self.module, shape=shape)
-
-    def function(self) -> Statements:
-        """The statements of the function, and what stands for each of its values."""
-        output = self.program.output
-        statements = self._statements(self.titles, self.shapes)
+        output, lines = self.program.output, self.lines
+        statements = Statements(self.module, self.calls, source, self.names, self.shapes, self.titles)
         for symbol in self.program.variables:
-            statements.values[symbol] = self._value(self.variables[str(symbol)], self.shapes[symbol])
-        lines = needed(self.program.lines, output)
+            statements.values[symbol] = value(self.variables[str(symbol)], self.shapes[symbol])
         statements.write(lines)
-        if not lines or lines[-1].symbol != output or lines[-1].call.op.kind is Kind.COUNT:
+        if not lines or lines[-1].call.op.kind is Kind.COUNT:
             statements.assign(self.output, statements.tensor(output))
-        statements.values.setdefault(output, self._value(self.output, self.shape))
+        statements.values[output] = value(self.output, self.shape)
         return statements
 
-    def expression(self, v: Program, values: Mapping[Atom, Written]) -> tuple[list[str], Written, bool]:
-        """V in terms of y, the variables and the values that only it names.
+    def write_v(self, statements: Statements) -> None:
+        """The statements that define v, where it is given."""
+        v = self.task.v
+        if isinstance(v, np.ndarray):
+            short = self._like_output(v)
+            statements.written += short
+            if not short:
+                statements.assign(self.gradient, self.array(v, "'v'"))
+        elif v is not None:
+            statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
+            statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
 
-        Args:
-            v: The expression.
-            values: What stands for the values of the function.
+    def as_constant(self, v: Written) -> Written:
+        """The value of v without the graph that it may have."""
+        return v
 
-        Returns:
-            Statements before it, the expression, and whether a variable of `wrt` is behind it.
-        """
-        renamed = self.whole.renamed
-        known = {line.symbol: renamed[line.symbol] for line in v.lines if renamed.get(line.symbol) in self.titles}
-        whole = expansion(replace(v, lines=tuple(x for x in v.lines if x.symbol not in known)), keep=self.keep).program
-        shapes = {symbol: self.shapes.get(line, ()) for symbol, line in known.items()}
-        masks = {symbol: self.reached.get(line, 0) for symbol, line in known.items()}
-        given: dict[Atom, Written] = {symbol: values[line] for symbol, line in known.items()}
-        for symbol in v.variables:
-            name, output = str(symbol), self.program.output
-            if name in self.arrays:
-                shapes[symbol], masks[symbol] = self.arrays[name].shape, self._mask(name)
-                given[symbol] = self._value(self.variables[name], shapes[symbol])
-            else:
-                shapes[symbol], masks[symbol] = self.shape, self.reached.get(output, 0)
-                given[symbol] = self._value(self.output, self.shape)
-        inputs = {symbol: shape for symbol, shape in shapes.items() if isinstance(symbol, sympy.Symbol)}
-        statements = self._statements({}, infer(whole, inputs, bounded=False))
-        statements.values |= given
-        statements.write(needed(whole.lines, whole.output))
-        is_active = bool(reached(whole, masks).get(whole.output))
-        return statements.written, statements.tensor(whole.output), is_active
-
-    def like_output(self, v: Array) -> list[str]:
+    def _like_output(self, v: Array) -> list[str]:
         """The statements for ones of y's shape, or a single component, of a long y; none for other numbers."""
         if v.size <= SHORT:
             return []
@@ -160,22 +140,31 @@ def _named_by(task: Task) -> dict[str, Array]:
     return {name: task.named[name] for name in names if name not in known}
 
 
-def reached(program: Program, masks: Mapping[Atom, int]) -> dict[Atom, int]:
-    """The variables that each value has a derivative by in torch.
+def _with_v(task: Task, arrays: Mapping[str, Array]) -> tuple[Program, Atom]:
+    """The function, behind it the lines of v where that is an expression, and the value of v; y if it is none."""
+    program, v = task.program, task.v
+    if v is None or isinstance(v, np.ndarray):
+        return program, program.output
+    y = {symbol: program.output for symbol in v.variables if str(symbol) not in arrays}
+    lines = list(program.lines)
+    for line in v.lines:
+        if line not in program.lines:
+            operands = tuple(y.get(a, a) for a in line.call.operands)
+            lines.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+    variables = dict.fromkeys([*program.variables, *(symbol for symbol in v.variables if symbol not in y)])
+    return replace(program, variables=tuple(variables), lines=tuple(lines)), y.get(v.output, v.output)
 
-    Args:
-        program: The function.
-        masks: The bits of the variables.
-    """
+
+def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
+    """The variables that each value has a derivative by in torch, as the bits of their places in `wrt`."""
     whole = expansion(program)
-    found = dict(masks)
+    found = {symbol: 1 << wrt.index(str(symbol)) for symbol in program.variables if str(symbol) in wrt}
     for line in whole.program.lines:
         op = line.call.op
         is_cut = op.is_condition or op.is_detached or op.kind is Kind.COUNT
-        found[line.symbol] = 0
-        for operand in () if is_cut else line.call.operands:
-            found[line.symbol] |= found.get(operand, 0)
-    return {**masks, **{symbol: found.get(after, 0) for symbol, after in whole.renamed.items()}}
+        masks = [found.get(operand, 0) for operand in line.call.operands]
+        found[line.symbol] = 0 if is_cut else reduce(operator.or_, masks, 0)
+    return found | {symbol: found.get(after, 0) for symbol, after in whole.renamed.items()}
 
 
 def assembled(*blocks: Sequence[str], imports: Mapping[str, str]) -> str:

@@ -6,17 +6,12 @@ the same bit for bit; what torch does not have is written as its meaning.  Impor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-
 from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.layout import laid_out
 from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
 from gradcli.codegen.task import Task
 from gradcli.language.program.torch_calls import TorchCalls, is_in_torch
-from gradcli.language.program.wengert import Atom
 from gradcli.results import Array
 
 _TORCH = Expression("torch", module="torch")
@@ -31,6 +26,7 @@ def torch_script(task: Task) -> str:
     Raises:
         TooLargeError: Values that follow no rule are too many to be written out.
 
+    >>> import numpy as np
     >>> from gradcli.language.grammar import parse
     >>> x = np.array([1.0, 2.0])
     >>> print(torch_script(Task(parse("x**2"), {"x": x}, ("x",), "float64", x, {})))
@@ -60,10 +56,12 @@ class _TorchScript(Script):
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         statements = self.function()
         mask = self.reached.get(self.program.output, 0)
-        reached = {name for n, name in enumerate(wrt) if mask >> n & 1}
-        backward = self._backward(statements.values) if reached else []
-        prints = [self._print(name, is_reached=name in reached) for name in wrt] or [f"print({self.output})"]
-        return assembled(definitions, [*statements.written, *backward], prints, imports=_IMPORTS)
+        if mask:
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{self.output}.backward({v})")
+        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
+        return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_IMPORTS)
 
     def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
         """The expression of a tensor of these numbers, which is a leaf.
@@ -101,14 +99,6 @@ class _TorchScript(Script):
             return f"print({variable}.grad)"
         return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
-    def _backward(self, values: Mapping[Atom, Written]) -> list[str]:
-        """The backward pass, and v before it."""
-        v = self.task.v
-        if v is None:
-            return [f"{self.output}.backward()"]
-        if isinstance(v, np.ndarray):
-            lines = self.like_output(v) or [super().define(self.gradient, v, "v")]
-        else:
-            lines, found, is_active = self.expression(v, values)
-            lines.append(laid_out(f"{self.gradient} = {found.detach() if is_active else found}"))
-        return [*lines, f"{self.output}.backward(gradient={self.gradient})"]
+    def as_constant(self, v: Written) -> Written:
+        """The value of v without its graph, where a variable that is differentiated by is behind it."""
+        return v.detach() if self.reached.get(self.v) else v
