@@ -20,7 +20,7 @@ from gradcli.autodiff.jacobians import ROWS_ALWAYS, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.program.indexing import Shape
-from gradcli.language.program.torch_calls import is_tensor
+from gradcli.language.program.torch_calls import TorchCalls, is_tensor
 from gradcli.language.program.wengert import Atom, Call, Program
 
 Array = npt.NDArray[Any]
@@ -156,12 +156,12 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
 
 
-def _at_each(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
+def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation, with the derivative that it has at one point."""
     is_over_all = call.op.name in ("max", "min") and call.statics == (None, False)
     if is_over_all and is_tensor(x := values.get(call.operands[0], 0)):
         return _shared(call, x)
-    return apply(call, values, kind)
+    return apply(call, values, calls)
 
 
 def _shared(call: Call, x: Tensor) -> Tensor:

@@ -18,14 +18,14 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import constant_tensors
 from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.torch_calls import TorchCalls, is_in_torch, is_tensor, plain
+from gradcli.language.program.torch_calls import TorchCalls, is_in_torch, plain
 from gradcli.language.program.wengert import Atom, Call, Program
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
 
-Operation = Callable[[Call, Mapping[Atom, Any], Any], Any]
-"""Runs a call on the values of its operands, in a torch dtype."""
+Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
+"""Runs a call on the values of its operands."""
 
 _ONCE = frozenset(["hardsigmoid"])
 """Operations whose backward pass torch cannot differentiate; that of their meaning it can."""
@@ -86,13 +86,13 @@ def evaluate(
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses.
     """
-    kind = getattr(torch, dtype)
+    calls = calls_in(dtype)
     values: dict[Atom, Any] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
             try:
-                values[line.symbol] = (by or apply)(line.call, values, kind)
+                values[line.symbol] = (by or apply)(line.call, values, calls)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
@@ -101,10 +101,7 @@ def evaluate(
                     raise
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
-    for symbol, value in values.items():
-        if not is_tensor(value):
-            values[symbol] = torch.tensor(value, dtype=kind)
-    return values
+    return {symbol: calls.tensor(value) for symbol, value in values.items()}
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
@@ -149,16 +146,20 @@ def _is_in_torch_twice(call: Call) -> bool:
     return is_in_torch(call) and call.op.name not in _ONCE
 
 
-def apply(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
+def calls_in(dtype: str) -> TorchCalls:
+    """How torch is asked for operations in a dtype."""
+    return TorchCalls(torch, getattr(torch, dtype))
+
+
+def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation on the values of its operands: a tensor, or what `torch_calls` has for sizes and constant lists."""
-    library = TorchCalls(torch, kind)
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     match call.op.kind:
         case Kind.SOURCE:
-            return tensor_of(constant_tensors.array_of(call), kind)
+            return tensor_of(constant_tensors.array_of(call), calls.dtype)
         case Kind.DERIVATIVE:
-            return _differentiated(call.op.name, *map(library.tensor, operands))
-    return library.apply(call, operands)
+            return _differentiated(call.op.name, *map(calls.tensor, operands))
+    return calls.apply(call, operands)
 
 
 def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:

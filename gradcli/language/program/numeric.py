@@ -19,6 +19,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program import constant_tensors, special_functions
 from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import MAX_ELEMENTS, require_work, shape_of
+from gradcli.language.program.torch_calls import operand_shape
 from gradcli.language.program.wengert import Atom, Call, Program, number
 
 Array = npt.NDArray[np.float64]
@@ -49,7 +50,7 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
 
 
 def _apply(call: Call, operands: list[Any]) -> Any:
-    shapes = [np.shape(a) for a in operands]
+    shapes = [operand_shape(a) for a in operands]
     require_room(math.prod(shape_of(call, shapes)))
     require_work(call, shapes)
     if call.op.kind is Kind.SOURCE:

@@ -14,7 +14,7 @@ from typing import Any
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, fill_of, moved
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.torch_calls import is_tensor, shape_of
+from gradcli.language.program.torch_calls import is_tensor, operand_shape
 from gradcli.language.program.wengert import Call
 
 
@@ -47,25 +47,26 @@ class NumpyCalls:
 
     def apply(self, call: Call, operands: Sequence[Any]) -> Any:
         """One operation, but for constant tensors: its value, which may be a number or a list."""
-        op, shape = call.op, shape_of(operands[0])
+        op = call.op
         if op.kind is Kind.COUNT:
             return self._count(call, operands[0])
         if op.kind is Kind.LIST:
             return self._list(call, operands)
-        has_array = any(map(is_tensor, operands))
-        values = [self.tensor(a) if isinstance(a, list) else a for a in operands]
-        values[0] = values[0] if has_array else self.tensor(values[0])
+        bare = [a for a in operands if not is_tensor(a)]
+        if bare and (len(bare) == len(operands) or any(isinstance(a, list) for a in bare)):
+            first, *others = operands
+            operands = [self.tensor(first), *(self.tensor(a) if isinstance(a, list) else a for a in others)]
         match op.kind:
+            case Kind.ELEMENTWISE | Kind.CONTRACTION | Kind.MATRIX:
+                return self._called(call, operands)
             case Kind.MOVEMENT:
-                return moved(call, values[0], shape, fill_of(call), self.np)
-            case Kind.REDUCTION:
-                return self._function(op.numpy)(values[0], **_over(call, shape))
+                return moved(call, operands[0], operand_shape(operands[0]), fill_of(call), self.np)
             case Kind.SCAN:
-                axis = axis_of_scan(call, shape)
-                return values[0] if axis is None else self._function(op.numpy)(values[0], axis=axis)
-        return self._elementwise(call, values)
+                axis = axis_of_scan(call, operand_shape(operands[0]))
+                return operands[0] if axis is None else self._function(op.numpy)(operands[0], axis=axis)
+        return self._function(op.numpy)(operands[0], **_over(call, operand_shape(operands[0])))
 
-    def _elementwise(self, call: Call, values: Sequence[Any]) -> Any:
+    def _called(self, call: Call, values: Sequence[Any]) -> Any:
         op = call.op
         if op.operator and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
             return getattr(operator, op.operator)(*values)
@@ -78,7 +79,7 @@ class NumpyCalls:
         return values[0]  # detached, which NumPy has no derivative to be from
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
-        (dim,), shapes = call.statics, {shape_of(a) for a in operands}
+        (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
         axis = {"axis": dim} if dim else {}
         if call.op.name == "cat":
             return self.np.concatenate([self.tensor(a) for a in operands], **axis)
@@ -92,7 +93,7 @@ class NumpyCalls:
 
     def _count(self, call: Call, operand: Any) -> Any:
         """The number of elements, as a number of Python."""
-        shape, dim = shape_of(operand), call.statics[0]
+        shape, dim = operand_shape(operand), call.statics[0]
         axes = axes_of(shape, dim)
         if not is_tensor(operand) or (dim is not None and len(axes) != 1):
             return count_of(shape, dim)

@@ -48,17 +48,17 @@ def plain(constant: Atom) -> int | float:
 
 def is_tensor(operand: Any) -> bool:
     """Whether an operand is neither a number of Python nor a list of them."""
-    return not isinstance(operand, int | float | list)
+    return not isinstance(operand, (int, float, list))
 
 
-def shape_of(operand: Any) -> Shape:
+def operand_shape(operand: Any) -> Shape:
     """The shape of a tensor, a number or a nested list.
 
-    >>> shape_of([[1, 2, 3], [4, 5, 6]])
+    >>> operand_shape([[1, 2, 3], [4, 5, 6]])
     (2, 3)
     """
     if isinstance(operand, list):
-        return (len(operand), *(shape_of(operand[0]) if operand else ()))
+        return (len(operand), *(operand_shape(operand[0]) if operand else ()))
     return tuple(operand.shape) if is_tensor(operand) else ()
 
 
@@ -82,8 +82,9 @@ class TorchCalls:
         """One operation, but for constant tensors and derivatives: its value, which may be a number or a list."""
         op = call.op
         if op.operator:
-            keeps = any(map(is_tensor, operands))
-            operands = [a if keeps and not isinstance(a, list) else self.tensor(a) for a in operands]
+            bare = [a for a in operands if not is_tensor(a)]
+            if bare and (len(bare) == len(operands) or any(isinstance(a, list) for a in bare)):
+                operands = [self.tensor(a) for a in operands]
             return getattr(operator, op.operator)(*operands)
         match op.kind:
             case Kind.COUNT:
@@ -91,10 +92,10 @@ class TorchCalls:
             case Kind.LIST:
                 return self._list(call, operands)
             case Kind.MOVEMENT:
-                return self._moved(call, self.tensor(operands[0]), shape_of(operands[0]))
+                return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
             case Kind.REDUCTION | Kind.DEFINED if op.torch_dim == "one":
-                return _one_by_one(call, self.tensor(operands[0]), shape_of(operands[0]))
-            case Kind.REDUCTION if call.statics != _ALL and not axes_of(shape_of(operands[0]), call.statics[0]):
+                return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
+            case Kind.REDUCTION if call.statics != _ALL and not axes_of(operand_shape(operands[0]), call.statics[0]):
                 return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
         match op.name:
@@ -108,7 +109,7 @@ class TorchCalls:
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
-        (dim,), shapes = call.statics, {shape_of(a) for a in operands}
+        (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
         if call.op.name == "stack" and len(shapes) == 1 and dim == 0 and not any(map(is_tensor, operands)):
             return list(operands)
         tensors = [self.tensor(a) for a in operands]
@@ -132,22 +133,28 @@ class TorchCalls:
         return self._called(call, [x], [x])
 
     def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
-        """A function or a method: constants by name, but for those that come first or cannot be left out."""
+        """A function or a method, with its constants."""
         op = call.op
-        given = dict(zip(op.statics, call.statics, strict=True))
-        first = [given.pop(name) for name in op.signature[: op.signature.index(op.operands[0])]]
-        last = [given.pop(name) for name, default in op.statics.items() if name in given and default is REQUIRED]
-        named = {name: value for name, value in given.items() if value != op.statics[name]}
-        if "dim" in given and op.statics["dim"] is None and op.kind is not Kind.MOVEMENT:
-            named |= _along(call, shape_of(operands[0]))
-        for parameter, operand in zip(op.operands, operands, strict=False):
-            if parameter in op.numbers and float(operand) != op.defaults.get(parameter):
-                named[parameter] = operand
-        tensors = tensors[: len(tensors) - len(op.numbers)]  # which come last
-        options = {op.torch_keywords.get(name, name): value for name, value in named.items()}
+        first, last, named = _constants(call, operands[0]) if op.statics else ([], [], {})
+        if op.numbers:  # which come last
+            tensors = tensors[: -len(op.numbers)]
+            numbers = zip(op.numbers, operands[-len(op.numbers) :], strict=True)
+            named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
         if _is_method(op):
-            return getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **options)
-        return _function(self.torch, op)(*first, *tensors, *last, **options)
+            return getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
+        return _function(self.torch, op)(*first, *tensors, *last, **named)
+
+
+def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """The constants before the operands, behind them, and by name: those that are not as by default."""
+    op = call.op
+    given = dict(zip(op.statics, call.statics, strict=True))
+    first = [given.pop(name) for name in op.signature[: op.signature.index(op.operands[0])]]
+    last = [given.pop(name) for name in [*given] if op.statics[name] is REQUIRED]
+    named = {name: value for name, value in given.items() if value != op.statics[name]}
+    if "dim" in given and op.statics["dim"] is None and op.kind is not Kind.MOVEMENT:
+        named |= _along(call, operand_shape(operand))
+    return first, last, {op.torch_keywords.get(name, name): value for name, value in named.items()}
 
 
 def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
@@ -160,7 +167,7 @@ def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
 
 def _count(call: Call, operand: Any) -> Any:
     """The number of elements, as a number of Python."""
-    shape, dim = shape_of(operand), call.statics[0]
+    shape, dim = operand_shape(operand), call.statics[0]
     axes = axes_of(shape, dim)
     if not is_tensor(operand) or (dim is not None and len(axes) != 1):
         return count_of(shape, dim)
