@@ -52,19 +52,20 @@ class NumpyCalls:
             return self._count(call, operands[0])
         if op.kind is Kind.LIST:
             return self._list(call, operands)
+        given = operands[0]
         bare = [a for a in operands if not is_tensor(a)]
         if bare and (len(bare) == len(operands) or any(isinstance(a, list) for a in bare)):
             first, *others = operands
             operands = [self.tensor(first), *(self.tensor(a) if isinstance(a, list) else a for a in others)]
         match op.kind:
-            case Kind.ELEMENTWISE | Kind.CONTRACTION | Kind.MATRIX:
-                return self._called(call, operands)
             case Kind.MOVEMENT:
-                return moved(call, operands[0], operand_shape(operands[0]), fill_of(call), self.np)
+                return moved(call, operands[0], operand_shape(given), fill_of(call), self.np)
             case Kind.SCAN:
-                axis = axis_of_scan(call, operand_shape(operands[0]))
+                axis = axis_of_scan(call, operand_shape(given))
                 return operands[0] if axis is None else self._function(op.numpy)(operands[0], axis=axis)
-        return self._function(op.numpy)(operands[0], **_over(call, operand_shape(operands[0])))
+            case Kind.REDUCTION:
+                return self._function(op.numpy)(operands[0], **_over(call, operand_shape(given)))
+        return self._called(call, operands)
 
     def _called(self, call: Call, values: Sequence[Any]) -> Any:
         op = call.op
@@ -76,7 +77,7 @@ class NumpyCalls:
             return getattr(self.special, op.scipy)(*call.statics, *values)
         if op.math:
             return self.np.vectorize(getattr(self.math, op.math), otypes=[float])(*values)
-        return values[0]  # detached, which NumPy has no derivative to be from
+        return values[0]  # `detach`: NumPy knows no derivatives
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
         (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
