@@ -21,6 +21,7 @@ from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, out
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
+from gradcli.language.program.torch_calls import TorchCalls, is_tensor
 from gradcli.language.program.wengert import Atom, Call, Program
 
 Array = npt.NDArray[Any]
@@ -156,19 +157,20 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
 
 
-def _at_each(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
+def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation, with the derivative that it has at one point."""
     is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
-    return _shared(call, values) if is_over_all and call.operands[0] in values else apply(call, values, kind)
+    if is_over_all and is_tensor(x := values.get(call.operands[0], 0)):
+        return _shared(call, x)
+    return apply(call, values, calls)
 
 
-def _shared(call: Call, values: Mapping[Atom, Tensor]) -> Tensor:
+def _shared(call: Call, x: Tensor) -> Tensor:
     """The largest or smallest of all elements, of which each of those that tie gets its share of the derivative.
 
     So do max and min at one point; vmap takes them along a dimension, where one gets all.  Elsewhere the derivative is
     0, even of a gradient that is NaN or infinite, which a product with the 0 and 1 of amax would spread.
     """
-    x = values[call.operands[0]]
     y = getattr(x.detach(), call.op.name)()
     ties = (x == y) | x.isnan()  # y is NaN if one is
     shares = (torch.where(ties, x, 0) / ties.sum()).sum()

@@ -1,15 +1,13 @@
 """A Program to torch operations: the function that the user wrote, in the order they wrote it.
 
-Knows how each operation is spelled in torch, and nothing of its derivative: autograd has its own.
+How torch is asked for each stands in `torch_calls`; of derivatives nothing is known here: autograd has its own.
 """
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,21 +18,14 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import constant_tensors
 from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.indexing import as_key
-from gradcli.language.program.movement import axes_of, permutation
-from gradcli.language.program.shapes import count_of
-from gradcli.language.program.torch_calls import EXTREMES, OPERATORS, axes_one_by_one, is_in_torch, keywords_over, plain
+from gradcli.language.program.torch_calls import TorchCalls, is_in_torch, plain
 from gradcli.language.program.wengert import Atom, Call, Program
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
 
-Operation = Callable[[Call, Mapping[Atom, Tensor], Any], Tensor]
-"""Runs a call on the values of its operands, in a torch dtype."""
-
-_SIGNS: Mapping[str, Callable[..., Tensor]] = {
-    name: getattr(operator, {"div": "truediv"}.get(name, name)) for name in OPERATORS
-}
+Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
+"""Runs a call on the values of its operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +83,13 @@ def evaluate(
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses.
     """
-    kind = getattr(torch, dtype)
-    values: dict[Atom, Tensor] = {symbol: leaves[str(symbol)] for symbol in program.variables}
+    calls = calls_in(dtype)
+    values: dict[Atom, Any] = {symbol: leaves[str(symbol)] for symbol in program.variables}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
             try:
-                values[line.symbol] = (by or apply)(line.call, values, kind)
+                values[line.symbol] = (by or apply)(line.call, values, calls)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
                 message = "this matrix has no inverse"
                 raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
@@ -107,7 +98,7 @@ def evaluate(
                     raise
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
-    return values
+    return {symbol: calls.tensor(value) for symbol, value in values.items()}
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
@@ -152,43 +143,20 @@ def _is_in_torch_twice(call: Call) -> bool:
     return is_in_torch(call) and not call.op.backward_once
 
 
-def apply(call: Call, values: Mapping[Atom, Tensor], kind: Any) -> Tensor:
-    """One operation on the values of its operands."""
-    op = call.op
-    operands: list[Any] = [values[a] if a in values else plain(a) for a in call.operands]
-    if op.name not in OPERATORS or not any(a in values for a in call.operands):
-        operands = [a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=kind) for a in operands]
-    match op.kind:
-        case Kind.ELEMENTWISE if op.name in OPERATORS:
-            return _SIGNS[op.name](*operands)
-        case Kind.CONTRACTION:
-            return operator.matmul(*operands)
-        case Kind.LIST:
-            shape = max((a.shape for a in operands), key=len)
-            parts = [a if op.name == "cat" or a.shape == shape else a.expand(shape) for a in operands]
-            return _function(op.torch)(parts, *call.statics)
-        case Kind.COUNT:
-            return torch.tensor(count_of(tuple(operands[0].shape), call.statics[0]), dtype=kind)
+def calls_in(dtype: str) -> TorchCalls:
+    """How torch is asked for operations in a dtype."""
+    return TorchCalls(torch, getattr(torch, dtype))
+
+
+def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+    """One operation on the values of its operands: a tensor, or what `torch_calls` has for sizes and constant lists."""
+    operands = [values[a] if a in values else plain(a) for a in call.operands]
+    match call.op.kind:
         case Kind.SOURCE:
-            return tensor_of(constant_tensors.array_of(call), kind)
-        case Kind.MOVEMENT:
-            return _moved(call, operands[0])
-        case Kind.REDUCTION | Kind.SCAN | Kind.DEFINED:
-            return _over(call, operands)
+            return tensor_of(constant_tensors.array_of(call), calls.dtype)
         case Kind.DERIVATIVE:
-            return _differentiated(op.name, *operands)
-    match op.name:
-        case "clamp" if not any(a in values for a in call.operands[1:]):
-            return torch.clamp(operands[0], *(plain(a) for a in call.operands[1:]))
-        case "clamp":
-            # of one shape, as torch's backward does not sum over the sizes that it stretched
-            operands = list(_function("broadcast_tensors")(*operands))
-        case "polygamma":
-            return _function(op.torch)(call.statics[0], operands[0])
-    operands = [
-        plain(a) if p in op.numbers else t for p, a, t in zip(op.operands, call.operands, operands, strict=True)
-    ]
-    return _function(op.torch)(*operands, **dict(zip(op.statics, call.statics, strict=True)))
+            return _differentiated(call.op.name, *map(calls.tensor, operands))
+    return calls.apply(call, operands)
 
 
 def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:
@@ -206,57 +174,3 @@ def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:
     if name == "gradient":
         return gradient(y, v[0] if v else None)
     return torch.stack([gradient(one, None) for one in y.reshape(-1)]).reshape(y.shape + x.shape)
-
-
-def _moved(call: Call, x: Tensor) -> Tensor:
-    statics = call.statics
-    match call.op.name:
-        case "index":
-            return x[as_key(statics[0])]
-        case "transpose" if statics != (None, None):
-            return x.transpose(*statics)
-        case "transpose" | "permute":  # torch's x.T permutes
-            return x.permute(permutation(tuple(x.shape), call))
-        case "squeeze" if statics[0] is None:
-            return x.squeeze()
-        case "expand":
-            return x.expand(statics[0])
-        case "flip":
-            return x.flip(axes_of(tuple(x.shape), statics[0]))
-        case "roll" if statics[1] is None:
-            return x.roll(statics[0])
-    return _function(call.op.torch)(x, **dict(zip(call.op.statics, statics, strict=True)))
-
-
-def _over(call: Call, operands: list[Tensor]) -> Tensor:
-    """Operations over dimensions, and losses: their constants go by name."""
-    op, first = call.op, operands[0]
-    named = keywords_over(call, tuple(first.shape))
-    if op.name in ("sum", "mean") and call.statics == (None, False):
-        return _function(op.torch)(first)  # SumBackward0, as x.sum() has it; over dimensions it is SumBackward1
-    if op.name == "sum" and named["dim"] == ():
-        return first * 1
-    if op.name in EXTREMES:
-        return _extreme(call, first)
-    if op.name == "einsum":
-        return torch.einsum(named["equation"], *operands)
-    held = dict(zip(op.operands, operands, strict=False))
-    numbers = {p: plain(a) for p, a in zip(op.operands, call.operands, strict=False) if p in op.numbers}
-    return _function(op.torch)(*(tensor for p, tensor in held.items() if p not in numbers), **named, **numbers)
-
-
-def _extreme(call: Call, x: Tensor) -> Tensor:
-    """Over all elements or one dimension, as torch has it; a product over several, one after the other."""
-    function = _function(call.op.torch)
-    axes = axes_one_by_one(call, tuple(x.shape))
-    if axes is None:
-        return function(x)
-    for axis in axes:
-        found = function(x, dim=axis, keepdim=call.statics[1])
-        x = found if call.op.name == "prod" else found.values
-    return x
-
-
-def _function(path: str) -> Callable[..., Tensor]:
-    """The function at a dotted path below `torch`."""
-    return reduce(getattr, path.split("."), torch)  # type: ignore[return-value]

@@ -20,12 +20,14 @@ from gradcli.autodiff.run import (
     apply,
     array_of,
     backward_error,
+    calls_in,
     evaluate,
     leaves_of,
     output_of,
     prepared,
     tensor_of,
 )
+from gradcli.language.program.torch_calls import TorchCalls, is_tensor
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]
@@ -100,7 +102,7 @@ class Trace:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of losses between shapes that broadcast
             try:
-                return leaves, apply(line.call, copies, getattr(torch, self.dtype))
+                return leaves, apply(line.call, copies, calls_in(self.dtype))
             except RuntimeError as error:
                 raise backward_error(error) from None
 
@@ -131,10 +133,11 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
 
 
-def unaliased(call: Call, values: Mapping[Atom, Any], kind: Any) -> Any:
+def unaliased(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
-    found = apply(call, values, kind)
-    return found.view_as(found) if any(found is values.get(a) for a in call.operands) else found
+    found = apply(call, values, calls)
+    is_old = is_tensor(found) and any(found is values.get(a) for a in call.operands)
+    return found.view_as(found) if is_old else found
 
 
 def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:

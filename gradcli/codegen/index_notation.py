@@ -6,16 +6,18 @@ and is computed once.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import sympy
 from sympy import Expr
 
-from gradcli.codegen.expressions import Piece, called, constant, joined, negated
+from gradcli.codegen.expressions import Expression, Written, constant
 from gradcli.codegen.identifiers import Names
-from gradcli.codegen.numpy_spelling import MATH, SPECIAL
-from gradcli.language.operators import BINARY, COMPARISON
+from gradcli.language import ops
+from gradcli.language.operators import COMPARISON
 from gradcli.language.program.indexed_functions import (
     Aggregate,
     Chosen,
@@ -28,34 +30,13 @@ from gradcli.language.program.indexed_functions import (
 )
 from gradcli.language.program.meaning import Comparison, where
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.printing import without_sure_conditions
+from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
 
-CHOICE = 0
-"""How tightly `a if c else b` binds."""
+CHOICE, _NOT = 0, 3
+"""How tightly `a if c else b` and `not` bind."""
 
-_FUNCTIONS: Mapping[str, str] = {
-    "asin": "np.arcsin",
-    "acos": "np.arccos",
-    "atan": "np.arctan",
-    "atan2": "np.arctan2",
-    "asinh": "np.arcsinh",
-    "acosh": "np.arccosh",
-    "atanh": "np.arctanh",
-    "Abs": "np.abs",
-    "abs": "np.abs",
-    "sign": "np.sign",
-    "ceil": "np.ceil",
-    "round": "np.round",
-    "maximum": "np.maximum",
-    "minimum": "np.minimum",
-    "erf": "math.erf",
-    "erfc": "math.erfc",
-    "lgamma": "special.gammaln",
-    "erfinv": "special.erfinv",
-}
-"""Functions of formulas that NumPy calls something else, or has not."""
-
-_TIMES = BINARY["*"][0]
+NUMPY, MATH, SPECIAL = Expression("np"), Expression("math"), Expression("special")
+"""What writes the calls of NumPy, of Python's `math` and of `scipy.special` down."""
 
 
 @dataclass
@@ -65,15 +46,13 @@ class Formulas:
     Attributes:
         names: Where names come from.
         variables: What the script calls each variable, and each constant tensor of the formulas.
-        imports: What the formulas need; filled on the way.
         before: Statements that compute what all entries share, in order.
     """
 
     names: Names
     variables: Mapping[str, str]
-    imports: set[str] = field(default_factory=set)
-    before: list[tuple[str, str]] = field(default_factory=list)
-    _shared: dict[Expr, Piece] = field(default_factory=dict)
+    before: list[tuple[str, Written]] = field(default_factory=list)
+    _shared: dict[Expr, Expression] = field(default_factory=dict)
 
     def block(self, derivative: Derivative) -> str:
         """The Jacobian block of a variable as nested lists and comprehensions: its rows, then its columns."""
@@ -120,12 +99,11 @@ class Formulas:
         body = self._nested(derivative, rest, chosen, printer)
         return f"[{body} for {printer.index(first)} in range({printer.size(derivative.ranges[first])})]"
 
-    def shared(self, key: Expr, name: str, text: str) -> Piece:
+    def shared(self, key: Expr, name: str, value: Written) -> Expression:
         """A name for what is computed once."""
         if key not in self._shared:
-            piece = Piece(self.names.take(name))
-            self.before.append((piece.text, text))
-            self._shared[key] = piece
+            self._shared[key] = Expression(self.names.take(name))
+            self.before.append((self._shared[key].text, value))
         return self._shared[key]
 
 
@@ -154,11 +132,11 @@ class _Printer:
         """A size as a number."""
         return str(size.xreplace(self.sizes))
 
-    def entry(self, expression: Expr) -> Piece:
+    def entry(self, expression: Expr) -> Written:
         """One entry of the Jacobian."""
-        return self.piece(without_sure_conditions(expression.xreplace(self.sizes), self.derivative))
+        return self.written(without_sure_conditions(expression.xreplace(self.sizes), self.derivative))
 
-    def piece(self, e: Expr) -> Piece:
+    def written(self, e: Expr) -> Written:
         """An expression."""
         match e:
             case sympy.Rational() | sympy.Float() | sympy.NumberSymbol() | sympy.core.numbers.Infinity():
@@ -172,26 +150,26 @@ class _Printer:
             case sympy.Pow():
                 return self._power(e)
             case sympy.exp():
-                return called("np.exp", self.piece(e.args[0]).text)
+                return NUMPY.exp(self.written(e.args[0]))
             case sympy.Indexed():
-                index = ", ".join(self.piece(i).text for i in e.indices)
-                return Piece(f"{self.formulas.variables[str(e.base.label)]}[{index}]")
+                array = Expression(self.formulas.variables[str(e.base.label)])
+                return array[tuple(map(self.written, e.indices))]
             case sympy.KroneckerDelta():
-                return Piece(f"({self._relation('==', *e.args)})")
+                return Expression(f"({self._relation('==', *e.args)})")
             case sympy.Sum():
-                return self._once(e, "total", f"sum({self._term(e.function, e.limits)})")
+                return self._once(e, "total", Expression("sum")(self._term(e.function, e.limits)))
             case Aggregate():
                 return self._aggregate(e)
             case Chosen():
-                return called("float", joined("==", self.piece(e.value), self.piece(e.extreme)).text)
+                return Expression("float")(self._relation("==", e.value, e.extreme))
             case quotient():
-                return joined("//", *map(self.piece, e.args))
+                return self._relation("//", *e.args)
             case where() | sympy.Piecewise():
                 return self._choice(e)
             case Comparison():
-                return called("float", self._relation(e.sign, *e.args))
+                return Expression("float")(self._relation(e.sign, *e.args))
             case sympy.Symbol():
-                return Piece(self._symbol(e))
+                return Expression(self._symbol(e))
             case sympy.Function():
                 return self._function(e)
         raise NotImplementedError(f"no Python for {type(e).__name__}")
@@ -200,151 +178,131 @@ class _Printer:
         is_index = symbol in self.derivative.ranges or isinstance(symbol, sympy.Dummy)
         return self.index(symbol) if is_index else self.formulas.variables[str(symbol)]
 
-    def _relation(self, sign: str, *sides: Expr) -> str:
-        return joined(sign, *map(self.piece, sides)).text
+    def _relation(self, sign: str, left: Expr, right: Expr) -> Expression:
+        return self.written(left).joined(sign, self.written(right))
 
     # -- arithmetic
 
-    def _sum(self, e: Expr) -> Piece:
-        terms = sorted(e.as_ordered_terms(), key=lambda term: term.could_extract_minus_sign())
-        total = self.piece(terms[0])
-        for term in terms[1:]:
-            is_less = term.could_extract_minus_sign()
-            total = joined("-" if is_less else "+", total, self.piece(-term if is_less else term))
+    def _sum(self, e: Expr) -> Written:
+        first, *rest = terms(e.as_ordered_terms())
+        total = self.written(first)
+        for term in rest:
+            total = total - self.written(-term) if is_negative(term) else total + self.written(term)
         return total
 
-    def _product(self, e: Expr) -> Piece:
-        """Deltas come last; what has a negative power goes below the line."""
-        coefficient, rest = e.as_coeff_Mul()
-        is_negative = coefficient.is_Rational and coefficient < 0
-        coefficient = -coefficient if is_negative else coefficient
-        factors = rest.as_ordered_factors() if rest.is_Mul else [rest]
-        above = [Piece(str(coefficient.p))] if coefficient.is_Rational and coefficient.p != 1 else []
-        above += [] if coefficient.is_Rational else [self.piece(coefficient)]
-        below = [Piece(str(coefficient.q))] if coefficient.is_Rational and coefficient.q != 1 else []
-        deltas = [factor for factor in factors if isinstance(factor, sympy.KroneckerDelta)]
-        for factor in (*(f for f in factors if f not in deltas), *deltas):
-            exponent = factor.as_base_exp()[1] if isinstance(factor, sympy.Pow) else sympy.S.One
-            is_below = exponent.is_Rational and exponent < 0
-            (below if is_below else above).append(self.piece(1 / factor if is_below else factor))
-        text = above[0] if above else Piece("1")
-        text = negated(text) if is_negative else text
-        for piece in above[1:]:
-            text = joined("*", text, piece)
-        if not below:
-            return text
-        divisor = below[0]
-        for piece in below[1:]:
-            divisor = joined("*", divisor, piece)
-        return joined("/", text, divisor)
+    def _product(self, e: Expr) -> Written:
+        """In the order of the formula above it."""
+        parts = product(e)
+        above, behind = (parts.above, parts.deltas) if parts.below else ((*parts.above, *parts.deltas), ())
+        first, *rest = map(self.written, above or (sympy.S.One,))
+        value = reduce(operator.mul, rest, -first if parts.is_negative else first)
+        if parts.below:
+            value = value / reduce(operator.mul, map(self.written, parts.below))
+        return reduce(operator.mul, map(self.written, behind), value)
 
-    def _power(self, e: Expr) -> Piece:
+    def _power(self, e: Expr) -> Written:
         base, exponent = e.args
         if base == sympy.E:
-            return called("np.exp", self.piece(exponent).text)
-        if exponent.is_Rational and exponent < 0:
-            return joined("/", Piece("1"), self.piece(base**-exponent))
+            return NUMPY.exp(self.written(exponent))
+        if exponent.is_number and exponent.is_negative:
+            return self._product(e)
         if exponent == sympy.Rational(1, 2):
-            return called("np.sqrt", self.piece(base).text)
-        return joined("**", self.piece(base), self.piece(exponent))
+            return NUMPY.sqrt(self.written(base))
+        return self.written(base) ** self.written(exponent)
 
     # -- functions
 
-    def _function(self, e: Expr) -> Piece:
-        name = type(e).__name__
-        arguments = [self.piece(a) for a in e.args]
+    def _function(self, e: Expr) -> Written:
+        name, first = type(e).__name__, e.args[0]
+        arguments = [self.written(a) for a in e.args]
         match name:
             case "detach":
                 return arguments[0]
-            case "polygamma" if e.args[0] == 0:
-                return self._called("special.digamma", arguments[1:])
-            case "polygamma":
-                return self._called("special.polygamma", arguments)
-            case "besseli" if e.args[0] in (0, 1):
-                return self._called(f"special.i{e.args[0]}", arguments[1:])
+            case "polygamma" if first == 0:
+                name, arguments = "digamma", arguments[1:]
+            case "besseli" if first in (0, 1):
+                name, arguments = f"i{first}", arguments[1:]
             case "besseli":
-                return self._called("special.iv", arguments)
-        return self._called(_FUNCTIONS.get(name, f"np.{name}"), arguments)
-
-    def _called(self, function: str, arguments: Sequence[Piece]) -> Piece:
-        module = function.partition(".")[0]
-        self.formulas.imports |= {"math": {MATH}, "special": {SPECIAL}}.get(module, set())
-        return called(function, *(a.text for a in arguments))
+                return SPECIAL.iv(*arguments)
+        row = ops.find(name)
+        function: Expression = getattr(NUMPY, row.numpy if row is not None and row.numpy else name)
+        if row is not None and not row.numpy:
+            function = getattr(SPECIAL, row.scipy) if row.scipy else getattr(MATH, row.math)
+        return function(*arguments)
 
     # -- cases
 
-    def _choice(self, e: Expr) -> Piece:
+    def _choice(self, e: Expr) -> Written:
         """`a if c else b`; what no case holds for is 0 and does not occur."""
         if isinstance(e, where):
             condition, a, b = e.args
-            return _if(self.condition(condition).text, self.piece(a), self.piece(b))
+            return _if(self.condition(condition), self.written(a), self.written(b))
         *cases, (last, _) = e.args
-        result = self.piece(last)
+        result = self.written(last)
         for value, condition in reversed(cases):
-            result = _if(self.condition(condition).text, self.piece(value), result)
+            result = _if(self.condition(condition), self.written(value), result)
         return result
 
-    def condition(self, e: Expr) -> Piece:
+    def condition(self, e: Expr) -> Expression:
         """What is true or false."""
         match e:
             case Comparison():
-                return Piece(self._relation(e.sign, *e.args), COMPARISON)
+                return self._relation(e.sign, *e.args)
             case where(args=(a, b, sympy.S.Zero)):
-                return joined("and", self.condition(a), self.condition(b))
+                return self.condition(a).joined("and", self.condition(b))
             case where(args=(a, sympy.S.One, b)):
-                return joined("or", self.condition(a), self.condition(b))
+                return self.condition(a).joined("or", self.condition(b))
             case where(args=(a, sympy.S.Zero, sympy.S.One)):
-                return Piece(f"not {self.condition(a).at(COMPARISON)}", 3)
+                return Expression(f"not {self.condition(a).at(COMPARISON)}", _NOT)
             case sympy.And() | sympy.Or():
-                pieces = [self.condition(a) for a in sorted(e.args, key=sympy.default_sort_key)]
-                result = pieces[0]
-                for piece in pieces[1:]:
-                    result = joined("and" if isinstance(e, sympy.And) else "or", result, piece)
-                return result
+                conditions = [self.condition(a) for a in sorted(e.args, key=sympy.default_sort_key)]
+                sign = "and" if isinstance(e, sympy.And) else "or"
+                return reduce(lambda left, right: left.joined(sign, right), conditions)
             case sympy.core.relational.Relational():
-                return Piece(self._relation(e.rel_op, e.lhs, e.rhs), COMPARISON)
+                return self._relation(e.rel_op, e.lhs, e.rhs)
             case sympy.Integer():
-                return Piece(str(e != 0))
+                return Expression(str(e != 0))
             case sympy.logic.boolalg.BooleanTrue() | sympy.logic.boolalg.BooleanFalse():
-                return Piece(str(bool(e)))
-        return Piece(joined("!=", self.piece(e), Piece("0")).text, COMPARISON)
+                return Expression(str(bool(e)))
+        return self._relation("!=", e, sympy.S.Zero)
 
     # -- over indices
 
-    def _term(self, body: Expr, limits: Sequence[tuple[Expr, Expr, Expr]]) -> str:
+    def _term(self, body: Expr, limits: Sequence[tuple[Expr, Expr, Expr]]) -> Expression:
         loops = [f"for {self.index(k)} in range({self._range(first, last)})" for k, first, last in reversed(limits)]
-        return " ".join([self.piece(body).text, *loops])
+        return Expression(" ".join([self.written(body).text, *loops]))
 
     def _range(self, first: Expr, last: Expr) -> str:
-        end = self.piece(last + 1).text
-        return end if first == 0 else f"{self.piece(first).text}, {end}"
+        end = self.written(last + 1).text
+        return end if first == 0 else f"{self.written(first)}, {end}"
 
-    def _once(self, e: Expr, name: str, text: str) -> Piece:
+    def _once(self, e: Expr, name: str, value: Written) -> Written:
         """What has no index of the entry is computed before it."""
         is_free = any(s in self.derivative.ranges or isinstance(s, sympy.Dummy) for s in e.free_symbols)
-        return Piece(text) if is_free else self.formulas.shared(e, name, text)
+        return value if is_free else self.formulas.shared(e, name, value)
 
-    def _aggregate(self, e: Aggregate) -> Piece:
+    def _aggregate(self, e: Aggregate) -> Written:
         match e:
             case Multiplied():
-                self.formulas.imports.add(MATH)
-                return self._once(e, "product", f"math.prod({self._term(e.body, e.limits)})")
+                return self._once(e, "product", MATH.prod(self._term(e.body, e.limits)))
             case Largest():
-                return self._once(e, "largest", f"max({self._term(e.body, e.limits)})")
+                return self._once(e, "largest", Expression("max")(self._term(e.body, e.limits)))
             case Smallest():
-                return self._once(e, "smallest", f"min({self._term(e.body, e.limits)})")
+                return self._once(e, "smallest", Expression("min")(self._term(e.body, e.limits)))
         (p, _, last), (q, _, end) = e.limits
         if isinstance(e.body, sympy.Indexed) and e.body.indices == (p, q):
-            matrix = self.formulas.variables[str(e.body.base.label)]
+            matrix = Expression(self.formulas.variables[str(e.body.base.label)])
         else:
-            rows = f"[{self.piece(e.body).text} for {self.index(q)} in range({self._range(sympy.S.Zero, end)})]"
-            matrix = f"np.array([{rows} for {self.index(p)} in range({self._range(sympy.S.Zero, last)})])"
+            rows = f"[{self.written(e.body)} for {self.index(q)} in range({self._range(sympy.S.Zero, end)})]"
+            matrix = NUMPY.array(
+                Expression(f"[{rows} for {self.index(p)} in range({self._range(sympy.S.Zero, last)})]")
+            )
         if isinstance(e, MatrixDeterminant):
-            return self._once(e, "determinant", f"np.linalg.det({matrix})")
+            return self._once(e, "determinant", NUMPY.linalg.det(matrix))
         whole = InverseElement(e.body, e.limits, ())
-        inverse = self._once(whole, "inverse", f"np.linalg.inv({matrix})")
-        return Piece(f"{inverse.text}[{', '.join(self.piece(i).text for i in e.free)}]")
+        inverse = self._once(whole, "inverse", NUMPY.linalg.inv(matrix))
+        return inverse[tuple(map(self.written, e.free))]
 
 
-def _if(condition: str, a: Piece, b: Piece) -> Piece:
-    return Piece(f"{a.at(CHOICE + 1)} if {condition} else {b.text}", CHOICE)
+def _if(condition: Written, a: Written, b: Written) -> Expression:
+    return Expression(f"{a.at(CHOICE + 1)} if {condition} else {b}", CHOICE)

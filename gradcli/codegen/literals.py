@@ -27,45 +27,47 @@ _DIGITS = {"float64": 53, "float32": 24}
 """Bits of a number of each dtype."""
 
 
+_Kind = Literal["zeros", "ones", "full", "arange", "linspace", "eye", "list"]
+_Found = tuple[_Kind, tuple[float, ...], bool]
+
+
 @dataclass(frozen=True)
 class Rule:
-    """How an array can be made: `full` of one number, `arange` or `linspace` of three, `eye`, or written out.
+    """How an array can be made: of one number, evenly spaced, with ones on the diagonal, or written out.
 
     Attributes:
-        kind: Which.
+        kind: The function that makes it, or `list`.
         numbers: Start, stop and step of `arange`, start, stop and count of `linspace`, the number of `full`.
         shape: Of the array.
         is_exact: Whether every library's rule gives these floats; if not, NumPy's does.
-        text: The nested list, where written out.
+        values: The nested list, where written out.
     """
 
-    kind: Literal["full", "arange", "linspace", "eye", "list"]
+    kind: _Kind
     numbers: tuple[float, ...]
     shape: Shape
     is_exact: bool = True
-    text: str = ""
+    values: Any = None
 
 
-def rule_of(array: Array, name: str, inf: str, nan: str) -> Rule:
+def rule_of(array: Array, name: str) -> Rule:
     """The shortest rule for exactly these numbers.
 
     Args:
         array: The numbers.
         name: What they are, for the error.
-        inf: How the script spells infinity.
-        nan: How it spells NaN.
 
     Raises:
         TooLargeError: There are many, and they follow no rule.
 
-    >>> rule_of(np.arange(12.0), "x", "inf", "nan").numbers
+    >>> rule_of(np.arange(12.0), "x").numbers
     (0.0, 12.0, 1.0)
-    >>> rule_of(np.array([1.0, 2.0]), "x", "inf", "nan").text
-    '[1.0, 2.0]'
+    >>> rule_of(np.array([1.0, 2.0]), "x").kind
+    'list'
     """
     flat = array.ravel()
     if array.size == 0:
-        return Rule("full", (0.0,), array.shape)
+        return Rule("zeros", (), array.shape)
     if array.size > SHORT:
         found = _full(flat) or _eye(array) or _evenly(flat)
         if found is not None:
@@ -76,14 +78,15 @@ def rule_of(array: Array, name: str, inf: str, nan: str) -> Rule:
             f"{name} has {array.size:,} numbers that follow no simple rule; a script holds up to {MAX_WRITTEN:,}",
             hint="use fewer of them, or numbers that have a rule: zeros, ones, full, arange, linspace",
         )
-    return Rule("list", (), array.shape, text=_nested(array, inf, nan))
-
-
-_Found = tuple[Literal["full", "arange", "linspace", "eye"], tuple[float, ...], bool]
+    return Rule("list", (), array.shape, values=_nested(array))
 
 
 def _full(flat: Array) -> _Found | None:
-    return ("full", (float(str(flat[0])),), True) if _same(flat, np.full_like(flat, flat[0])) else None
+    if not _same(flat, np.full_like(flat, flat[0])):
+        return None
+    number = float(str(flat[0]))
+    kind: _Kind = "ones" if number == 1 else "full" if number or np.signbit(number) else "zeros"
+    return kind, (number,), True
 
 
 def _eye(array: Array) -> _Found | None:
@@ -115,10 +118,9 @@ def _same(a: Array, b: Array) -> bool:
     return bool(np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a), np.signbit(b)))
 
 
-def _nested(array: Array, inf: str, nan: str) -> str:
-    if array.ndim == 0:
-        return decimal(array[()], inf, nan)
-    return f"[{', '.join(_nested(part, inf, nan) for part in array)}]"
+def _nested(array: Array) -> Any:
+    """The numbers as they are held, in lists."""
+    return [_nested(part) for part in array] if array.ndim else array[()]
 
 
 def decimal(value: Any, inf: str, nan: str) -> str:
@@ -136,13 +138,13 @@ def decimal(value: Any, inf: str, nan: str) -> str:
     return (short if is_same else repr(float(value))).replace("e+", "e")
 
 
-def whole(value: float) -> str:
+def whole(value: float) -> int | float:
     """A number without the `.0` of whole ones, as the arguments of `arange` are written.
 
     >>> whole(3.0), whole(0.5)
-    ('3', '0.5')
+    (3, 0.5)
     """
-    return repr(float(value)).removesuffix(".0")
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
 def shortest(numbers: tuple[float, ...]) -> tuple[float, ...]:

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from sympy import Expr
 
-from gradcli.codegen.expressions import Piece
-from gradcli.codegen.index_notation import Formulas
+from gradcli.codegen.expressions import Expression
+from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.numpy_spelling import MATH, SPECIAL, NumpySpelling, is_in_numpy
+from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
 from gradcli.codegen.task import Task
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
 from gradcli.results import Array, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 
-_RESERVED = ("np", "math", "special", "print", "sum", "range", "float", "max", "min")
-"""Names that a script uses itself."""
+_IMPORTS = {
+    "math": "import math\n",
+    "np": "import numpy as np",
+    "special": "from scipy import special  # for functions that NumPy does not have",
+}
 
 MOST_CELLS = 6
 """Formulas of one variable that are repeated in comments."""
@@ -44,7 +45,8 @@ def numpy_script(task: Task, derivatives: Mapping[str, Derivative], shown: Mappi
         TooLargeError: Values that follow no rule are too many to be written out.
         NotImplementedError: A function of a formula that no Python library has.
     """
-    return _NumpyScript(task, _RESERVED, is_in_numpy).text(derivatives, shown)
+    calls = NumpyCalls(NUMPY, MATH, SPECIAL, getattr(NUMPY, task.dtype))
+    return _NumpyScript(task, calls, is_in_numpy).text(derivatives, shown)
 
 
 def in_ascii(script: str, shown: Mapping[str, Formula]) -> str:
@@ -58,30 +60,50 @@ def in_ascii(script: str, shown: Mapping[str, Formula]) -> str:
 class _NumpyScript(Script):
     """One script."""
 
-    def spelling(self, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> NumpySpelling:
-        """That of NumPy."""
-        return NumpySpelling(self.task.dtype, pieces, shapes)
+    module = "np"
+    reserved = ("np", "math", "special", "print", "sum", "range", "float", "max", "min")
 
     def text(self, derivatives: Mapping[str, Derivative], shown: Mapping[str, Formula]) -> str:
-        """The whole."""
+        """All of its lines."""
         wrt = self.task.wrt
-        definitions = [self._definition(self.variables[name], array, name) for name, array in self.arrays.items()]
+        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         constants = self._constants(definitions, derivatives)
-        statements, pieces = self.function()
-        weights = self._weights(pieces) if wrt else []
+        statements = self.function()
+        if wrt and self.task.v is None and self.shape:
+            statements.written.append(f"{self.gradient} = np.ones({self.shape})")
+        elif wrt:
+            self.write_v(statements)
         blocks, prints = [], []
         for name in wrt:
             lines, result = self._product(name, derivatives[name], shown[name], constants)
             blocks.append(lines)
             prints.append(f"print({result})")
-        imports = ["import numpy as np"]
-        imports = [MATH, "", *imports] if MATH in self.imports else imports
-        imports += [SPECIAL] if SPECIAL in self.imports else []
-        return assembled(imports, definitions, [*statements, *weights], *blocks, prints or [f"print({self.output})"])
+        prints = prints or [f"print({self.output})"]
+        return assembled(definitions, statements.written, *blocks, prints, imports=_IMPORTS)
 
-    def _definition(self, name: str, array: Array, variable: str) -> str:
-        text = self.spelling({}, {}).array(array, f"'{variable}'")
-        return laid_out(f"{name} = {text}")
+    def array(self, array: Array, name: str) -> Expression:
+        """The expression of an array of these numbers; one number is a scalar of NumPy.
+
+        Raises:
+            TooLargeError: They are many and follow no rule.
+        """
+        rule, dtype = rule_of(array, name), getattr(NUMPY, self.task.dtype)
+        options = {"dtype": dtype} if self.task.dtype != "float64" else {}
+        shape = rule.shape[0] if len(rule.shape) == 1 else rule.shape
+        match rule.kind:
+            case "list":
+                return NUMPY.array(rule.values, **options) if rule.shape else dtype(rule.values)
+            case "zeros" | "ones":
+                return getattr(NUMPY, rule.kind)(shape, **options)  # type: ignore[no-any-return]
+            case "full":
+                return NUMPY.full(shape, *rule.numbers, **options)
+            case "eye":
+                return NUMPY.eye(*rule.shape, **options)
+            case "arange":
+                found = NUMPY.arange(*shortest(rule.numbers), **options)
+            case "linspace":
+                found = NUMPY.linspace(*map(whole, rule.numbers), **options)
+        return found.reshape(*rule.shape) if len(rule.shape) > 1 else found
 
     def _constants(self, definitions: list[str], derivatives: Mapping[str, Derivative]) -> dict[str, str]:
         """Names for the constant tensors that formulas speak of, which are defined then."""
@@ -92,22 +114,8 @@ class _NumpyScript(Script):
             if label in symbols and label not in found:
                 found[label] = self.names.take("c")
                 array = array_of(line.call).astype(self.task.dtype)
-                definitions.append(self._definition(found[label], array, line.call.op.name))
+                definitions.append(self.define(found[label], array, line.call.op.name))
         return found
-
-    # -- the gradient vector
-
-    def _weights(self, pieces: Mapping[Atom, Piece]) -> list[str]:
-        """The statements that define v; none for the implicit 1 of a number y."""
-        v = self.task.v
-        if v is None:
-            return [f"{self.gradient} = np.ones({self.shape})"] if self.shape else []
-        if not isinstance(v, np.ndarray):
-            lines, piece, _ = self.expression(v, pieces)
-            return [*lines, laid_out(f"{self.gradient} = {piece.text}")]
-        return self.like_output(v, "np") or [self._definition(self.gradient, v, "v")]
-
-    # -- the derivative
 
     def _product(
         self, name: str, derivative: Derivative, shown: Formula, constants: Mapping[str, str]
@@ -115,7 +123,6 @@ class _NumpyScript(Script):
         """The Jacobian block of a variable and vᵀJ; what the result is called."""
         formulas = Formulas(self.names, {**self.variables, **constants})
         text = formulas.block(derivative)
-        self.imports |= formulas.imports
         block = self.names.take(f"J_{self.variables[name]}")
         shape = self.task.arrays[name].shape
         if self.shape or shape:

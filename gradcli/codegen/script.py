@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from functools import reduce
+from typing import ClassVar
 
 import numpy as np
-import sympy
 
-from gradcli.codegen.expressions import Piece, Statements, uses_of
+from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.identifiers import Names
-from gradcli.codegen.literals import SHORT
+from gradcli.codegen.layout import laid_out
+from gradcli.codegen.literals import SHORT, held
+from gradcli.codegen.statements import Calls, Statements
 from gradcli.codegen.task import Task
+from gradcli.language.ops import Kind
+from gradcli.language.program.constant_tensors import array_of
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.results import Array
-
-_CUTS = frozenset(["detach", "zeros_like", "ones_like", "count"])
-"""Operations without a derivative behind them; comparisons are others."""
-
-
-class Spelling(Protocol):
-    """How a language is asked for each operation."""
-
-    imports: set[str]
-    counts: set[Atom]
-
-    def operand(self, atom: Atom) -> Piece:
-        """A value as it stands in an expression."""
-
-    def complete(self, atom: Atom, piece: Piece) -> Piece:
-        """The same as a tensor or an array, where it is a bare number."""
-
-    def speller(self, line: Line) -> Callable[[Sequence[Piece]], Piece]:
-        """From the operands of a line to its expression."""
 
 
 class Script(ABC):
@@ -46,34 +33,50 @@ class Script(ABC):
 
     Args:
         task: What it is to compute.
-        reserved: Names that scripts of the language use themselves.
-        keep: The operations that the language has; others are written as their meaning.
+        calls: How the library is asked for an operation.
+        keep: The operations that it has; others are written as their meaning.
     """
 
-    def __init__(self, task: Task, reserved: Sequence[str], keep: Callable[[Call], bool]) -> None:
-        self.task, self.keep = task, keep
-        self.names = Names(reserved)
-        self.imports: set[str] = set()
+    module: ClassVar[str]
+    """What the script calls the library."""
+
+    reserved: ClassVar[tuple[str, ...]]
+    """Names that it uses itself."""
+
+    def __init__(self, task: Task, calls: Calls, keep: Callable[[Call], bool]) -> None:
+        self.task, self.calls = task, calls
+        self.names = Names(self.reserved)
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
-        self.whole = expansion(task.program, keep=keep)
+        both, v = _with_v(task, self.arrays)
+        self.whole = expansion(both, keep=keep)
         self.program = self.whole.program
-        inputs = {symbol: task.arrays[str(symbol)].shape for symbol in self.program.variables}
+        self.v = self.whole.renamed.get(v, v)
+        inputs = {symbol: self.arrays[str(symbol)].shape for symbol in self.program.variables}
         self.shapes = infer(self.program, inputs, bounded=False)
         self.lines = needed(self.program.lines, self.program.output)
         self.titles = self._titles()
         self.output = self.titles[self.program.output]
         self.gradient = self.names.take("v", "gradient", "cotangent")
-        self.reached: dict[Atom, int] = {}
+        self.reached = reached(self.program, task.wrt)
 
     @abstractmethod
-    def spelling(self, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> Spelling:
-        """The spelling of the language for these values."""
+    def array(self, array: Array, name: str) -> Expression:
+        """The expression of an array of these numbers.
+
+        Raises:
+            TooLargeError: They are many and follow no rule.
+        """
 
     @property
     def shape(self) -> Shape:
-        """Of y."""
+        """The shape of y."""
         return self.shapes.get(self.program.output, ())
+
+    def define(self, name: str, array: Array, variable: str) -> str:
+        """The statement that gives a variable its value."""
+        value = self.array(array, f"'{variable}'")
+        return laid_out(f"{name} = {value}")
 
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
@@ -84,83 +87,50 @@ class Script(ABC):
             titles[self.program.output] = self.names.take(self.task.program.output_name)
         return titles
 
-    def function(self) -> tuple[list[str], Mapping[Atom, Piece]]:
+    def function(self) -> Statements:
         """The statements of the function, and what stands for each of its values."""
-        program, wrt = self.program, self.task.wrt
-        known = {symbol: Piece(self.variables[str(symbol)]) for symbol in program.variables}
-        for symbol in program.variables:
-            self.reached[symbol] = 1 << wrt.index(str(symbol)) if str(symbol) in wrt else 0
-        statements = Statements(self.names, uses_of(self.lines), self.titles, pieces=known)
-        spelling = self.spelling(statements.pieces, self.shapes)
-        self._write(self.lines, statements, spelling)
-        output = program.output
-        if not any(line.symbol == output for line in self.lines):
-            statements.assign(self.output, spelling.complete(output, spelling.operand(output)).text)
-        elif output in spelling.counts:
-            statements.assign(self.output, spelling.complete(output, Piece(self.output)).text)
-        statements.pieces.setdefault(output, Piece(self.output))
-        return statements.written, statements.pieces
 
-    def _write(self, lines: Sequence[Line], statements: Statements, spelling: Spelling) -> None:
-        for line in lines:
-            statements.add(line, spelling.speller(line), spelling.operand)
-            call = line.call
-            is_count = call.op.name == "norm" and call.statics[0] == 0  # of what is not 0: torch has no slope of it
-            is_cut = call.op.is_condition or call.op.name in _CUTS or is_count
-            mask = 0
-            for operand in line.call.operands:
-                mask |= self.reached.get(operand, 0)
-            self.reached[line.symbol] = 0 if is_cut else mask
-        self.imports |= spelling.imports
+        def source(call: Call) -> Expression:
+            return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
 
-    def expression(self, v: Program, pieces: Mapping[Atom, Piece]) -> tuple[list[str], Piece, bool]:
-        """V in terms of y, the variables and the values that only it names.
+        def value(name: str, shape: Shape) -> Expression:
+            return Expression(name, module=self.module, shape=shape)
 
-        Args:
-            v: The expression.
-            pieces: What stands for the values of the function.
+        output, lines = self.program.output, self.lines
+        statements = Statements(self.module, self.calls, source, self.names, self.shapes, self.titles)
+        for symbol in self.program.variables:
+            statements.values[symbol] = value(self.variables[str(symbol)], self.shapes[symbol])
+        statements.write(lines)
+        if not lines or lines[-1].call.op.kind is Kind.COUNT:
+            statements.assign(self.output, statements.tensor(output))
+        statements.values[output] = value(self.output, self.shape)
+        return statements
 
-        Returns:
-            Statements before it, the expression, and whether a variable of `wrt` is behind it.
-        """
-        renamed = self.whole.renamed
-        lines = [line for line in v.lines if renamed.get(line.symbol) not in self.titles]
-        known = {line.symbol: renamed[line.symbol] for line in v.lines if line not in lines}
-        whole = expansion(replace(v, lines=tuple(lines)), keep=self.keep)
-        lines = needed(whole.program.lines, whole.program.output)
-        shapes: dict[Atom, Shape] = {}
-        values: dict[Atom, Piece] = {}
-        for symbol in v.variables:
-            shapes[symbol], values[symbol] = self._named(symbol)
-        for symbol, line in known.items():
-            self.reached[symbol] = self.reached.get(line, 0)
-            shapes[symbol], values[symbol] = self.shapes.get(line, ()), pieces[line]
-        statements = Statements(self.names, uses_of(lines), {}, pieces=values)
-        inputs = {symbol: shape for symbol, shape in shapes.items() if isinstance(symbol, sympy.Symbol)}
-        spelling = self.spelling(statements.pieces, infer(whole.program, inputs, bounded=False))
-        self._write(lines, statements, spelling)
-        output = whole.program.output
-        piece = spelling.complete(output, spelling.operand(output))
-        return statements.written, piece, bool(self.reached.get(output))
+    def write_v(self, statements: Statements) -> None:
+        """The statements that define v, where it is given."""
+        v = self.task.v
+        if isinstance(v, np.ndarray):
+            short = self._like_output(v)
+            statements.written += short
+            if not short:
+                statements.assign(self.gradient, self.array(v, "'v'"))
+        elif v is not None:
+            statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
+            statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
 
-    def like_output(self, v: Array, module: str) -> list[str]:
+    def as_constant(self, v: Written) -> Written:
+        """The value of v without the graph that it may have."""
+        return v
+
+    def _like_output(self, v: Array) -> list[str]:
         """The statements for ones of y's shape, or a single component, of a long y; none for other numbers."""
         if v.size <= SHORT:
             return []
         if at := component(v):
             index = ", ".join(map(str, at))
-            return [f"{self.gradient} = {module}.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
+            return [f"{self.gradient} = {self.module}.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
         is_ones = np.array_equal(v, np.ones_like(v))
-        return [f"{self.gradient} = {module}.ones_like({self.output})"] if is_ones else []
-
-    def _named(self, symbol: Atom) -> tuple[Shape, Piece]:
-        """What a name in v stands for: y, a variable, or a value that only v names."""
-        name, output = str(symbol), self.program.output
-        if name in self.arrays:
-            self.reached[symbol] = 1 if name in self.task.wrt else 0
-            return self.arrays[name].shape, Piece(self.variables[name])
-        self.reached[symbol] = self.reached.get(output, 0)
-        return self.shape, Piece(self.output)
+        return [f"{self.gradient} = {self.module}.ones_like({self.output})"] if is_ones else []
 
 
 def _named_by(task: Task) -> dict[str, Array]:
@@ -170,9 +140,43 @@ def _named_by(task: Task) -> dict[str, Array]:
     return {name: task.named[name] for name in names if name not in known}
 
 
-def assembled(*blocks: Sequence[str]) -> str:
-    """Blocks of lines with an empty line between them."""
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+def _with_v(task: Task, arrays: Mapping[str, Array]) -> tuple[Program, Atom]:
+    """The function, behind it the lines of v where that is an expression, and the value of v; y if it is none."""
+    program, v = task.program, task.v
+    if v is None or isinstance(v, np.ndarray):
+        return program, program.output
+    y = {symbol: program.output for symbol in v.variables if str(symbol) not in arrays}
+    lines = list(program.lines)
+    for line in v.lines:
+        if line not in program.lines:
+            operands = tuple(y.get(a, a) for a in line.call.operands)
+            lines.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+    variables = dict.fromkeys([*program.variables, *(symbol for symbol in v.variables if symbol not in y)])
+    return replace(program, variables=tuple(variables), lines=tuple(lines)), y.get(v.output, v.output)
+
+
+def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
+    """The variables that each value has a derivative by in torch, as the bits of their places in `wrt`."""
+    whole = expansion(program)
+    found = {symbol: 1 << wrt.index(str(symbol)) for symbol in program.variables if str(symbol) in wrt}
+    for line in whole.program.lines:
+        op = line.call.op
+        is_cut = op.is_condition or op.is_detached or op.kind is Kind.COUNT
+        masks = [found.get(operand, 0) for operand in line.call.operands]
+        found[line.symbol] = 0 if is_cut else reduce(operator.or_, masks, 0)
+    return found | {symbol: found.get(after, 0) for symbol, after in whole.renamed.items()}
+
+
+def assembled(*blocks: Sequence[str], imports: Mapping[str, str]) -> str:
+    """Blocks of lines with an empty line between them, below the imports of the modules that they name.
+
+    Args:
+        blocks: The lines.
+        imports: The statement that imports each module, by what a script calls it.
+    """
+    code = "\n".join(line for block in blocks for line in block if not line.startswith("#"))
+    needed = [text for module, text in imports.items() if re.search(rf"\b{module}\.", code)]
+    return "\n\n".join("\n".join(block) for block in (needed, *blocks) if block) + "\n"
 
 
 def component(v: Array) -> tuple[int, ...]:

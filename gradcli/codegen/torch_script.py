@@ -1,27 +1,23 @@
 """A question as a PyTorch script: tensors, statements, `y.backward(gradient=v)`, `print(x.grad)`.
 
-Each operation is called as `gradcli.autodiff.run` calls it, in the same order, so that the numbers are the same bit for
-bit; what torch does not have is written as its meaning.  Imports no torch.
+The operations are asked for by the code that `gradcli.autodiff.run` runs, in the same order, so that the numbers are
+the same bit for bit; what torch does not have is written as its meaning.  Imports no torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-
-from gradcli.codegen.expressions import ATOM, Piece
+from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.layout import laid_out
+from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
 from gradcli.codegen.task import Task
-from gradcli.codegen.torch_spelling import FUNCTIONAL, NUMPY, TorchSpelling
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.torch_calls import is_in_torch
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.torch_calls import TorchCalls, is_in_torch
 from gradcli.results import Array
 
-_RESERVED = ("torch", "F", "np", "print")
-"""Names that a script uses itself."""
+_TORCH = Expression("torch", module="torch")
+"""What writes the calls of PyTorch down."""
+
+_IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
 
 
 def torch_script(task: Task) -> str:
@@ -30,6 +26,7 @@ def torch_script(task: Task) -> str:
     Raises:
         TooLargeError: Values that follow no rule are too many to be written out.
 
+    >>> import numpy as np
     >>> from gradcli.language.grammar import parse
     >>> x = np.array([1.0, 2.0])
     >>> print(torch_script(Task(parse("x**2"), {"x": x}, ("x",), "float64", x, {})))
@@ -44,33 +41,57 @@ def torch_script(task: Task) -> str:
     print(x.grad)
     <BLANKLINE>
     """
-    return _TorchScript(task, _RESERVED, is_in_torch).text()
+    return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), is_in_torch).text()
 
 
 class _TorchScript(Script):
     """One script."""
 
-    def spelling(self, pieces: Mapping[Atom, Piece], shapes: Mapping[Atom, Shape]) -> TorchSpelling:
-        """That of PyTorch."""
-        return TorchSpelling(self.task.dtype, pieces, shapes)
+    module = "torch"
+    reserved = ("torch", "F", "np", "print")
 
     def text(self) -> str:
-        """The whole."""
+        """All of its lines."""
         wrt = self.task.wrt
-        definitions = [self._definition(self.variables[name], array, name) for name, array in self.arrays.items()]
-        statements, pieces = self.function()
+        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
+        statements = self.function()
         mask = self.reached.get(self.program.output, 0)
-        reached = {name for n, name in enumerate(wrt) if mask >> n & 1}
-        backward = self._backward(pieces) if reached else []
-        prints = [self._print(name, is_reached=name in reached) for name in wrt] or [f"print({self.output})"]
-        imports = [NUMPY] * (NUMPY in self.imports) + ["import torch"] + [FUNCTIONAL] * (FUNCTIONAL in self.imports)
-        return assembled(imports, definitions, [*statements, *backward], prints)
+        if mask:
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{self.output}.backward({v})")
+        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
+        return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_IMPORTS)
 
-    def _definition(self, name: str, array: Array, variable: str) -> str:
-        spelling = self.spelling({}, {})
-        text = spelling.tensor(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
-        self.imports |= spelling.imports
-        return laid_out(f"{name} = {text}")
+    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
+        """The expression of a tensor of these numbers, which is a leaf.
+
+        Raises:
+            TooLargeError: They are many and follow no rule.
+        """
+        rule, dtype = rule_of(array, name), getattr(_TORCH, self.task.dtype)
+        options = {"dtype": dtype, **({"requires_grad": True} if requires_grad else {})}
+        match rule.kind:
+            case "list":
+                return _TORCH.tensor(rule.values, **options)
+            case "zeros" | "ones" | "eye":
+                return getattr(_TORCH, rule.kind)(*rule.shape, **options)  # type: ignore[no-any-return]
+            case "full":
+                return _TORCH.full(rule.shape, *rule.numbers, **options)
+        numbers = [whole(number) for number in (shortest(rule.numbers) if rule.kind == "arange" else rule.numbers)]
+        if len(rule.shape) == 1 and rule.is_exact:
+            return getattr(_TORCH, rule.kind)(*numbers, **options)  # type: ignore[no-any-return]
+        tensor: Expression = getattr(_TORCH, rule.kind)(*numbers, dtype=dtype)
+        if not rule.is_exact:  # torch rounds differently
+            tensor = _TORCH.from_numpy(Expression("np").linspace(*numbers))
+            tensor = tensor.float() if self.task.dtype == "float32" else tensor
+        tensor = tensor.reshape(*rule.shape) if len(rule.shape) > 1 else tensor
+        return tensor.requires_grad_() if requires_grad else tensor
+
+    def define(self, name: str, array: Array, variable: str) -> str:
+        """The statement that gives a variable its value."""
+        tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
+        return laid_out(f"{name} = {tensor}")
 
     def _print(self, name: str, *, is_reached: bool) -> str:
         variable = self.variables[name]
@@ -78,15 +99,6 @@ class _TorchScript(Script):
             return f"print({variable}.grad)"
         return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
-    def _backward(self, pieces: Mapping[Atom, Piece]) -> list[str]:
-        """The backward pass, and v before it."""
-        v = self.task.v
-        if v is None:
-            return [f"{self.output}.backward()"]
-        if isinstance(v, np.ndarray):
-            lines = self.like_output(v, "torch") or [self._definition(self.gradient, v, "v")]
-        else:
-            lines, piece, is_active = self.expression(v, pieces)
-            text = f"{piece.at(ATOM)}.detach()" if is_active else piece.text
-            lines.append(laid_out(f"{self.gradient} = {text}"))
-        return [*lines, f"{self.output}.backward(gradient={self.gradient})"]
+    def as_constant(self, v: Written) -> Written:
+        """The value of v without its graph, where a variable that is differentiated by is behind it."""
+        return v.detach() if self.reached.get(self.v) else v

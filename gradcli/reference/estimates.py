@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program import constant_tensors, numeric
 from gradcli.language.program.indexing import Shape
-from gradcli.language.program.movement import axes_of, axis_of, fill_of, moved
+from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Line, Program, number
 from gradcli.reference.rules import Undefined, rule_of
@@ -146,9 +146,9 @@ def _elementwise(call: Call, operands: Sequence[Estimate]) -> Estimate | None:
 
 def _function(call: Call) -> Callable[[list[Array]], Any] | None:
     """That of NumPy or Python, if one of them has it."""
-    if call.op.name in numeric.BY_MPMATH:
+    if call.op.scipy and not call.op.math:  # by mpmath
         return None
-    return lambda values: numeric.elementwise(call, values)
+    return lambda values: numeric.CALLS.apply(call, values)
 
 
 def _by_balls(call: Call) -> Callable[[list[Array]], Any]:
@@ -188,7 +188,7 @@ def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
             return _folded(call.op, operand, shape[along], lambda ufunc, array: ufunc.accumulate(array, along + 1))
         case Kind.MATRIX:
             return _of_matrix(call, operand)
-    source = moved(call, np.arange(math.prod(shape)).reshape(shape), fill=-1)
+    source = sources(call, shape)
     fill = fill_of(call)
 
     def take(array: Array, otherwise: float) -> Array:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
-from gradcli.language.program.movement import axes_of, axis_of, moved
+from gradcli.language.program.movement import axes_of, axis_of, sources
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line
 
@@ -155,12 +155,8 @@ class Footprint:
         key = (line, k)
         if key not in self._sources:
             self._require(math.prod(self.shapes[line.symbol]) // 16)
-            self._sources[key] = self._moved(line, k).ravel()
+            self._sources[key] = sources(line.call, self._operand(line, k)).ravel()
         return self._sources[key]
-
-    def _moved(self, line: Line, k: int) -> Flat:
-        operand = self._operand(line, k)
-        return moved(line.call, np.arange(math.prod(operand)).reshape(operand), fill=-1)
 
 
 class _Part(NamedTuple):

@@ -17,8 +17,8 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from tests.cli.test_answers import GOLDENS
 from tests.cli.test_hostile import HOSTILE
+from tests.codegen.running import run_script
 from tests.conftest import Command
-from tests.source.running import run_script
 
 SCRIPTS = [golden for golden in sorted(GOLDENS.glob("code*.txt")) if "json" not in golden.stem]
 

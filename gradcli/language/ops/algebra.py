@@ -11,6 +11,7 @@ CONTRACTIONS = (
         ("a", "b"),
         "the matrix product a @ b",
         qualified=("mm", "mv", "bmm"),
+        operator="matmul",
         torch="matmul",
         numpy="matmul",
         kind=Kind.CONTRACTION,

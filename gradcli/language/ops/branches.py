@@ -15,6 +15,7 @@ def _comparison(name: str, sign: str, doc: str, numpy: str, *sense: int) -> Op:
         ("a", "b"),
         f"whether {doc}; a {sign} b",
         aliases=(numpy,),
+        operator=name,
         torch=name,
         numpy=numpy,
         is_condition=True,
@@ -26,13 +27,14 @@ def _comparison(name: str, sign: str, doc: str, numpy: str, *sense: int) -> Op:
     )
 
 
-def _connective(name: str, alias: str, doc: str, meaning: str, example: str) -> Op:
+def _connective(name: str, alias: str, operator: str, doc: str, meaning: str, example: str) -> Op:
     return Op(
         name,
         ("a", "b"),
         doc,
         meaning,
         aliases=(alias,),
+        operator=operator,
         torch=name,
         numpy=name,
         conditions=("a", "b"),
@@ -62,9 +64,11 @@ ROWS = (
     _comparison("le", "<=", "a is b or less", "less_equal", -1, 0),
     _comparison("eq", "==", "a equals b", "equal", 0),
     _comparison("ne", "!=", "a does not equal b", "not_equal", -1, 1),
-    _connective("logical_and", "And", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"),
     _connective(
-        "logical_or", "Or", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
+        "logical_and", "And", "and_", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"
+    ),
+    _connective(
+        "logical_or", "Or", "or_", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
     ),
     Op(
         "logical_not",
@@ -72,6 +76,7 @@ ROWS = (
         "whether a condition does not hold; ~a",
         "where(a, 0, 1)",
         aliases=("Not",),
+        operator="invert",
         torch="logical_not",
         numpy="logical_not",
         conditions=("a",),

@@ -18,7 +18,7 @@ ROWS = (
         "Abs",
         "absolute",
         "fabs",
-        numpy="absolute",
+        numpy="abs",
         kinks=("x",),
         is_exact=True,
         rises_at_kink=True,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Literal
 
 from gradcli.language.ops.facts import Along, Branches, Monoid
 
@@ -55,8 +56,15 @@ class Op:
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
         qualified: Names that are read after a dot only, as in `x.t()` or `torch.mm(A, B)`; before a parenthesis alone
             they are too likely a variable.
+        operator: Name in Python's module `operator` of the sign that torch has for it, and NumPy but for logic.
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
+        torch_keywords: What torch calls static parameters that have another name there.
+        torch_dim: How torch's reduction takes `dim`: any, left out for all dimensions; `one` at a time, or left out;
+            or it is `needed`.
+        torch_part: The part of torch's result along a dimension that is the value, where it gives several.
         numpy: Name below `numpy` of the function for values; empty where the meaning or another rule serves.
+        math: Name of the function of one number in Python's `math`, where NumPy has none.
+        scipy: Name in `scipy.special` of the function, where NumPy has none and Python's is not as good or none.
         kind: How it moves elements.
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
@@ -116,8 +124,14 @@ class Op:
     in_floats: str = ""
     aliases: tuple[str, ...] = ()
     qualified: tuple[str, ...] = ()
+    operator: str = ""
     torch: str = ""
+    torch_keywords: Mapping[str, str] = field(default_factory=dict)
+    torch_dim: Literal["any", "one", "needed"] = "any"
+    torch_part: str = ""
     numpy: str = ""
+    math: str = ""
+    scipy: str = ""
     kind: Kind = Kind.ELEMENTWISE
     statics: Mapping[str, Default] = field(default_factory=dict)
     defaults: Mapping[str, float] = field(default_factory=dict)

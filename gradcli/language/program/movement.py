@@ -1,7 +1,7 @@
 """Operations that only put elements elsewhere: the shape they give, and the same movement of a NumPy array.
 
-One rule serves values (`moved` of the numbers), the reference (`moved` of the positions 0, 1, 2, ..., which tells where
-each element comes from) and the shapes.  The symbolic reading has the same movements in index notation.
+One rule serves values (`moved` of the numbers), scripts (`moved` of what writes calls down), the reference (`sources`,
+which moves the positions) and the shapes.  The symbolic reading has the same movements in index notation.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy.typing as npt
 from gradcli.errors import ShapeError
 from gradcli.language.program.indexing import Shape, as_key, indexed_axes, show
 from gradcli.language.program.wengert import Atom, Call
-
-_DIAGONALS = frozenset(["diag", "diagonal", "tril", "triu"])
 
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
@@ -168,50 +166,67 @@ def shape_after(call: Call, shape: Shape) -> Shape:
             return shape
 
 
-def moved(call: Call, array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
-    """The movement of an array, with `fill` in elements that come from nowhere."""
-    shape, statics = array.shape, call.statics
+def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
+    """The position of the operand's element that each element of a movement is; -1 for one that comes from nowhere.
+
+    Args:
+        call: The movement.
+        shape: Of its operand.
+
+    >>> import sympy
+    >>> sources(Call("tril", (sympy.Symbol("x"),), (0,)), (2, 2)).tolist()
+    [[0, -1], [2, 3]]
+    """
+    positions = 1 + np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
+    return np.asarray(moved(call, positions, shape, 0)) - 1
+
+
+def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> Any:
+    """The movement of an array.
+
+    Args:
+        call: The movement.
+        x: The array.
+        shape: Its shape.
+        fill: The value of the elements that a `pad` adds; other movements add zeros.
+        library: NumPy, or what writes its calls down.
+    """
+    statics = call.statics
     after = shape_after(call, shape)
-    k = _within(statics[0], (*shape, *after)) if call.op.name in _DIAGONALS else 0
     match call.op.name:
         case "index":
-            return np.asarray(array[as_key(statics[0])])
+            return x[as_key(statics[0])]
         case "transpose" | "permute":
-            return array.transpose(permutation(shape, call))
+            order = permutation(shape, call)
+            return x.T if order == (1, 0) else library.transpose(x, _one_or_all(order))
         case _ if call.op.keeps_order:
-            return array.reshape(after)
+            return library.reshape(x, _one_or_all(after))
         case "expand":
-            return np.broadcast_to(array, after)
+            return library.broadcast_to(x, _one_or_all(after))
         case "flip":
-            return np.flip(array, axes_of(shape, statics[0]))
+            return library.flip(x, axis=_one_or_all(axes_of(shape, statics[0])))
         case "roll" if statics[1] is None:
-            return np.roll(array, statics[0])
+            return library.roll(x, _one_or_all(statics[0]))
         case "roll":
-            for axis, shift in rolls(shape, call):
-                array = np.roll(array, shift % max(1, shape[axis]), axis)
-            return array
+            axes, shifts = zip(*rolls(shape, call), strict=True)
+            return library.roll(x, _one_or_all(shifts), axis=_one_or_all(axes))
         case "pad":
-            return _padded(array, padding(shape, call), fill)
-        case "diag" if len(shape) == 1:
-            result = np.full(after, fill, dtype=array.dtype)
-            result[np.eye(after[0], k=k, dtype=bool)] = array
-            return result
-        case "diag":
-            return np.diagonal(array, k)
+            return _padded(x, shape, padding(shape, call), fill, library)
         case "diagonal":
-            return np.diagonal(array, k, *(_whole(n) for n in statics[1:]))
-        case "tril":
-            return np.where(np.tri(shape[-2], shape[-1], k=k, dtype=bool), array, fill).astype(array.dtype)
-        case "triu":
-            below = np.tri(shape[-2], shape[-1], k=k - 1, dtype=bool)
-            return np.where(below, fill, array).astype(array.dtype)
-        case name:
-            raise NotImplementedError(f"no movement for {name}")
+            first, second = (axis_of(shape, axis) for axis in statics[1:])
+            return library.diagonal(x, _within(statics[0], shape), first, second)
+    offset = _within(statics[0], shape)  # of diag, tril and triu
+    return getattr(library, call.op.name)(x, *([offset] if offset else []))
+
+
+def _one_or_all(sizes: Any) -> Any:
+    """One size or dimension alone, several as a tuple."""
+    return sizes[0] if isinstance(sizes, tuple) and len(sizes) == 1 else sizes
 
 
 def _within(offset: Hashable, shape: Shape) -> int:
-    """An offset of a diagonal, no further out than any element of a matrix is: NumPy takes 32 bits."""
-    most = 2 * max((1 << 16), *shape)
+    """An offset of a diagonal, no further out than any element is: NumPy takes 32 bits."""
+    most = sum(shape) + 1
     return max(-most, min(most, _whole(offset)))
 
 
@@ -221,13 +236,18 @@ def _whole(number: Hashable) -> int:
     return number
 
 
-def _padded(array: npt.NDArray[Any], pairs: list[tuple[int, int]], fill: float) -> npt.NDArray[Any]:
-    kept = tuple(slice(max(0, -a), size - max(0, -b)) for size, (a, b) in zip(array.shape, pairs, strict=True))
-    if any(size + min(a, 0) + min(b, 0) < 0 for size, (a, b) in zip(array.shape, pairs, strict=True)):
-        return np.full([size + a + b for size, (a, b) in zip(array.shape, pairs, strict=True)], fill, array.dtype)
+def _padded(x: Any, shape: Shape, pairs: list[tuple[int, int]], fill: float, library: Any) -> Any:
+    """Elements before and after each dimension; what a negative number takes away is cut off first."""
+    if any(size + min(a, 0) + min(b, 0) < 0 for size, (a, b) in zip(shape, pairs, strict=True)):
+        return library.full(
+            [size + a + b for size, (a, b) in zip(shape, pairs, strict=True)], fill
+        )  # nothing is left of x
     if not pairs:  # a plain number, of which NumPy takes no pairs
-        return array
-    return np.pad(array[kept], [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
+        return x
+    if any(min(pair) < 0 for pair in pairs):
+        x = x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
+    widths = [(max(0, a), max(0, b)) for a, b in pairs]
+    return library.pad(x, widths, **({"constant_values": fill} if fill else {}))
 
 
 def _reshaped(old: Shape, new: Hashable) -> Shape:

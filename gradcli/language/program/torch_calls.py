@@ -1,39 +1,34 @@
-"""How torch is asked for the operations of the table: which it has, and what it calls their constant arguments.
+"""How torch is asked for the operations of the table, as code over whatever is handed in as `torch`.
 
-Facts alone, which `autodiff` acts on and `source` writes down; imports no torch.
+Given the library it computes; given what writes its calls down it writes a script, which so calls what computed the
+answer and nothing else.  An operand is a tensor, a number of Python (a constant, or a size of a tensor), or a nested
+list of constants.  Knows no derivative, and imports no torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import sympy
 
-from gradcli.language.ops import Along
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.movement import axes_of
-from gradcli.language.program.shapes import axis_of_scan
+from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.language.program.indexing import Shape, as_key
+from gradcli.language.program.movement import axes_of, permutation
+from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, number
-
-OPERATORS = frozenset("neg add sub mul div pow matmul gt ge lt le eq ne".split())
-"""Operations that Python spells with an operator; they take plain numbers beside a tensor."""
-
-BY_DIMENSIONS = frozenset(["sum", "mean", "amax", "amin", "logsumexp", "var", "std", "norm"])
-"""Reductions whose dim is a tuple; torch has no None for it in all of them."""
-
-EXTREMES = frozenset(["max", "min", "prod"])
-"""Reductions over one dimension at a time."""
-
-_KEYWORDS: Mapping[str, Mapping[str, str]] = {
-    "norm": {"p": "ord"},
-    "expand": {"shape": "size"},
-    "reshape": {"shape": "shape"},
-}
-"""Static parameters that torch calls something else."""
 
 _EXACT_INTEGERS = 2**53
 """Integers beyond this are passed as floats: torch takes no more than 64 bits."""
+
+_ALL = (None, False)
+"""The arguments `dim` and `keepdim` of a reduction over all elements."""
+
+_LARGEST = 3.4e38
+"""Larger numbers are infinite in float32, which torch refuses beside a tensor of it."""
 
 
 def is_in_torch(call: Call) -> bool:
@@ -44,36 +39,175 @@ def is_in_torch(call: Call) -> bool:
     return op.is_primitive or (bool(op.torch) and has_numbers)
 
 
-def keywords_over(call: Call, shape: Shape) -> dict[str, Any]:
-    """The constant arguments of a reduction, a scan or a loss as torch's keywords.
-
-    Args:
-        call: The operation.
-        shape: Of its first operand.
-    """
-    op = call.op
-    named = {_KEYWORDS.get(op.name, {}).get(k, k): v for k, v in zip(op.statics, call.statics, strict=True)}
-    if op.name in BY_DIMENSIONS:
-        named["dim"] = axes_of(shape, named["dim"])
-    elif op.along is Along.ONE and len(op.operands) == 1:  # of two, it is one of what they broadcast to
-        axis = axis_of_scan(call, shape)
-        named["dim"] = 0 if axis is None else axis
-    return named
-
-
-def axes_one_by_one(call: Call, shape: Shape) -> tuple[int, ...] | None:
-    """The dimensions that `max`, `min` or `prod` is taken along, one after the other; None for all elements at once.
-
-    Args:
-        call: The operation.
-        shape: Of its operand.
-    """
-    dim, keepdim = call.statics
-    return None if dim is None and not keepdim else tuple(sorted(axes_of(shape, dim), reverse=True))
-
-
 def plain(constant: Atom) -> int | float:
     """A Python number, an integer where it is exactly one, as the user would pass to torch."""
     if isinstance(constant, sympy.Integer) and abs(int(constant)) <= _EXACT_INTEGERS:
         return int(constant)
     return number(constant)
+
+
+def is_tensor(operand: Any) -> bool:
+    """Whether an operand is neither a number of Python nor a list of them."""
+    return not isinstance(operand, (int, float, list))
+
+
+def operand_shape(operand: Any) -> Shape:
+    """The shape of a tensor, a number or a nested list.
+
+    >>> operand_shape([[1, 2, 3], [4, 5, 6]])
+    (2, 3)
+    """
+    if isinstance(operand, list):
+        return (len(operand), *(operand_shape(operand[0]) if operand else ()))
+    return tuple(operand.shape) if is_tensor(operand) else ()
+
+
+@dataclass(frozen=True)
+class TorchCalls:
+    """The calls of one dtype.
+
+    Attributes:
+        torch: The library, or what writes its calls down.
+        dtype: Of every tensor, as the library has it.
+    """
+
+    torch: Any
+    dtype: Any
+
+    def tensor(self, operand: Any) -> Any:
+        """An operand as a tensor."""
+        return operand if is_tensor(operand) else self.torch.tensor(operand, dtype=self.dtype)
+
+    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
+        """One operation, but for constant tensors and derivatives: its value, which may be a number or a list."""
+        op = call.op
+        if op.operator:
+            bare = [a for a in operands if not is_tensor(a)]
+            if bare and (len(bare) == len(operands) or any(isinstance(a, list) for a in bare)):
+                operands = [self.tensor(a) for a in operands]
+            return getattr(operator, op.operator)(*operands)
+        match op.kind:
+            case Kind.COUNT:
+                return _count(call, operands[0])
+            case Kind.LIST:
+                return self._list(call, operands)
+            case Kind.MOVEMENT:
+                return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
+            case Kind.REDUCTION | Kind.DEFINED if op.torch_dim == "one":
+                return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
+            case Kind.REDUCTION if call.statics != _ALL and not axes_of(operand_shape(operands[0]), call.statics[0]):
+                return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
+        tensors = [self.tensor(a) for a in operands]
+        match op.name:
+            case "where":
+                return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
+            case "clamp" if any(map(is_tensor, operands[1:])):
+                # of one shape, as torch's backward does not sum over the sizes that it stretched
+                return self.torch.clamp(*self.torch.broadcast_tensors(*tensors))
+            case "clamp":
+                return self.torch.clamp(tensors[0], *operands[1:])
+        return self._called(call, operands, tensors)
+
+    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
+        (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
+        if call.op.adds_dimension and len(shapes) == 1 and dim == 0 and not any(map(is_tensor, operands)):
+            return list(operands)
+        tensors = [self.tensor(a) for a in operands]
+        if call.op.adds_dimension and len(shapes) > 1:
+            tensors = self.torch.broadcast_tensors(*tensors)
+        return _function(self.torch, call.op)(tensors, **({"dim": dim} if dim else {}))
+
+    def _moved(self, call: Call, x: Any, shape: Shape) -> Any:
+        match call.op.name:
+            case "index":
+                return x[as_key(call.statics[0])]
+            case "transpose" if call.statics != (None, None):
+                return x.transpose(*call.statics)
+            case "transpose" | "permute":
+                order = permutation(shape, call)
+                return x.T if order == (1, 0) else x.permute(*_spread(order))
+            case "flip":
+                return x.flip(*_spread(axes_of(shape, call.statics[0])))
+            case "expand" | "reshape" as name:
+                return getattr(x, name)(*_spread(call.statics[0]))
+        return self._called(call, [x], [x])
+
+    def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
+        """A function or a method, with its constants."""
+        op = call.op
+        first, last, named = _constants(call, operands[0]) if op.statics else ([], [], {})
+        if op.numbers:  # which come last
+            tensors = tensors[: -len(op.numbers)]
+            numbers = zip(op.numbers, operands[-len(op.numbers) :], strict=True)
+            named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
+        if _is_method(op):
+            return getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
+        return _function(self.torch, op)(*first, *tensors, *last, **named)
+
+
+def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """The constants before the operands, behind them, and by name: those that are not as by default."""
+    op = call.op
+    given = dict(zip(op.statics, call.statics, strict=True))
+    first = [given.pop(name) for name in op.signature[: op.signature.index(op.operands[0])]]
+    last = [given.pop(name) for name in [*given] if op.statics[name] is REQUIRED]
+    named = {name: value for name, value in given.items() if value != op.statics[name]}
+    if "dim" in given and op.statics["dim"] is None and op.kind is not Kind.MOVEMENT:
+        named |= _along(call, operand_shape(operand))
+    return first, last, {op.torch_keywords.get(name, name): value for name, value in named.items()}
+
+
+def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    """Values to choose from: numbers stay numbers beside a tensor."""
+    if not any(map(is_tensor, operands)):
+        return list(tensors)
+    stay = [isinstance(a, int | float) and abs(float(a)) <= _LARGEST for a in operands]
+    return [a if is_plain else tensor for a, tensor, is_plain in zip(operands, tensors, stay, strict=True)]
+
+
+def _count(call: Call, operand: Any) -> Any:
+    """The number of elements, as a number of Python."""
+    shape, dim = operand_shape(operand), call.statics[0]
+    axes = axes_of(shape, dim)
+    if not is_tensor(operand) or (dim is not None and len(axes) != 1):
+        return count_of(shape, dim)
+    return operand.numel() if dim is None else operand.size(axes[0])
+
+
+def _along(call: Call, shape: Shape) -> dict[str, Any]:
+    """The argument `dim`, which torch lets be left out for all dimensions of some reductions."""
+    given = dict(zip(call.op.statics, call.statics, strict=True))
+    if "keepdim" not in given:
+        return {"dim": axis_of_scan(call, shape) or 0}
+    if (given["dim"], given["keepdim"]) == _ALL and call.op.torch_dim != "needed":
+        return {}
+    axes = axes_of(shape, given["dim"])
+    return {"dim": axes[0] if len(axes) == 1 else axes}
+
+
+def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
+    """Over all elements or one dimension, as torch has it; over several, one after the other."""
+    dim, keepdim = call.statics
+    if call.statics == _ALL:
+        return getattr(x, call.op.torch)()
+    for axis in sorted(axes_of(shape, dim), reverse=True):
+        found = getattr(x, call.op.torch)(dim=axis, **({"keepdim": True} if keepdim else {}))
+        x = getattr(found, call.op.torch_part) if call.op.torch_part else found
+    return x
+
+
+def _is_method(op: Op) -> bool:
+    """Whether it is written x.sum() and not torch.sum(x)."""
+    if op.torch.startswith("Tensor."):
+        return True
+    return "." not in op.torch and (op.kind in (Kind.MOVEMENT, Kind.SCAN) or "keepdim" in op.statics)
+
+
+def _function(torch: Any, op: Op) -> Callable[..., Any]:
+    """The function at a dotted path below `torch`."""
+    return reduce(getattr, op.torch.split("."), torch)  # type: ignore[no-any-return]
+
+
+def _spread(sizes: Any) -> tuple[Any, ...]:
+    """Sizes or dimensions as arguments: none of them is one empty tuple."""
+    return (sizes or ((),)) if isinstance(sizes, tuple) else (sizes,)

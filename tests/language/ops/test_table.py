@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
+from gradcli.language.program import special_functions
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
@@ -33,7 +36,7 @@ def test_every_row_has_a_truth() -> None:
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_rows_are_whole(op: ops.Op) -> None:
-    """A doc line, a torch function that exists, and a meaning in primitives or a rule."""
+    """A doc line, functions of the libraries that exist, and a meaning in primitives or a rule."""
     import torch
 
     assert op.doc
@@ -44,6 +47,10 @@ def test_rows_are_whole(op: ops.Op) -> None:
         assert callable(found)
     for part in op.numpy.split(".") if op.numpy else ():
         assert hasattr(np, part) or hasattr(np.linalg, part)
+    assert hasattr(operator, op.operator) or not op.operator
+    assert hasattr(math, op.math) or not op.math
+    assert hasattr(special_functions, op.scipy) or not op.scipy
+    assert set(op.torch_keywords) <= set(op.statics)
     if op.kind is Kind.ELEMENTWISE:
         assert op.is_primitive == (op.name in MEANINGS)
     assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE

@@ -13,9 +13,9 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.values import Value
+from tests.codegen.running import asked, run_script
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
-from tests.source.running import asked, run_script
 from tests.test_seeds import VJPS
 
 
@@ -99,6 +99,8 @@ EDGES = [
     ("x.sum()/x.shape[0] + x.size(1) + len(x)*x.mean()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("x.numel()", {"x": "1,2"}, None),
     # lists
+    ("cumsum([1, 2], 0)[1]*x + [[3, 4]].T.sum() + [[1, 2], [3, 4]].sum() + sum(7) + [5].numel()", {"x": "1.5"}, None),
+    ("x**len(x) + (x > len(x)) + clamp(x, 0, len(x)) + where(x > 2, len(x), 0)", {"x": "1.1,2.3"}, "ones"),
     ("[x, 1, [1, 2, 3]*y, x*y]", {"x": "1.1,2.3,3.7", "y": "0.3"}, "ones"),
     ("[[x, 1], [2, y]] @ [x, y] + [1, 1/3]", {"x": "1.1", "y": "0.3"}, "0.1,0.3"),
     ("stack([x, y], dim=1) + cat([x, y]).view(2, 3).T", {"x": "1.1,2.3,3.7", "y": "1,2,3"}, "ones"),
