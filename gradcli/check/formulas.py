@@ -35,7 +35,7 @@ from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Undefined
-from gradcli.results import Check, Finding
+from gradcli.results import Check, Entry, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import LARGE, constant_symbol
 
@@ -68,9 +68,6 @@ class Confirmation:
     holds: bool
     note: str = ""
     refuted: str = ""
-
-
-Index = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -360,6 +357,6 @@ def with_refuted(
         by: The variable of the rows, for a block of a Hessian.
     """
     note = f"the formula is wrong: {reason}"
-    finding = Finding(variable, None, None, "disagree", None, None, None, note, of=of, by=by)
+    finding = Entry(variable, None, None, "disagree", None, note=note, of=of, by=by)
     findings = (finding, *check.findings)[:MAX_FINDINGS]
     return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1)

@@ -5,6 +5,7 @@ Knows torch's numbers and how they are compared; the gradient beside them is jud
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,22 +14,19 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import FIRST_BITS, compare
-from gradcli.check.context import Point, Torch
-from gradcli.check.crossings import Asked, Crossings
-from gradcli.check.entry import Entry, Tolerance
+from gradcli.check.compare import FIRST_BITS, Tolerance, compare
+from gradcli.check.context import Point, Torch, unravel
+from gradcli.check.crossings import Crossings, Second
 from gradcli.check.judge import Judgement, judge
 from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part
 from gradcli.check.survey import Survey, Wiring
-from gradcli.check.target import Target
-from gradcli.language.program.indexing import Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.tangent import Tangent, tangent
-from gradcli.results import Array, Verdict
+from gradcli.results import Array, Entry, Index, Verdict
 
 ALL_ROWS = 32
 """Up to this many rows of a Hessian, every one is checked."""
@@ -81,30 +79,23 @@ class Numbers:
     """Torch's numbers for one point, and how they are compared."""
 
     point: Point
-    dtype: str
     tolerance: Tolerance
-
-    @property
-    def shape(self) -> Shape:
-        """Of y, which has one element."""
-        return self.point.shapes.get(self.point.program.output, ())
 
     def torch(self, blocks: Mapping[str, Array]) -> Torch:
         """Blocks of a Jacobian, without y."""
-        return Torch(self.dtype, np.zeros(self.shape), blocks, judges_value=False)
+        return Torch(self.tolerance.dtype, np.zeros(self.point.shape), blocks, judges_value=False)
 
     def crossings(self) -> Crossings:
         """What decides where branches or poles meet."""
-        return Crossings(self.point, self.tolerance, self.dtype)
+        return Crossings(self.point, self.tolerance)
 
     def row(self, slopes: Slopes, u: Mapping[str, Array], row: Mapping[str, Array], wrt: tuple[str, ...]) -> Judgement:
         """What the judge says of one product of the Hessian with a direction."""
         there = slopes.at(self.point, u)
-        shape = there.shapes.get(there.program.output, ())
-        blocks = {name: row[name].reshape(shape + row[name].shape) for name in wrt}
-        return judge(there, replace(self.torch(blocks), value=np.zeros(shape)), wrt, self.tolerance)
+        blocks = {name: row[name].reshape(there.shape + row[name].shape) for name in wrt}
+        return judge(there, replace(self.torch(blocks), value=np.zeros(there.shape)), wrt, self.tolerance)
 
-    def settled(self, found: Judgement, slopes: Sequence[Entry], own: tuple[str, int] | None) -> Iterator[Entry]:
+    def settled(self, found: Judgement, slopes: Sequence[Entry], own: tuple[str, Index] | None) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
 
         The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the
@@ -120,17 +111,17 @@ class Numbers:
         for entry in found.parts[0].decided:
             if entry.verdict == "disagree" and kink is not None:
                 note = f"the gradient has a kink here, and torch picked {repr(kink.torch).removesuffix('.0')} for it"
-                yield replace(entry, verdict="kink", ball=None, error=None, note=note, proven=kink.proven)
+                yield replace(entry, verdict="kink", truth=None, relative_error=None, note=note, proven=kink.proven)
                 continue
-            ball = entry.ball if entry.verdict == "removable" else None
+            ball = entry.truth if entry.verdict == "removable" else None
             if own == (entry.variable, entry.column):
                 ball = ball or _of_no_jump(entry)
             if not is_smooth or ball is None:
                 yield entry
                 continue
-            target = Target(entry.variable, entry.column, entry.row, -1, entry.torch)
+            blank = Entry(entry.variable, entry.row, entry.column, "unchecked", entry.torch)
             with precision(FIRST_BITS):
-                again = compare(target, ball, self.tolerance, self.dtype, is_last=True)
+                again = compare(blank, ball, self.tolerance, is_last=True)
             if again is None or (again.verdict == "disagree" and not entry.proven):
                 yield entry  # a limit that is inferred refutes nothing
                 continue
@@ -184,8 +175,9 @@ class Rows:
                 except (NoTangentError, OverTimeError) as error:
                     notes[str(error)] = None
                     break
-                decided = self.numbers.settled(found, self._gradient_at(name, i), (name, i))
-                own = [replace(e, row=i, by=name, of="hessian") for e in decided]
+                index = unravel(i, self.gradient[name].shape)
+                decided = self.numbers.settled(found, self._gradient_at(name, index), (name, index))
+                own = [replace(e, row=index, by=name, of="hessian") for e in decided]
                 on_sides = [self.crossings.settled(self._asked(e)) or e for e in own]
                 is_judged = found.parts[0].chosen != "none"
                 notes |= dict.fromkeys(found.parts[0].notes)
@@ -202,14 +194,17 @@ class Rows:
 
     def _unchecked(self, name: str, i: int) -> Iterator[Entry]:
         """The entries of a row."""
-        for b, block in self.hessian[name].items():
-            row = block.reshape(self.gradient[name].size, -1)[i].tolist()
+        index, shape = unravel(i, self.gradient[name].shape), self.gradient[name].shape
+        for other, block in self.hessian[name].items():
+            row = block.reshape(math.prod(shape), -1)[i].tolist()
+            columns = block.shape[len(shape) :]
             yield from (
-                Entry(b, j, i, number, "unchecked", None, None, of="hessian", by=name) for j, number in enumerate(row)
+                Entry(other, index, unravel(j, columns), "unchecked", number, of="hessian", by=name)
+                for j, number in enumerate(row)
             )
 
-    def _asked(self, entry: Entry) -> Asked:
-        return Asked.of_hessian(entry, float(self.gradient[entry.by or ""].ravel()[entry.row]))
+    def _asked(self, entry: Entry) -> Second:
+        return self.crossings.of_hessian(entry, float(self.gradient[entry.by or ""][entry.row or ()]))
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
         """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
@@ -246,9 +241,9 @@ class Rows:
         }
         return self.numbers.row(self.slopes[name], {name: unit}, row, self.wrt)
 
-    def _gradient_at(self, name: str, i: int) -> list[Entry]:
+    def _gradient_at(self, name: str, index: Index) -> list[Entry]:
         """What was decided of this element of the gradient."""
-        return [e for e in self.of_gradient if e.variable == name and e.column == i]
+        return [e for e in self.of_gradient if e.variable == name and e.column == index]
 
 
 def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:

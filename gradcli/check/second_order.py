@@ -22,10 +22,9 @@ import sympy
 from flint import arb
 
 from gradcli.check.along import STEP, along
-from gradcli.check.compare import FIRST_BITS
+from gradcli.check.compare import FIRST_BITS, TOLERANCE, Tolerance
 from gradcli.check.context import Point, Torch, unravel
-from gradcli.check.crossings import MOST_FIRST, Asked, way
-from gradcli.check.entry import TOLERANCE, Entry, Tolerance
+from gradcli.check.crossings import MOST_FIRST, way
 from gradcli.check.judge import Judgement, judge
 from gradcli.check.rows import EXISTING, Numbers, Rows, Slopes
 from gradcli.check.summary import Part, summarize
@@ -34,12 +33,10 @@ from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.rules import Undefined
-from gradcli.results import Array, Check, Of
+from gradcli.results import Array, Check, Entry, Index, Of
 
 KNOWN = 3
 """Elements of each variable that give the rows and columns that formulas are compared at."""
-
-Index = tuple[int, ...]
 
 Truths = Mapping[tuple[str, str], Mapping[tuple[Index, Index], Ball]]
 """By variable of the row and of the column, empty where there is none, and by their indices."""
@@ -83,7 +80,7 @@ def judge_jvp(
     """
     found = judge(along(point, u), Torch(dtype, value, {STEP: jvp}), (STEP,), tolerance)
     part = _part(found, "jvp", [_along(e) for e in found.parts[0].decided])
-    return _curvature(point, part)
+    return _curvature(part)
 
 
 def judge_hvp(
@@ -107,34 +104,34 @@ def judge_hvp(
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
     with time_limit():  # one for the slope and the product
-        return _judged_hvp(Numbers(point, dtype, tolerance or TOLERANCE[dtype]), slope, hvp, u, wrt)
+        return _judged_hvp(Numbers(point, tolerance or TOLERANCE[dtype]), slope, hvp, u, wrt)
 
 
 def _judged_hvp(
     numbers: Numbers, slope: float, hvp: Mapping[str, Array], u: Mapping[str, Array], wrt: tuple[str, ...]
 ) -> Curvature:
     point = numbers.point
-    beside = judge(along(point, u), numbers.torch({STEP: np.full(numbers.shape, slope)}), (STEP,), numbers.tolerance)
+    beside = judge(along(point, u), numbers.torch({STEP: np.full(point.shape, slope)}), (STEP,), numbers.tolerance)
     slopes = [_along(e) for e in beside.parts[0].decided]
     crossings, direction = numbers.crossings(), way(u)
     unchecked = [
-        Entry(name, j, -1, number, "unchecked", None, None, of="hvp")
+        Entry(name, None, unravel(j, hvp[name].shape), "unchecked", number, of="hvp")
         for name in wrt
         for j, number in enumerate(hvp[name].ravel()[: MOST_FIRST + 1].tolist())
     ]
-    on_sides = crossings.all_settled(Asked.of_product(e, direction) for e in unchecked)
+    on_sides = crossings.all_settled(crossings.of_product(e, direction) for e in unchecked)
     if on_sides is not None:
-        return _curvature(point, Part(len(on_sides), [*on_sides, *slopes], "all", (), "hvp"))
+        return _curvature(Part(len(on_sides), [*on_sides, *slopes], "all", (), "hvp"))
     try:
         found = numbers.row(Slopes.of(point, u), u, hvp, wrt)
     except NoTangentError as error:
         part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp", is_whole=False)
-        return _curvature(point, part)
-    moving = [(name, int(j)) for name in u for j in np.flatnonzero(u[name])]
+        return _curvature(part)
+    moving = [(name, unravel(int(j), u[name].shape)) for name in u for j in np.flatnonzero(u[name])]
     settled = numbers.settled(found, slopes, moving[0] if len(moving) == 1 else None)
-    own = [replace(e, row=-1, of="hvp") for e in settled]
-    on_sides = [crossings.settled(Asked.of_product(e, direction)) or e for e in own]
-    return _curvature(point, _part(found, "hvp", [*on_sides, *slopes]))
+    own = [replace(e, row=None, of="hvp") for e in settled]
+    on_sides = [crossings.settled(crossings.of_product(e, direction)) or e for e in own]
+    return _curvature(_part(found, "hvp", [*on_sides, *slopes]))
 
 
 def judge_hessian(
@@ -155,17 +152,17 @@ def judge_hessian(
         wrt: The variables, in order.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    numbers = Numbers(point, dtype, tolerance or TOLERANCE[dtype])
-    blocks = {name: gradient[name].reshape(numbers.shape + gradient[name].shape) for name in wrt}
+    numbers = Numbers(point, tolerance or TOLERANCE[dtype])
+    blocks = {name: gradient[name].reshape(point.shape + gradient[name].shape) for name in wrt}
     with time_limit():  # one for all the rows
         beside = judge(point, numbers.torch(blocks), wrt, numbers.tolerance).parts[0]
-        rows = Rows(numbers, gradient, hessian, wrt, [replace(e, row=-1, of="gradient") for e in beside.decided])
-        return _curvature(point, rows.judged(beside))
+        rows = Rows(numbers, gradient, hessian, wrt, [replace(e, row=None, of="gradient") for e in beside.decided])
+        return _curvature(rows.judged(beside))
 
 
 def _along(entry: Entry) -> Entry:
     """An entry of the derivative by t as one of Ju."""
-    return replace(entry, variable=None, column=-1, of="jvp") if entry.variable == STEP else entry
+    return replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
 
 
 def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
@@ -173,14 +170,13 @@ def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
     return Part(main.entries, decided, main.chosen, main.notes, of, main.is_whole)
 
 
-def _curvature(point: Point, part: Part) -> Curvature:
-    check, entries = summarize(point, [part])
+def _curvature(part: Part) -> Curvature:
+    check, entries = summarize([part])
     known: dict[tuple[str, str], dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
-        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_met
-        if is_known and e.ball is not None and exists(e.ball):
-            at = e.finding(point)
-            known.setdefault((e.by or "", e.variable or ""), {})[at.row or (), at.column or ()] = e.ball
+        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_crossing
+        if is_known and e.truth is not None and exists(e.truth):
+            known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
     return Curvature(check, known, FIRST_BITS)
 
 

@@ -17,7 +17,7 @@ from flint import arb
 
 from gradcli.diagnose import faults
 from gradcli.diagnose.context import DiagnosisContext
-from gradcli.diagnose.error_trace import EntryIndex, Error, ErrorTrace, Place
+from gradcli.diagnose.error_trace import Error, ErrorTrace, Place
 from gradcli.diagnose.faults import Fault, Kind
 from gradcli.errors import InputError, Span
 from gradcli.language.program.wengert import Line
@@ -25,7 +25,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import OverBudgetError
 from gradcli.reference.footprint import TooManyError
 from gradcli.reference.rules import Undefined
-from gradcli.results import Array
+from gradcli.results import Array, Entry
 
 __all__ = ["Diagnosis", "DiagnosisContext", "lost", "poisoned"]
 
@@ -68,7 +68,7 @@ class Diagnosis:
     choice: Line | None = None
 
 
-def lost(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
+def lost(scene: DiagnosisContext, site: Entry, v: Array | None = None) -> Diagnosis:
     """Where a number that is finite, or beyond the range, lost its digits.
 
     Args:
@@ -77,17 +77,16 @@ def lost(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> D
         v: The gradient vector, for an entry of vᵀJ.
 
     >>> import numpy as np
-    >>> from gradcli.check.entry import Entry
     >>> from gradcli.language.grammar import parse
     >>> program = parse("(1-cos(x))/x**2")
     >>> scene = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
-    >>> lost(scene, Entry(None, -1, 0, 0.0, "inaccurate", None, None)).shown
+    >>> lost(scene, Entry(None, (), None, "inaccurate", 0.0)).shown
     '1-cos(x)'
     """
     return _diagnosed(scene, site, v, mode="lost")
 
 
-def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
+def poisoned(scene: DiagnosisContext, site: Entry, v: Array | None = None) -> Diagnosis:
     """What makes a number of torch infinite or NaN where the true one is finite.
 
     Args:
@@ -98,9 +97,7 @@ def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) 
     return _diagnosed(scene, site, v, mode="poisoned")
 
 
-def _diagnosed(
-    scene: DiagnosisContext, site: EntryIndex, v: Array | None, mode: Literal["lost", "poisoned"]
-) -> Diagnosis:
+def _diagnosed(scene: DiagnosisContext, site: Entry, v: Array | None, mode: Literal["lost", "poisoned"]) -> Diagnosis:
     if not scene.program.output.is_Symbol:
         return Diagnosis("unknown")  # y is a number
     try:

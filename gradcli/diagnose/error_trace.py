@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.entry import TOLERANCE
+from gradcli.check.compare import TOLERANCE
+from gradcli.check.context import flat
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.backward import Backward, Elements, Flow, Sweep
@@ -23,7 +24,7 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.duals import OverBudgetError
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import Array
+from gradcli.results import Array, Entry
 
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
@@ -42,22 +43,6 @@ NEGLIGIBLE = -2_200
 
 Place = tuple[Atom, int]
 """A variable or a line, and the flat position of one of its elements."""
-
-
-class EntryIndex(Protocol):
-    """One number of an answer, as an entry or a target names it."""
-
-    @property
-    def variable(self) -> str | None:
-        """The x of a derivative; None for an element of y."""
-
-    @property
-    def column(self) -> int:
-        """Flat position in x."""
-
-    @property
-    def row(self) -> int:
-        """Flat position in y; -1 for an entry of vᵀJ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +72,7 @@ class Error:
 class ErrorTrace:
     """One number of torch, everything that it is made of, and the truth of all that."""
 
-    def __init__(self, scene: DiagnosisContext, site: EntryIndex, v: Array | None, *, everywhere: bool = False) -> None:
+    def __init__(self, scene: DiagnosisContext, site: Entry, v: Array | None, *, everywhere: bool = False) -> None:
         """Run the function in torch and on balls.
 
         Args:
@@ -107,8 +92,8 @@ class ErrorTrace:
         self.scene, self.site = scene, site
         self.tolerance = TOLERANCE[scene.dtype].rtol
         weights = np.zeros(scene.shapes.get(scene.program.output, ()))
-        if site.row >= 0:
-            weights.flat[site.row] = 1
+        if site.row is not None:
+            weights[site.row] = 1
         elif v is not None:
             weights = v.astype(np.float64).reshape(weights.shape)
         self.trace: Trace = trace(scene.program, scene.inputs, scene.wrt, scene.dtype, weights)
@@ -120,11 +105,14 @@ class ErrorTrace:
                 self._seeds = dict.fromkeys(range(weights.size), 1.0) | self._seeds
         except OverBudgetError:
             self.needed = self._made_of(rows)
-        start = None if site.variable is None else (sympy.Symbol(site.variable, real=True), site.column)
+        start: Place | None = None
+        if site.variable is not None:
+            symbol = sympy.Symbol(site.variable, real=True)
+            start = symbol, flat(site.column or (), scene.shapes[symbol])
         self.cone: Mapping[Atom, Flat] = self.needed
         if start is not None and not everywhere:
             self.cone = scene.reference.moved_by(start, self.needed)
-        self.start: Place = (scene.program.output, site.row) if start is None else start
+        self.start: Place = start or (scene.program.output, flat(site.row or (), weights.shape))
         self._contributions: dict[Atom, dict[Atom, Array]] = {}
         for bits in PRECISIONS:
             self.bits = bits

@@ -19,11 +19,11 @@ from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
-from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Sampling, Verdict
+from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
 
 if TYPE_CHECKING:
+    from gradcli.check.compare import Tolerance
     from gradcli.check.confirmed import Derived
-    from gradcli.check.entry import Entry, Tolerance
     from gradcli.check.judge import Judgement
     from gradcli.check.opinions import Differences
 
@@ -91,13 +91,13 @@ class Demands:
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
-        from gradcli.check.entry import TOLERANCE, Tolerance
+        from gradcli.check.compare import TOLERANCE, Tolerance
 
         usual = TOLERANCE[dtype]
         if self.rtol is None and self.atol is None:
             return usual
         rtol, atol = (usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
-        return Tolerance(rtol, atol, is_strict=True)
+        return Tolerance(rtol, atol, is_strict=True, dtype=dtype)
 
 
 @dataclass(frozen=True)
@@ -351,13 +351,19 @@ def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict
 
 def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there are not of all."""
-    from gradcli.autodiff.differences import affordable, columns_of, differences
+    from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
+    from gradcli.check.context import flat
 
-    wanted = [(entry.variable, entry.column, entry.row) for entry in entries if entry.variable is not None]
-    columns = len({(name, position) for name, position, _ in wanted})
+    places = {}
+    for entry in entries:
+        if entry.variable is not None and entry.column is not None:
+            row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
+            places[entry] = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
+    columns = len({(name, column) for name, column, _ in places.values()})
     most = affordable(question.program, question.shapes)
     note = f"finite differences were taken for {most} of the {columns:,} columns" if columns > most else ""
-    return differences(question.program, question.arrays, columns_of(wanted, most), v), note
+    found = differences(question.program, question.arrays, columns_of(places.values(), most), v)
+    return {e: found[place] for e, place in places.items() if place in found}, note
 
 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:

@@ -124,7 +124,7 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
     What is not finite must be the same.
     """
-    from gradcli.check.entry import TOLERANCE
+    from gradcli.check.compare import TOLERANCE
 
     rtol = TOLERANCE[dtype].rtol
     return all(

@@ -320,7 +320,7 @@ def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     judgement = rest.weighed(None, v, {rest.wrt[0]: grad})
     entries = [entry for entry in judgement.entries if entry.variable is not None]
     parts = [replace(part, decided=entries) for part in judgement.parts[:1]]
-    check, _ = summarize(rest.point, parts)
+    check, _ = summarize(parts)
     named = tuple(replace(finding, variable=label) for finding in check.findings)
     note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
     return replace(check, findings=named, notes=(note, *check.notes))

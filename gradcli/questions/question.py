@@ -27,9 +27,9 @@ from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.check.compare import Tolerance
     from gradcli.check.confirmed import Derived
     from gradcli.check.context import Point
-    from gradcli.check.entry import Tolerance
     from gradcli.check.judge import Judgement
     from gradcli.diagnose.diagnosis import Diagnosis
 
@@ -288,7 +288,7 @@ class Question:
         from gradcli.diagnose.diagnosis import DiagnosisContext
 
         scene = DiagnosisContext.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
-        return diagnosed(self.point, judgement, scene, v)
+        return diagnosed(judgement, scene, v)
 
     def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
         """The verdict of another text of the same function at the same point; None if it cannot be run."""

@@ -190,7 +190,7 @@ def _enclosure(opinion: Opinion) -> str:
 def _difference(opinion: Opinion) -> str:
     """The quotient to the digit where its error begins, and the error.
 
-    >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
+    >>> made = Opinion("x", (), (), "agree", 0.0, difference=3.14159, difference_error=2e-3)
     >>> _difference(made)
     '3.142 ± 0.002'
     """

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gradcli.results.verdicts import Allowed, Array, Check, Claim, Opinion, Sampling
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
 
 if TYPE_CHECKING:
     from gradcli.results.explain import Loss
@@ -193,7 +193,7 @@ class Checking(Differentiation):
         vjp: The vector-Jacobian product, then.
     """
 
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[Entry, ...]
     opinions_count: int
     allowed: tuple[Allowed, ...]
     passed: bool

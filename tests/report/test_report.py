@@ -170,9 +170,10 @@ def test_opinions_are_in_ascii_where_the_screen_is() -> None:
 
 def _checking(**changes: Any) -> Checking:
     """An answer whose parts are made up, so that each is there."""
-    kink = Opinion("x", (0,), (1,), 0.0, None, None, None, None, None, None, None, "kink", True, "why", (-1.0, 1.0))
-    wide = Opinion("x", None, (0,), 1.5, 2.0, 1.25, 0.5, 1.0, 1e-9, 0.25, 3e15, "inaccurate", False, "lost")
-    own = Opinion(None, (0,), None, 1.0, None, 1.0, 0.0, None, None, 0.0, 0.0, "agree", True)
+    kink = Opinion("x", (0,), (1,), "kink", 0.0, note="why", one_sided=(-1.0, 1.0), proven=True)
+    wide = Opinion("x", None, (0,), "inaccurate", 1.5, 1.25, 0.25, "lost")
+    wide = replace(wide, formula=2.0, radius=0.5, difference=1.0, difference_error=1e-9, ulps=3e15)
+    own = Opinion(None, (0,), None, "agree", 1.0, 1.0, 0.0, proven=True, radius=0.0, ulps=0.0)
     finding = Finding("x", (0,), (1,), "kink", 0.0, None, None, "why", (-1.0, 1.0), True)
     check = Check(
         "kink", 2, 2, 0.25, (finding,), 1, proven=True, rewrite=Rewrite("2*sin(x/2)**2", "keeps the digits", "agree")
