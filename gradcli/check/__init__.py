@@ -5,9 +5,10 @@ judge                            a verdict for every entry: raises the precision
 case, compare, rounding          where the truth of an entry is, whether torch's is that, and what rounding explains
 sides, singular                  what there is where a value or a derivative is missing: on its sides, and around
 summary                          one check of all that was decided
-formulas, confirmed, opinions    formulas that the reference confirms, and all readings side by side
-along, rows, second_order        Ju, Hu and the Hessian, judged as derivatives of one more Program
-second_order_formulas            and their formulas
+second_order, tangents           Ju, Hu and the Hessian, judged as derivatives of one more Program
 crossings                        second derivatives where branches or poles meet
+evidence, confirming, formulas   what was enclosed, and the formulas that it confirms
+pipeline                         all of it in order: numbers, formulas, one check
+opinions                         every entry with what each reading says of it
 many_points, stream              which of many points are judged, and one check of them all
 """

@@ -58,6 +58,12 @@ class Case:
         """What a row of y counts in an entry."""
         return 1.0 if entry.row is not None else float(self._weights[row])
 
+    def seeds(self, entry: Entry) -> dict[int, float]:
+        """The rows of y that a backward pass for an entry goes back from, and their weights."""
+        if entry.row is not None or self.v is None:
+            return {self.row(entry): 1.0}
+        return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
+
     def truth(self, entry: Entry, seen: ReferenceValues, *, as_added: bool = False) -> Outcome:
         """The ball that contains the true number; what no direction reaches is an exact zero.
 

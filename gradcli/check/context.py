@@ -102,6 +102,39 @@ class Torch:
     judges_value: bool = True
 
 
+@dataclass(frozen=True)
+class JacobianVectorProduct:
+    """Torch's y and Ju, of y's shape, along the direction u of each variable that moves."""
+
+    dtype: str
+    value: Array
+    jvp: Array
+    u: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class HessianVectorProduct:
+    """Torch's Hu by variable, of x's shape, and u·∇f, for a y of one element."""
+
+    dtype: str
+    slope: float
+    hvp: Mapping[str, Array]
+    u: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class SecondDerivatives:
+    """Torch's gradient, and its Hessian by the variables of row and column, for a y of one element."""
+
+    dtype: str
+    gradient: Mapping[str, Array]
+    hessian: Mapping[str, Mapping[str, Array]]
+
+
+Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivatives
+"""What is judged together."""
+
+
 def unravel(position: int, shape: Shape) -> Index:
     """The index of a flat row-major position.
 

@@ -76,14 +76,15 @@ class Crossings:
 
     def of_product(self, entry: Entry, u: Way) -> Second:
         """An entry of Hu: the derivative of the gradient along u."""
-        return Second(entry, self._direction(entry.variable, entry.column), u)
+        return Second(entry, self.direction(entry.variable, entry.column), u)
 
     def of_hessian(self, entry: Entry, picked: float) -> Second:
         """An entry of H: the derivative of its row's slope by its column."""
-        along = {self._direction(entry.variable, entry.column): 1.0}
-        return Second(entry, self._direction(entry.by, entry.row), along, picked)
+        along = {self.direction(entry.variable, entry.column): 1.0}
+        return Second(entry, self.direction(entry.by, entry.row), along, picked)
 
-    def _direction(self, variable: str | None, index: Index | None) -> Direction:
+    def direction(self, variable: str | None, index: Index | None) -> Direction:
+        """An element of an input."""
         symbol = sympy.Symbol(variable, real=True)
         return symbol, flat(index or (), self.point.shapes[symbol])
 

@@ -16,31 +16,18 @@ from flint import arb
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import FIRST_BITS, LAST_BITS, TOLERANCE, Tolerance, compare
 from gradcli.check.context import Point, Torch, unravel
+from gradcli.check.evidence import Enclosed, Evidence
 from gradcli.check.rounding import explained
-from gradcli.check.sample import Rows, Selection, selections
+from gradcli.check.sample import Selection, selections
 from gradcli.check.sides import Singular
 from gradcli.check.singular import at_jumps, classify_singularities
 from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import BUDGET, Columns, Direction, Found, OverBudgetError, Reference
+from gradcli.reference.duals import BUDGET, Direction, Found, OverBudgetError, Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import Check, Entry
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the reference found at the point, for the formulas: columns by number of the direction, at some bits.
-
-    `work` is how many ball operations that took.
-    """
-
-    directions: Sequence[Direction]
-    columns: Columns
-    rows: Rows | None
-    bits: int
-    work: int = 0
 
 
 @dataclass(frozen=True)
@@ -117,7 +104,7 @@ class _Judge:
                 too_much = asked
                 continue
             found = plan.run(FIRST_BITS)
-            evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
+            evidence = Enclosed(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
             decided = self._decide(evidence, found, self._entries(survey, selection, found))
             notes = [selection.note] if selection.note else []
             if torch.judges_value and not plan.judges_value:
@@ -173,7 +160,7 @@ class _Judge:
             entries.append(Entry(name, index, unravel(j, shape), "unchecked", number, truth=arb(0)))
         return entries
 
-    def _decide(self, evidence: Evidence, found: Found, entries: Sequence[Entry]) -> list[Entry]:
+    def _decide(self, evidence: Enclosed, found: Found, entries: Sequence[Entry]) -> list[Entry]:
         """Raise the precision for the entries that need it, then ask why what is wrong is wrong."""
         bits, directions, case = evidence.bits, list(evidence.directions), self.case
         decided: list[Entry] = []

@@ -14,9 +14,9 @@ import numpy as np
 from flint import arb
 
 from gradcli.check.compare import number_of
+from gradcli.check.confirming import lookups, shared_work, work_of
 from gradcli.check.context import Point, flat, unravel
-from gradcli.check.formulas import lookups, shared_work, work_of
-from gradcli.check.judge import Evidence
+from gradcli.check.evidence import Enclosed, Evidence
 from gradcli.check.summary import published
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
@@ -158,7 +158,7 @@ class _Formulas:
 
 def _reached(evidence: Evidence | None) -> dict[tuple[str, int], list[int]] | None:
     """The rows of y that an element of x has a derivative in; in the others it is 0 whatever the numbers are."""
-    if evidence is None:
+    if not isinstance(evidence, Enclosed):
         return None
     found: dict[tuple[str, int], list[int]] = {}
     for direction, row in evidence.columns:

@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
-from gradcli.check.along import STEP
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import FORMATS, number_of
 from gradcli.check.context import Point
 from gradcli.check.sample import Rows
+from gradcli.check.tangents import STEP
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
@@ -167,11 +167,7 @@ class _Back:
 
     def _weights(self, entry: Entry) -> dict[int, float]:
         """The rows of y that a pass goes back from."""
-        if self.u is not None:
-            return {0: 1.0}
-        if entry.row is not None or self.case.v is None:
-            return {self.case.row(entry): 1.0}
-        return {int(row): float(self.case.v[row]) for row in np.flatnonzero(self.case.v)}
+        return {0: 1.0} if self.u is not None else self.case.seeds(entry)
 
     def _adjoint(self, entry: Entry) -> Adjoint | None:
         """What flows back to the element of x; None where nothing does, or that is not known."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import sympy
 from flint import arb
 
@@ -140,9 +139,7 @@ def _is_beside(case: Case, entry: Entry) -> bool:
 
 def _is_of(turned: Case, entry: Entry) -> bool:
     """Whether torch's number is that of the function with its angles on the other side of their cut."""
-    is_sum = entry.row is None and turned.v is not None
-    rows = np.flatnonzero(turned.v).tolist() if is_sum else [turned.row(entry)]
-    plan = planned(turned, [Singular(entry, _JUMP, frozenset(rows))])
+    plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
     if plan is None:
         return False
     seen = ReferenceValues(plan.run(BITS[0]), plan.directions)

@@ -17,13 +17,14 @@ from gradcli.language.names import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
+from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
 from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
 
 if TYPE_CHECKING:
     from gradcli.check.compare import Tolerance
-    from gradcli.check.confirmed import Derived
+    from gradcli.check.formulas import Derived
     from gradcli.check.judge import Judgement
     from gradcli.check.opinions import Differences
 
@@ -153,7 +154,7 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     rows = math.prod(question.shape) if cotangent is None else 1
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
-    asked = _Asked(question, cotangent, tolerance, _derived(question))
+    asked = _Asked(question, cotangent, tolerance, question.derived)
     if draws is None:
         worst, sampling = asked.look({}), None
         verdicts = worst.verdicts
@@ -277,24 +278,18 @@ class _Asked:
         else:
             v = question.weights(self.cotangent)
             product = vjp(question.forward, v, question.wrt)
-        return _Look(question, jacobian, v, product, question.weighed(jacobian, v, product, self.tolerance))
+        numbers = first_derivatives(question, jacobian, v, product)
+        return _Look(question, jacobian, v, product, compared(question, numbers, self.tolerance))
 
     def look_at_random(self, drawn: Mapping[str, Array]) -> _Look:
         """One point, and whether the reference contradicts a formula there."""
-        from gradcli.check.confirmed import contradicted
-        from gradcli.check.formulas import with_refuted
+        from gradcli.check.formulas import contradicted
+        from gradcli.check.pipeline import with_refuted
 
         look = self.look(drawn)
-        check, evidence = look.judgement.check, look.judgement.evidence
-        for name, reason in contradicted(look.question.point, self.derived, evidence).items():
-            check = with_refuted(check, name, reason)
+        found = contradicted(look.question.point, self.derived, look.judgement.evidence)
+        check = with_refuted(look.judgement.check, found, self.derived)
         return replace(look, judgement=replace(look.judgement, check=check))
-
-
-def _derived(question: Question) -> Derived:
-    from gradcli.check.confirmed import derive
-
-    return derive(question.point, question.wrt)
 
 
 def _sampled(
@@ -327,22 +322,19 @@ def _sampled(
 
 def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
-    from gradcli.check.confirmed import confirmed
-    from gradcli.check.formulas import with_refuted
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
-    question, judgement = look.question, look.question.advised(look.judgement, look.v, tolerance)
-    check, evidence = judgement.check, judgement.evidence
-    formulas = confirmed(question.point, question.program, derived, evidence)
-    for name, reason in formulas.refuted.items():
-        if not any(finding.variable == name and finding.column is None for finding in check.findings):
-            check = with_refuted(check, name, reason)
+    question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
+    formulas, check = concluded(question, judgement, derived)
+    assert check is not None, "what was judged has a check"  # noqa: S101
     entries = worst_first(judgement.entries)
     differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
-    shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v, evidence)
+    derivatives = by_variable(formulas.derivatives)
+    v, evidence = look.v, judgement.evidence
+    shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, evidence)
     found = {
-        "symbolic": formulas.shown,
-        "symbolic_omitted": formulas.omitted,
+        "symbolic": by_variable(formulas.shown),
+        "symbolic_omitted": by_variable(formulas.omitted),
         "opinions": shown,
         "opinions_count": len(entries),
     }

@@ -17,6 +17,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.values import Array, Value
+from gradcli.questions.judging import product
 from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Question
 from gradcli.questions.remarks import of_passes, of_sum, of_v
@@ -66,15 +67,14 @@ def explain(
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
     derived = None if loss is None else derive_loss(question, loss, extra or {}, check=check)
     weights = question.weights(given) if derived is None else derived.v
-    product, shared = question.product(weights, check=check)
+    found, shared = product(question, weights, check=check)
     from gradcli.autodiff.trace import trace
 
-    found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
-    walk = Walk(question, found)
+    walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
     lines = walk.shown()
-    adjoints = list(walk.adjoints(weights, product))
+    adjoints = list(walk.adjoints(weights, found))
     if derived is not None:
-        shared["check"] = with_loss(shared["check"], derived, question, product)
+        shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     remarked = [
         *remarks(question, walk, weights, is_implicit=is_implicit),
@@ -84,14 +84,14 @@ def explain(
     return Explanation(
         command="explain",
         v=weights,
-        vjp=product,
+        vjp=found,
         remarks=tuple(remarked),
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss=derived,
-        loss_agrees=None if derived is None else agrees(derived, product, question.dtype),
+        loss_agrees=None if derived is None else agrees(derived, found, question.dtype),
         warnings=warnings,
         **shared,
     )

@@ -12,8 +12,8 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.confirming import confirm
 from gradcli.check.context import Point
-from gradcli.check.formulas import confirm
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line

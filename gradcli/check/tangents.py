@@ -1,12 +1,17 @@
-"""A function on the line through a point: g(t) = f(x + t*u), whose derivative at t = 0 is the Jacobian-vector product.
+"""Programs whose first derivatives are the products with a direction u, and the second derivatives, of another.
 
-So the judge of Jacobians judges Ju too, and at a kink its one-sided derivatives are those of f along u and against it.
+    Ju         the derivative of g(t) = f(x + t*u) by t, at 0
+    Hu         the gradient by x of the tangent dy(x, u)         `gradcli.reference.tangent`
+    row i      of H: the same for u = e_i
+
+So the judge of Jacobians judges them too, and at a kink the one-sided derivatives of g are those of f along u and
+against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
@@ -14,7 +19,8 @@ import sympy
 from gradcli.check.context import Point
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
-from gradcli.reference.tangent import direction_name
+from gradcli.reference.program_writer import NoTangentError
+from gradcli.reference.tangent import Tangent, direction_name, tangent
 from gradcli.results import Array
 
 STEP = "step along u"
@@ -56,3 +62,30 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
     return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())})
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """dy(x, u) as a Program, and the same as torch computes it, whose rounding is to explain torch's numbers."""
+
+    dy: Tangent
+    typed: Tangent
+
+    @classmethod
+    def of(cls, point: Point, moving: Collection[str]) -> Slopes:
+        """For the variables that have a direction.
+
+        Raises:
+            NoTangentError: There is no such Program.
+        """
+        dy = tangent(point.program, point.shapes, moving)
+        try:
+            return cls(dy, tangent(point.typed, point.typed_shapes, moving, as_torch=True))
+        except NoTangentError:
+            return cls(dy, dy)
+
+    def at(self, point: Point, u: Mapping[str, Array]) -> Point:
+        """Them at x and u."""
+        inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
+        dy, typed = self.dy, self.typed
+        return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
