@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -13,6 +14,7 @@ from flint import arb, fmpq
 
 from gradcli.check.compare import Tolerance
 from gradcli.check.context import flat
+from gradcli.language.program.indexing import Shape
 from gradcli.reference.balls import Ball
 from gradcli.reference.duals import Direction, Found, Reference
 from gradcli.reference.rules import Outcome, Undefined
@@ -47,12 +49,12 @@ class Case:
 
     def direction(self, entry: Entry) -> Direction:
         """The element of x that an entry is a derivative by."""
-        symbol = sympy.Symbol(entry.variable, real=True)
-        return symbol, flat(entry.column or (), self.reference.shapes[symbol])
+        symbol, shape = self._variables[entry.variable or ""]
+        return symbol, flat(entry.column or (), shape)
 
     def row(self, entry: Entry) -> int:
         """The flat row of y of an element or an entry of J."""
-        return flat(entry.row or (), self.reference.shapes.get(self.reference.program.output, ()))
+        return flat(entry.row, self._shape) if entry.row else 0
 
     def weight(self, entry: Entry, row: int) -> float:
         """What a row of y counts in an entry."""
@@ -100,6 +102,17 @@ class Case:
     def values(self, entry: Entry, seen: ReferenceValues) -> Mapping[int, Outcome]:
         """The elements of y in these rows, as far as they were judged."""
         return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
+
+    @cached_property
+    def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
+        """The symbols and shapes of the variables by name, which each entry asks for."""
+        shapes = self.reference.shapes
+        return {str(symbol): (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
+
+    @cached_property
+    def _shape(self) -> Shape:
+        """The shape of y."""
+        return self.reference.shapes.get(self.reference.program.output, ())
 
     @property
     def _weights(self) -> Array:

@@ -45,7 +45,10 @@ TOLERANCE: Mapping[str, Tolerance] = {
 
 
 def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -> Entry | None:
-    """The entry with its verdict, None if more precision may decide; a wrong number is `disagree` until explained."""
+    """The entry with its verdict, None if more precision may decide; a wrong number is `disagree` until explained.
+
+    What was said of it before is forgotten.
+    """
     number = number_of(entry)
     is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS or _is_nothing(number, truth)
     if not math.isfinite(number):
@@ -54,17 +57,34 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
     allowed = arb(tolerance.atol) + arb(tolerance.rtol) * size
     if distance <= allowed:
         error = 0.0 if distance == 0 else to_float(distance.upper() / size.lower()) if size.lower() > 0 else None
-        return replace(entry, verdict="agree", truth=truth, relative_error=error, proven=True)
+        return _compared(entry, truth, "agree", error)
     if distance < arb(2) ** FORMATS[tolerance.dtype].smallest:
-        return replace(entry, verdict="agree", truth=truth, proven=True)  # no number of this format is nearer
+        return _compared(entry, truth, "agree")  # no number of this format is nearer
     if distance > allowed and is_known:
         error = to_float(distance.mid() / size.mid()) if size > 0 else math.inf
         is_nearest = float(np.dtype(tolerance.dtype).type(to_float(truth))) == number
-        verdict: Verdict = "agree" if is_nearest else "disagree"
-        return replace(entry, verdict=verdict, truth=truth, relative_error=error, proven=True)
+        return _compared(entry, truth, "agree" if is_nearest else "disagree", error)
     if not is_last:
         return None
-    return replace(entry, truth=truth, note=f"the truth is not known well enough at {LAST_BITS:,} bits")
+    note = f"the truth is not known well enough at {LAST_BITS:,} bits"
+    return replace(_compared(entry, truth, "unchecked", note=note), proven=False)
+
+
+def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
+    """By its fields, which is faster than `replace` where there are thousands."""
+    return Entry(
+        variable=entry.variable,
+        row=entry.row,
+        column=entry.column,
+        verdict=verdict,
+        torch=entry.torch,
+        relative_error=error,
+        note=note,
+        proven=True,
+        of=entry.of,
+        by=entry.by,
+        truth=truth,
+    )
 
 
 def noun(entry: Entry) -> str:
@@ -100,6 +120,5 @@ def _is_nothing(number: float, truth: Ball) -> bool:
 def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
     if abs(truth) > float(np.finfo(dtype).max):
         note = f"the {noun(entry)} exists but is beyond the range of {dtype}"
-        return replace(entry, verdict="inaccurate", truth=truth, note=note, proven=True)
-    note = f"the {noun(entry)} exists, and torch gives {entry.torch}"
-    return replace(entry, verdict="nan-trap", truth=truth, note=note, proven=True)
+        return _compared(entry, truth, "inaccurate", note=note)
+    return _compared(entry, truth, "nan-trap", note=f"the {noun(entry)} exists, and torch gives {entry.torch}")

@@ -195,8 +195,7 @@ class Crossings:
         """The verdict where the second derivative exists."""
         assert side.number is not None, "a finite side has a number"  # noqa: S101
         ball = side.number.ball
-        blank = Entry(entry.variable, entry.row, entry.column, "unchecked", entry.torch, of=entry.of, by=entry.by)
-        found = compare(blank, ball, self.tolerance, is_last=is_last)
+        found = compare(entry, ball, self.tolerance, is_last=is_last)
         if found is None:
             return None
         known = entry.truth is not None and bool(entry.truth.overlaps(ball))

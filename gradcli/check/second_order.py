@@ -185,9 +185,8 @@ class _Products:
             if not is_smooth or ball is None:
                 yield entry
                 continue
-            blank = Entry(entry.variable, entry.row, entry.column, "unchecked", entry.torch)
             with precision(FIRST_BITS):
-                again = compare(blank, ball, self.tolerance, is_last=True)
+                again = compare(entry, ball, self.tolerance, is_last=True)
             if again is None or (again.verdict == "disagree" and not entry.proven):
                 yield entry  # a limit that is inferred refutes nothing
                 continue

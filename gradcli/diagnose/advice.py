@@ -40,20 +40,20 @@ MOST_VALUES = 4
 
 
 def diagnosed(
-    judgement: Judgement, scene: DiagnosisContext, v: Array | None
+    judgement: Judgement, context: DiagnosisContext, v: Array | None
 ) -> tuple[Judgement, tuple[Diagnosis, ...]]:
     """The judgement with the operation at fault in the notes of its findings, and the diagnoses, worst first.
 
     Args:
         judgement: What was decided.
-        scene: The function as torch runs it.
+        context: The function as torch runs it.
         v: The gradient vector, if there is one.
     """
     found: dict[Entry, Entry] = {}
     diagnoses: list[Diagnosis] = []
-    most = MAX_FINDINGS if scene.values <= FEW_VALUES else 1
+    most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     for entry in _looked_into(judgement.entries, most):
-        diagnosis = poisoned(scene, entry, v) if entry.verdict == "nan-trap" else lost(scene, entry, v)
+        diagnosis = poisoned(context, entry, v) if entry.verdict == "nan-trap" else lost(context, entry, v)
         diagnoses.append(diagnosis)
         found[entry] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
     return (_reworded(judgement, found) if found else judgement), tuple(diagnoses)

@@ -102,7 +102,7 @@ class Demands:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _AtPoint:
     """One point: torch's numbers and what the judge says of them."""
 
     question: Question
@@ -122,7 +122,7 @@ class _Look:
         check = self.judgement.check
         return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
-    def of_sample(self) -> _Look:
+    def of_sample(self) -> _AtPoint:
         """The same, where not every entry of all points was looked at."""
         check = replace(self.judgement.check, sampled=True, proven=False)
         return replace(self, judgement=replace(self.judgement, check=check))
@@ -154,13 +154,13 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     rows = math.prod(question.shape) if cotangent is None else 1
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
-    asked = _Asked(question, cotangent, tolerance, question.derived)
+    asking = _Asking(question, cotangent, tolerance, question.derived)
     if draws is None:
-        worst, sampling = asked.look({}), None
+        worst, sampling = asking.at({}), None
         verdicts = worst.verdicts
     else:
-        worst, sampling, verdicts = _sampled(asked, demands, draws)
-    shared, check = _readings(worst, asked.derived, tolerance)
+        worst, sampling, verdicts = _sampled(asking, demands, draws)
+    shared, check = _readings(worst, asking.derived, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
@@ -259,7 +259,7 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Asking:
     """What is the same at all points."""
 
     question: Question
@@ -267,7 +267,7 @@ class _Asked:
     tolerance: Tolerance
     derived: Derived
 
-    def look(self, drawn: Mapping[str, Array]) -> _Look:
+    def at(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, with these values in place of some of the question's."""
         from gradcli.autodiff.jacobians import vjp
 
@@ -279,30 +279,30 @@ class _Asked:
             v = question.weights(self.cotangent)
             product = vjp(question.forward, v, question.wrt)
         numbers = first_derivatives(question, jacobian, v, product)
-        return _Look(question, jacobian, v, product, compared(question, numbers, self.tolerance))
+        return _AtPoint(question, jacobian, v, product, compared(question, numbers, self.tolerance))
 
-    def look_at_random(self, drawn: Mapping[str, Array]) -> _Look:
+    def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""
         from gradcli.check.formulas import contradicted
         from gradcli.check.pipeline import with_refuted
 
-        look = self.look(drawn)
+        look = self.at(drawn)
         found = contradicted(look.question.point, self.derived, look.judgement.evidence)
         check = with_refuted(look.judgement.check, found, self.derived)
         return replace(look, judgement=replace(look.judgement, check=check))
 
 
 def _sampled(
-    asked: _Asked, demands: Demands, draws: Iterator[dict[str, Array]]
-) -> tuple[_Look, Sampling, set[Verdict]]:
+    asking: _Asking, demands: Demands, draws: Iterator[dict[str, Array]]
+) -> tuple[_AtPoint, Sampling, set[Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
-    worst: _Look | None = None
+    worst: _AtPoint | None = None
     is_whole = True
     counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
     verdicts: set[Verdict] = set()
     for n, drawn in enumerate(draws):
         try:
-            look = asked.look_at_random(drawn)
+            look = asking.at_random(drawn)
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
             error.hint = error.hint or f"that is at the random point {n + 1:,}: {where[:200]}"
@@ -320,7 +320,7 @@ def _sampled(
     return worst, sampling, verdicts
 
 
-def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
+def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
@@ -372,7 +372,7 @@ def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], 
 
 
 def _claims(
-    look: _Look,
+    look: _AtPoint,
     claims: Mapping[str, str],
     expected: Mapping[str, Value],
     tolerance: Tolerance,
