@@ -44,7 +44,7 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     The entries are sorted, worst first.
     """
     main, *others = parts
-    decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
+    decided = sorted(_distinct(e for part in parts for e in part.decided), key=badness, reverse=True)
     bad = worth_listing(decided)
     verdicts: list[Verdict] = [e.verdict for e in decided]
     if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
@@ -144,7 +144,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=SEVERITY.index)
 
 
-def _badness(entry: Entry) -> tuple[int, bool, float]:
+def badness(entry: Entry) -> tuple[int, bool, float]:
     """By verdict, y before its derivatives and the gradient before a Hessian, then by error."""
     is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
     return SEVERITY.index(entry.verdict), is_first, math.inf if entry.relative_error is None else entry.relative_error

@@ -14,7 +14,8 @@ from gradcli.check.compare import to_float
 from gradcli.check.context import Point
 from gradcli.check.judge import Judgement
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.diagnose.diagnosis import Diagnosis, DiagnosisContext, lost, poisoned
+from gradcli.diagnose.context import DiagnosisContext
+from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.rewriting.candidates import Candidate, candidates
 from gradcli.diagnose.rewriting.removable import quotients, removable_candidates
 from gradcli.diagnose.sameness import is_same
@@ -53,7 +54,7 @@ def diagnosed(
     diagnoses: list[Diagnosis] = []
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     for entry in _looked_into(judgement.entries, most):
-        diagnosis = poisoned(context, entry, v) if entry.verdict == "nan-trap" else lost(context, entry, v)
+        diagnosis = diagnose(context, entry, v)
         diagnoses.append(diagnosis)
         found[entry] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
     return (_reworded(judgement, found) if found else judgement), tuple(diagnoses)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from flint import arb
@@ -26,8 +25,6 @@ from gradcli.reference.duals import OverBudgetError
 from gradcli.reference.footprint import TooManyError
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array, Entry
-
-__all__ = ["Diagnosis", "DiagnosisContext", "lost", "poisoned"]
 
 MOST_STEPS = 1_000
 """Operations of one walk."""
@@ -68,8 +65,8 @@ class Diagnosis:
     choice: Line | None = None
 
 
-def lost(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Diagnosis:
-    """Where a number that is finite, or beyond the range, lost its digits.
+def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Diagnosis:
+    """What makes a `nan-trap` infinite or NaN where the truth is finite, or where another number lost its digits.
 
     Args:
         context: The function at the point.
@@ -80,33 +77,17 @@ def lost(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Dia
     >>> from gradcli.language.grammar import parse
     >>> program = parse("(1-cos(x))/x**2")
     >>> context = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
-    >>> lost(context, Entry(None, (), None, "inaccurate", 0.0)).shown
+    >>> diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).shown
     '1-cos(x)'
     """
-    return _diagnosed(context, entry, v, mode="lost")
-
-
-def poisoned(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Diagnosis:
-    """What makes a number of torch infinite or NaN where the true one is finite.
-
-    Args:
-        context: The function at the point.
-        entry: The number: an element of y, an entry of J, or one of vᵀJ.
-        v: The gradient vector, for an entry of vᵀJ.
-    """
-    return _diagnosed(context, entry, v, mode="poisoned")
-
-
-def _diagnosed(
-    context: DiagnosisContext, entry: Entry, v: Array | None, mode: Literal["lost", "poisoned"]
-) -> Diagnosis:
+    is_poisoned = entry.verdict == "nan-trap"
     if not context.program.output.is_Symbol:
         return Diagnosis("unknown")  # y is a number
     try:
-        trace = ErrorTrace(context, entry, v, everywhere=mode == "poisoned")
+        trace = ErrorTrace(context, entry, v, everywhere=is_poisoned)
         with precision(trace.bits):
             walk = _Walk(trace)
-            fault = walk.poison() if mode == "poisoned" else walk.loss()
+            fault = walk.poison() if is_poisoned else walk.loss()
     except (OverBudgetError, TooManyError, InputError):  # too much to look into, or torch refuses to go back
         fault = None
     if fault is None:

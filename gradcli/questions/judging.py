@@ -141,7 +141,7 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
     """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
     from gradcli.diagnose.advice import diagnosed
-    from gradcli.diagnose.diagnosis import DiagnosisContext
+    from gradcli.diagnose.context import DiagnosisContext
 
     context = DiagnosisContext.of(question.program, question.shapes, question.arrays, question.wrt, question.dtype)
     return diagnosed(judgement, context, v)
