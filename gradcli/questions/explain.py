@@ -17,11 +17,12 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.values import Array, Value
+from gradcli.notation import Name, Number
 from gradcli.questions.judging import product
 from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Question
 from gradcli.questions.remarks import of_passes, of_sum, of_v
-from gradcli.results import Adjoint, Explanation, Notation, Step, Term
+from gradcli.results import Adjoint, Explanation, Step, Term
 
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
@@ -169,7 +170,7 @@ class Walk:
 
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
-            return Step(name, Notation(made, made), value)
+            return Step(name, Name(made), value)
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
@@ -192,7 +193,7 @@ class Walk:
 
         if atom == self.output:  # y is the variable itself
             above = adjoint_of(self.name)
-            return (Term(source=self.name, formula="1", equation=above, value=value),), 1
+            return (Term(source=self.name, derivative=Number("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         found: list[Term] = []
         missing = 0

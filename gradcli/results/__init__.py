@@ -1,5 +1,6 @@
 """What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them."""
 
+from gradcli.notation import Notation
 from gradcli.results.answers import (
     VJP,
     Answer,
@@ -14,7 +15,7 @@ from gradcli.results.answers import (
     Judged,
 )
 from gradcli.results.code import Language, Source
-from gradcli.results.explain import Adjoint, Explanation, Loss, Notation, Step, Term
+from gradcli.results.explain import Adjoint, Explanation, Loss, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products

@@ -15,7 +15,7 @@ from gradcli.report.drawing import Screen, text
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("typesetting.py", "tokens.py", "board.py", "notation.py", "graph.py", "mathematics.py")
+OWN_SIGNS = ("typesetting.py", "tokens.py", "board.py", "notation.py", "trees.py", "graph.py", "mathematics.py")
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [

@@ -12,10 +12,10 @@ from hypothesis import example, given
 from gradcli import Function
 from gradcli.language import ops
 from gradcli.questions import functions
+from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.report.latex import parts, render
 from gradcli.report.latex.mathematics import mathematics
 from gradcli.results import Functions
-from gradcli.typesetting import name, number, text, typed
 from tests import latex, recorded
 from tests.conftest import Command
 

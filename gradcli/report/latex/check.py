@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli.notation.typesetting import name, text
 from gradcli.report.latex.derivatives import beginning
 from gradcli.report.latex.parts import (
     cell,
@@ -21,7 +22,6 @@ from gradcli.report.latex.parts import (
 )
 from gradcli.report.wording import SHOWN, claimed, conclusion, counterexample, opinion_row, readings, reasons, sampled
 from gradcli.results import Checking, Claim
-from gradcli.typesetting import name, text
 
 
 def parts(answer: Checking) -> Iterator[str]:

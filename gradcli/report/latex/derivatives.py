@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli.notation.typesetting import name, text
 from gradcli.report.drawing import LONG
 from gradcli.report.latex.extras import in_one_go, intermediates, loss
 from gradcli.report.latex.parts import (
@@ -21,7 +22,6 @@ from gradcli.report.latex.parts import (
 )
 from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal, statement
 from gradcli.results import HVP, JVP, VJP, Answer, Array, Checking, Differentiation, Gradient, Judged
-from gradcli.typesetting import name, text
 
 MOST_IN_A_LINE = 240
 """Characters of LaTeX up to which vᵀJ is written as the product that it is; more would not fit the page."""

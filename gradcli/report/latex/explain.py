@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gradcli.notation.typesetting import name
 from gradcli.report.latex.derivatives import beginning, jacobian, product
 from gradcli.report.latex.extras import LOSS, loss
-from gradcli.report.latex.mathematics import bar, mathematics
+from gradcli.report.latex.mathematics import bar
 from gradcli.report.latex.parts import Equation, cross_check, equations, heading, matrix, partial, sentence
 from gradcli.report.wording import NO_VARIABLE
 from gradcli.results import Adjoint, Explanation, Step, Term
-from gradcli.typesetting import name
 
 SHOWN = 40
 """Lines of the forward pass and adjoints that are shown; of more, the ends."""
@@ -47,7 +47,7 @@ def _forward(answer: Explanation) -> Iterator[Equation]:
     for n, step in enumerate(steps if is_whole else [*steps[: SHOWN // 2], *steps[-SHOWN // 2 :]]):
         if not is_whole and n == SHOWN // 2:
             yield r"\vdots\;", ""
-        yield name(step.name), f"{mathematics(step.operation.pretty)} = {matrix(step.value)}"
+        yield name(step.name), f"{step.operation.latex} = {matrix(step.value)}"
 
 
 def _backward(answer: Explanation) -> Iterator[str]:
@@ -84,5 +84,5 @@ def _equation(term: Term) -> str:
     """The same as a formula, if there is one."""
     if term.equation is None:
         return ""
-    shown = mathematics(term.equation.pretty)
+    shown = term.equation.latex
     return rf" = \operatorname{{sum}}({shown})" if term.summed else f" = {shown}"

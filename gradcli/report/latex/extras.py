@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gradcli.notation.typesetting import name, text
 from gradcli.report.latex.parts import Equation, code, equations, heading, matrix, partial, sentence, tensor
 from gradcli.report.wording import NO_ADJOINT
 from gradcli.results import VJP, Answer, Differentiation, Loss
-from gradcli.typesetting import name, text
 
 LOSS = r"\mathit{loss}"
 
@@ -24,7 +24,7 @@ def loss(found: Loss | None, answer: Answer) -> Iterator[str]:
     ]
     lines += [(LOSS, matrix(found.value)), *tensor(rf"v = {partial(LOSS, y)}", found.v)]
     if found.formula is not None:
-        lines += [(cell.label_latex, cell.latex) for cell in found.formula.cells]
+        lines += [(cell.label.latex, cell.latex) for cell in found.formula.cells]
     yield equations(lines)
     if found.formula is None:
         yield rf"\noindent \({partial(LOSS, y)}\): none, {text(found.formula_omitted)}"

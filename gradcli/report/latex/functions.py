@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from gradcli.notation.typesetting import text, typed
 from gradcli.report.latex.derivatives import parts as answer_parts
 from gradcli.report.latex.parts import code, formulas, heading, sentence
 from gradcli.report.wording import facts
 from gradcli.results import FunctionPage, Functions, Listing
-from gradcli.typesetting import text, typed
 
 
 def parts(answer: Functions) -> Iterator[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli.notation.typesetting import name, text, typed
 from gradcli.report.latex.parts import code, heading, matrix, sentence, table
 from gradcli.report.nodes import clipped, node_text
 from gradcli.report.wording import statement
 from gradcli.results import BackwardGraph, GraphNode, GraphTensor
-from gradcli.typesetting import name, text, typed
 
 MAX_ROWS = 200
 """Rows of a table."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from gradcli.typesetting import name, number, text
+from gradcli.notation.typesetting import name, number, text
 
 _BARS = "\N{COMBINING MACRON}\N{COMBINING OVERLINE}"
 _MARKS = "\u0300-\u036f"

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.report.drawing import LONG, ends
 from gradcli.report.numbers import digits
 from gradcli.report.wording import covered, judged, readings, reasons, sides, standing
 from gradcli.results import Array, Cell, Check, Differentiation, Finding, Judged, Opinion, Rewrite
-from gradcli.typesetting import name, number, text, typed
 
 MOST_COLUMNS = 10
 """Of a matrix environment of amsmath's; a wider matrix is an array."""
@@ -204,11 +204,11 @@ def closed_form(answer: Differentiation) -> Iterator[str]:
 
 def formulas(answer: Differentiation) -> Iterator[str]:
     """The function and its formulas, a matrix where they are written out, and why there are none."""
-    functions = [found.function_latex for found in answer.symbolic.values() if found.function_latex]
-    lines = [(left, right) for left, _, right in [found.partition(" = ") for found in functions[:1]]]
+    functions = [found.function for found in answer.symbolic.values() if found.function]
+    lines = [(left.latex, right.latex) for left, right in functions[:1]]
     cells = [cell for name in answer.wrt if name in answer.symbolic for cell in answer.symbolic[name].cells]
     if cells:
-        yield equations([*lines, *((cell.label_latex, cell.latex) for cell in cells)])
+        yield equations([*lines, *((cell.label.latex, cell.latex) for cell in cells)])
         if len(cells) > 1 and (written := _written_out(cells)):
             yield equations([("J", written)])
     for variable, reason in answer.symbolic_omitted.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli.notation.typesetting import name, text
 from gradcli.report.drawing import ends
 from gradcli.report.latex.derivatives import endings, product
 from gradcli.report.latex.parts import Equation, code, equations, matrix, partial, sentence, tensor
 from gradcli.report.wording import NO_VARIABLE, at_points, statement
 from gradcli.results import VJP, Answer, Differentiation, Gradient, Jacobian
-from gradcli.typesetting import name, text
 
 
 def parts(answer: Answer) -> Iterator[str]:

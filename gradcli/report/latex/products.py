@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli.notation.typesetting import name
 from gradcli.report.latex.derivatives import beginning, endings, jacobian, product
 from gradcli.report.latex.extras import intermediates, loss
 from gradcli.report.latex.parts import Equation, equations, heading, sentence, tensor
 from gradcli.report.wording import NO_VARIABLE, accumulating
 from gradcli.results import VJP, Products
-from gradcli.typesetting import name
 
 
 def parts(answer: Products) -> Iterator[str]:

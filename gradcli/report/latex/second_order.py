@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
+from gradcli.notation.typesetting import name, text
 from gradcli.report.latex.derivatives import beginning
 from gradcli.report.latex.parts import (
     Equation,
@@ -17,7 +18,6 @@ from gradcli.report.latex.parts import (
 )
 from gradcli.report.wording import NO_VARIABLE
 from gradcli.results import HVP, JVP, Array, Formula, Hessian
-from gradcli.typesetting import name, text
 
 Found = tuple[str, Formula | str]
 """What a formula is of, in LaTeX, and the formula or why there is none."""
@@ -84,7 +84,7 @@ def _formulas(found: Sequence[Found]) -> Iterator[str]:
     yield heading("the closed form")
     cells = [cell for _, formula in found if isinstance(formula, Formula) for cell in formula.cells]
     if cells:
-        yield equations((cell.label_latex, cell.latex) for cell in cells)
+        yield equations((cell.label.latex, cell.latex) for cell in cells)
     for label, formula in found:
         if not isinstance(formula, Formula):
             yield rf"\noindent \({label}\): none, {text(formula)}"

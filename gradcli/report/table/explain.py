@@ -225,7 +225,7 @@ class _Board:
         yield self._lines(chain(groups, self.screen, before=before))
         indent = " " * (len(before) or 2)
         if all(term.entry):
-            shown_formula = term.formula if self.screen.ascii else term.pretty
+            shown_formula = term.formula if self.screen.ascii or term.derivative is None else term.derivative.pretty
             yield drawing(f"{indent}{self._partial(*term.entry)} = {shown_formula}", self.screen)
         if term.words:
             yield self._remark(term.words, indent)

@@ -105,7 +105,7 @@ def _list(found: Sequence[tuple[str, Formula | Omitted]], screen: Screen) -> Par
     for name, block in found:
         if isinstance(block, Formula):
             for cell in block.cells:
-                add_row(table, screen, cell.label, formula(cell, screen))
+                add_row(table, screen, cell.label.pretty, formula(cell, screen))
         else:
             add_row(table, screen, name, f"none: {block}")
     yield table
