@@ -4,6 +4,6 @@ trees                            notation as trees, each node in its three spell
 typesetting                      names, numbers and text in LaTeX
 """
 
-from gradcli.notation.trees import Element, Form, Name, Notation, Number, Typed, Written
+from gradcli.notation.trees import Bar, Element, Form, Name, Notation, Number, Typed, Written
 
-__all__ = ["Element", "Form", "Name", "Notation", "Number", "Typed", "Written"]
+__all__ = ["Bar", "Element", "Form", "Name", "Notation", "Number", "Typed", "Written"]

@@ -6,6 +6,7 @@ Trees are written when they are read: an answer that is printed as bare numbers 
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,20 +94,46 @@ class Name(Notation):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed(Notation):
+class Typed(Name):
     """What is shown as it is typed: keys, keywords, equations of `einsum`."""
-
-    text: str
-
-    @property
-    def pretty(self) -> str:
-        """The same."""
-        return self.text
 
     @property
     def latex(self) -> str:
         """In typewriter type."""
         return typesetting.typed(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar(Notation):
+    """The adjoint of something that has a name: a bar over a letter, over the letter of `t1`, or over a whole word.
+
+    >>> Bar("x").pretty, Bar("t1").text, Bar("t1").latex
+    ('x̄', 'adj(t1)', '\\\\overline{\\\\mathit{t1}}')
+    """
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        """As a function of the name."""
+        return f"adj({self.name})"
+
+    @property
+    def pretty(self) -> str:
+        """With combining marks."""
+        letter, rest = self.name[:1], self.name[1:]
+        is_short = not rest or rest.isdigit()
+        return (
+            unicodedata.normalize("NFC", letter + "\N{COMBINING MACRON}") + rest
+            if is_short
+            else "".join(c + "\N{COMBINING OVERLINE}" for c in self.name)
+        )
+
+    @property
+    def latex(self) -> str:
+        """With a bar as long as the name."""
+        bar = r"\bar" if len(self.name) == 1 else r"\overline"
+        return f"{bar}{{{typesetting.name(self.name)}}}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.values import Array, Value
-from gradcli.notation import Name, Number
+from gradcli.notation import Bar, Name, Number
 from gradcli.questions.judging import product
 from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Question
@@ -170,29 +170,26 @@ class Walk:
 
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
-            return Step(name, Name(made), value)
+            return Step(name, Number(made) if atom.is_number else Name(made), value)
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """From the output to the variables."""
         from gradcli.questions.terms import Terms
-        from gradcli.symbolic.notation import adjoint_of
 
         terms = Terms(self.question, self.trace, self.names)
-        yield Adjoint(name=self.name, notation=adjoint_of(self.name), value=v, terms=(), terms_count=0)
+        yield Adjoint(name=self.name, notation=Bar(self.name), value=v, terms=(), terms_count=0)
         for atom in ends(self.atoms):
             is_variable = not self.trace.program.lines or atom in self.trace.program.variables
             value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
             name = self.names[atom]
             found, count = self._terms(atom, terms, value)
-            yield Adjoint(name=name, notation=adjoint_of(name), value=value, terms=found, terms_count=count)
+            yield Adjoint(name=name, notation=Bar(name), value=value, terms=found, terms_count=count)
 
     def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
         """The terms of one adjoint, and how many there are."""
-        from gradcli.symbolic.notation import adjoint_of
-
         if atom == self.output:  # y is the variable itself
-            above = adjoint_of(self.name)
+            above = Bar(self.name)
             return (Term(source=self.name, derivative=Number("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         found: list[Term] = []

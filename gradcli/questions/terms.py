@@ -18,14 +18,13 @@ from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.language.values import Array
-from gradcli.notation import Form
+from gradcli.notation import Bar, Form
 from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.results import Term
 from gradcli.symbolic.adjoints import rule
 from gradcli.symbolic.local import LONGEST, Slope, alone, local, slope
-from gradcli.symbolic.notation import adjoint_of
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Terms:
             return term
         remark = "" if found.is_branch else self._difference(line, found, slopes)
         words = "; ".join(filter(None, (term.words, remark)))
-        equation = _CHAIN(adjoint_of(self.names[line.symbol]), found.factor)
+        equation = _CHAIN(Bar(self.names[line.symbol]), found.factor)
         return replace(term, derivative=found.alone, equation=equation, words=words)
 
     def _stretched(self, line: Line, operand: Atom) -> str:
@@ -146,7 +145,7 @@ class Terms:
     def _other(self, line: Line, operand: Atom, term: Term) -> Term:
         call, y = line.call, self.names[line.symbol]
         shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        z = adjoint_of(y)
+        z = Bar(y)
         found = rule(call, operand, self.names, shapes, y, z)
         equation = found.equation
         term = replace(term, equation=equation, words=found.words, derivative=equation)

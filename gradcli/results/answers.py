@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gradcli.notation import Notation
+from gradcli.notation import Element, Notation
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
 
 if TYPE_CHECKING:
@@ -22,16 +22,26 @@ class Cell:
     """One formula, which is printed when it is read.
 
     Attributes:
-        row: The element of y.
-        column: The element of x.
-        label: What it is the formula of: ∂`row`/∂`column`, or an element of Ju, of the Hessian or of Hu.
+        above: The element of y.
+        below: The element of x.
+        label: What it is the formula of: ∂`above`/∂`below`, or an element of Ju, of the Hessian or of Hu.
         expression: The formula.
     """
 
-    row: str
-    column: str
+    above: Element
+    below: Element
     label: Notation
     expression: Notation
+
+    @property
+    def row(self) -> str:
+        """What the element of y is called."""
+        return self.above.text
+
+    @property
+    def column(self) -> str:
+        """What the element of x is called."""
+        return self.below.text
 
     @property
     def text(self) -> str:

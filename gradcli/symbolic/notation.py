@@ -5,7 +5,6 @@ For reading, not for reading back: long lists and long keys are shortened.  Name
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar
 
@@ -16,14 +15,12 @@ from gradcli.language.program.indexing import Slice
 from gradcli.language.program.wengert import Atom, Call, number
 from gradcli.notation import Form, Name, Notation, Number, Typed
 from gradcli.notation.trees import BRACKETED, LIST, MINUS, NEGATIVE, OVER, PLUS, TIMES, TRANSPOSED, call, joined
-from gradcli.notation.typesetting import name as typeset_name
 
 _Item = TypeVar("_Item")
 
 MOST_OPERANDS = 8
 """Operands of a list from which on its middle is left out."""
 
-_BAR, _OVERLINE = "\N{COMBINING MACRON}", "\N{COMBINING OVERLINE}"
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _INFIX = {
@@ -51,19 +48,6 @@ _ABSOLUTE = Form("abs(%s)", "|%s|", r"\left|%s\right|")
 _NOT = Form("~%s", "not %s", r"\text{not } %s")
 _LAST_TRANSPOSED = Form("%s.mT", "%sᵀ", "%s^{T}")
 _INDEXED = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
-
-
-def adjoint_of(name: str) -> Notation:
-    """The adjoint of a name: a bar over a letter, over the letter of `t1`, or over the whole of a word.
-
-    >>> adjoint_of("x").pretty, adjoint_of("t1").text, adjoint_of("t1").latex
-    ('x̄', 'adj(t1)', '\\\\overline{\\\\mathit{t1}}')
-    """
-    letter, rest = name[:1], name[1:]
-    is_short = not rest or rest.isdigit()
-    barred = unicodedata.normalize("NFC", letter + _BAR) + rest if is_short else "".join(c + _OVERLINE for c in name)
-    over = r"\bar" if len(name) == 1 else r"\overline"
-    return Form(f"adj({name})", barred, f"{over}{{{typeset_name(name)}}}")()
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:

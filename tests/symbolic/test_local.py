@@ -7,9 +7,10 @@ import pytest
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.notation import Bar
 from gradcli.symbolic.adjoints import Rule, rule
 from gradcli.symbolic.local import slope
-from gradcli.symbolic.notation import adjoint_of, written
+from gradcli.symbolic.notation import written
 
 
 def _names(program: Program) -> dict[Atom, str]:
@@ -89,7 +90,7 @@ def test_every_operation_can_be_written(op: ops.Op) -> None:
 )
 def test_adjoints_have_a_bar(name: str, text: str, pretty: str) -> None:
     """Over a letter, over the letter of a numbered line, over a whole word."""
-    found = adjoint_of(name)
+    found = Bar(name)
     assert (found.text, found.pretty) == (text, pretty)
 
 
@@ -126,7 +127,7 @@ def _rule(text: str, operand: str, *shapes: tuple[int, ...]) -> Rule:
     line = program.lines[-1]
     names = _names(program) | {line.symbol: "y"}
     atom = next(a for a in line.call.operands if names.get(a) == operand)
-    return rule(line.call, atom, names, list(shapes), "y", adjoint_of("y"))
+    return rule(line.call, atom, names, list(shapes), "y", Bar("y"))
 
 
 @pytest.mark.parametrize(

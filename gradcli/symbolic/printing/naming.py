@@ -152,7 +152,7 @@ def _cell(
     row = element(derivative.first or program.output_name, derivative.rows)
     column = element(derivative.variable, derivative.columns)
     label = _label(derivative.of, Name(program.output_name), row, column)
-    return Cell(row.text, column.text, label, Printed(lambda: _named(derivative, expression, names, bound)))
+    return Cell(row, column, label, Printed(lambda: _named(derivative, expression, names, bound)))
 
 
 def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:

@@ -1,0 +1,257 @@
+"""A document on a terminal or in a pipe: titles, tables in frames, equations as on a board.
+
+In a pipe, tables are as wide as they need; on a terminal, they fit, and no number is broken.  Every cell is plain text:
+rich's markup would eat `x[0]`.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from gradcli.report.document import (
+    BoardLine,
+    Chain,
+    Document,
+    Equation,
+    Expression,
+    Facts,
+    Gap,
+    Glossary,
+    Graph,
+    Inline,
+    Line,
+    Names,
+    Node,
+    Note,
+    Numbers,
+    Products,
+    Role,
+    Script,
+    Span,
+    Symbol,
+    Table,
+    Title,
+)
+from gradcli.report.numbers import elements
+from gradcli.report.render import board, tables, tree
+from gradcli.report.render.reflow import fitted
+from gradcli.report.render.screen import WIDEST, Screen
+
+STYLES: Mapping[Role, str] = {
+    "strong": "bold",
+    "aside": "dim",
+    "good": "bold green",
+    "open": "bold yellow",
+    "lost": "bold magenta",
+    "bad": "bold red",
+}
+
+NARROW = 72
+"""Columns of a terminal below which lists of functions are paragraphs, as a table would break names."""
+
+NAMES_WIDTH = 76
+"""Columns of names that stand one after another."""
+
+Part = RichTable | Text | Padding
+
+
+def render(document: Document, screen: Screen) -> str:
+    """The whole document, none of it wider than the screen but a script."""
+    if isinstance(document[0], Script):  # without a frame, so that it can go into a file
+        return document[0].in_ascii if screen.ascii else document[0].source
+    return draw((part for node in document for part in _parts(node, screen)), screen)
+
+
+def draw(parts: Iterable[Part], screen: Screen) -> str:
+    """The parts from top to bottom as text, none wider than the screen."""
+    shown = list(parts)
+    if screen.width is not None:
+        shown = [piece for part in shown for piece in fitted(part, screen.width)]
+    out = io.StringIO()
+    console = _console(screen, out, WIDEST)
+    needed = max(Measurement.get(console, console.options, part).maximum for part in shown)
+    console = _console(screen, out, min(needed, screen.width or WIDEST))
+    for part in shown:
+        console.print(part)
+    return "".join(line.rstrip(" ") + "\n" for line in out.getvalue().splitlines())
+
+
+def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
+    return Console(
+        file=out,
+        width=width,
+        force_terminal=screen.color,
+        color_system="standard" if screen.color else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        _environ={},
+    )
+
+
+def _parts(node: Node, screen: Screen) -> Iterator[Part]:
+    match node:
+        case Title():
+            yield text(node.words, screen, "bold")
+        case Note():
+            yield Text(node.indent) + text(node.words, screen)
+        case Gap():
+            yield Text()
+        case Chain() | BoardLine():
+            yield Text("\n".join(map(screen.shown, board.drawn(node, screen))))
+        case Products():
+            for part in board.products(node, screen):
+                yield Text("\n".join(map(screen.shown, part))) if isinstance(part, list) else framed(part, screen)
+        case Graph():
+            yield Text(screen.shown("\n".join(tree.lines(node, screen))))
+        case Script():
+            return
+        case Facts() | Glossary() if screen.width is not None and screen.width < NARROW:
+            yield from _paragraphs(node, screen)
+        case Glossary():
+            yield _glossary(node, screen)
+        case _:
+            table = tables.table(node)
+            paragraphs = _in_paragraphs(table, screen)
+            yield from (
+                [framed(block, screen) for block in _abreast(table, screen)] if paragraphs is None else [paragraphs]
+            )
+
+
+# -- tables
+
+
+def framed(table: Table, screen: Screen) -> RichTable:
+    """A table in a frame; without a header where all are empty."""
+    found = _frame(table.headers, screen, is_numeric=table.is_numeric)
+    rows = _rows(table, screen)
+    has_rules = table.has_rules and any("\n" in cell.plain for row in rows for cell in row)
+    for row in rows:
+        found.add_row(*row, end_section=has_rules)
+    return found
+
+
+def _rows(table: Table, screen: Screen) -> list[list[Text]]:
+    return [[_cell(cell, screen) for cell in row or [(Span("…"),)] * len(table.headers)] for row in table.rows]
+
+
+def _frame(headers: Sequence[Line], screen: Screen, *, is_numeric: bool = False) -> RichTable:
+    found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
+    for n, header in enumerate(headers):
+        found.add_column(text(header, screen), justify="right" if is_numeric and n else "left", overflow="fold")
+    return found
+
+
+def _in_paragraphs(table: Table, screen: Screen) -> Text | None:
+    """A paragraph each row, if such a table does not fit the screen: its heads, then a line for each other cell."""
+    if not table.heads or screen.width is None:
+        return None
+    headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
+    columns = zip(headers, *rows, strict=True)
+    widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+    if sum(widths) + 3 * len(widths) + 1 <= screen.width:
+        return None
+    found = []
+    for row in rows:
+        head = Text(": ").join(row[n] for n in table.heads)
+        label = headers[table.heads[0]].plain if len(table.heads) == 1 else ""
+        found.append(Text(f"{label} " if label else "") + head)
+        others = (pair for n, pair in enumerate(zip(headers, row, strict=True)) if n not in table.heads)
+        found += [
+            Text("  ") + header + " " + Text("; ").join(cell.split("\n")) for header, cell in others if cell.plain
+        ]
+    return Text("\n").join(found)
+
+
+def _abreast(table: Table, screen: Screen) -> Iterator[Table]:
+    """A wide matrix in blocks of columns that fit the screen, each behind the labels of the rows."""
+    if not table.is_numeric or screen.width is None:
+        yield table
+        return
+    columns = list(zip(table.headers, *(row for row in table.rows if row is not None), strict=True))
+    widths = [max(len(_cell(cell, screen).plain) for cell in column) + 3 for column in columns]
+    block, used = [0], widths[0] + 1
+    for n in range(1, len(columns)):
+        if len(block) > 1 and used + widths[n] > screen.width:
+            yield _columns(table, block)
+            block, used = [0], widths[0] + 1
+        block.append(n)
+        used += widths[n]
+    yield _columns(table, block)
+
+
+def _columns(table: Table, chosen: Sequence[int]) -> Table:
+    rows = (row and tuple(row[n] for n in chosen) for row in table.rows)
+    return Table(tuple(table.headers[n] for n in chosen), tuple(rows), is_numeric=True)
+
+
+def _glossary(node: Glossary, screen: Screen) -> RichTable:
+    found = _frame([(Span(header),) for header in node.headers], screen)
+    rows = iter(tables.table(node).rows)
+    for _, entries in node.groups:
+        found.add_section()
+        for _ in range(len(entries) + 1):
+            found.add_row(*(_cell(cell, screen) for cell in next(rows) or ()))
+    return found
+
+
+def _paragraphs(node: Facts | Glossary, screen: Screen) -> Iterator[Part]:
+    """What a narrow terminal has in the place of a table."""
+    if isinstance(node, Facts):
+        for label, fact in node.rows:
+            yield Text(screen.shown(f"{label}:"))
+            yield Padding(_cell(fact, screen), (0, 0, 0, 2))
+        return
+    for group, entries in node.groups:
+        yield Text(screen.shown(group), style="bold")
+        for entry in entries:
+            also = f", also {', '.join(entry.aliases)}" if entry.aliases else ""
+            yield Padding(Text(screen.shown(entry.usage + also)), (0, 0, 0, 2))
+            yield Padding(Text(screen.shown(entry.words)), (0, 0, 0, 4))
+
+
+# -- lines
+
+
+def text(line: Line, screen: Screen, style: str = "") -> Text:
+    """A line in characters that the screen has; arrays in it stand on one line."""
+    found = Text(style=style)
+    for part in line:
+        shown = words(part, screen)
+        shown = " ".join(shown.split()) if isinstance(part, Numbers) else shown
+        found.append(shown, STYLES.get(part.role, "") if isinstance(part, Span) else "")
+    return found
+
+
+def _cell(line: Line, screen: Screen) -> Text:
+    """The same, arrays on a line a row."""
+    found = Text()
+    for part in line:
+        found.append(words(part, screen), STYLES.get(part.role, "") if isinstance(part, Span) else "")
+    return found
+
+
+def words(part: Inline, screen: Screen) -> str:
+    """A part of a line in characters that the screen has."""
+    match part:
+        case Span(words=plain):
+            return screen.shown(plain)
+        case Symbol(notation=notation) | Expression(notation=notation):
+            return screen.written(notation)
+        case Numbers(array=array):
+            return screen.shown(elements(array))
+        case Names(words=names):
+            return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
+        case Equation(right=right):
+            return words(right, screen)
