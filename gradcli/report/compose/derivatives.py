@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.notation import Name
+from gradcli.notation import Form, Name
 from gradcli.notation.trees import PARTIAL, joined
 from gradcli.report.compose.extras import LOSS, intermediates, loss
 from gradcli.report.compose.parts import (
@@ -20,9 +20,12 @@ from gradcli.report.compose.parts import (
     verdict,
 )
 from gradcli.report.document import Axis, Blocks, Equation, Node, Numbers, Symbol, Table, lines
+from gradcli.report.labels import RATIO
 from gradcli.report.numbers import LONG
 from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal
 from gradcli.results import VJP, Answer, Differentiation, Gradient, Judged
+
+_BY_SEVERAL = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial (%s)")
 
 
 def document(answer: Answer) -> Iterator[Node]:
@@ -87,7 +90,8 @@ def jacobian(answer: Differentiation) -> Iterator[Node]:
     shapes = [answer.jacobian[name].shape for name in answer.wrt]
     entries = sum(answer.jacobian[name].size for name in answer.wrt)
     size = f": {entries:,} entries, shape {', '.join(map(str, shapes))}" if entries > LONG else ""
-    yield title("the Jacobian ", Symbol(PARTIAL(Name(y), joined([Name(name) for name in answer.wrt]))), size)
+    by = joined([Name(name) for name in answer.wrt])
+    yield title("the Jacobian ", Symbol((RATIO if len(answer.wrt) == 1 else _BY_SEVERAL)(Name(y), by)), size)
     rows = answer.value.size
     yield Blocks(
         (Axis(y, answer.value.shape),),

@@ -113,7 +113,7 @@ def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = ""
     Args:
         groups: What is equal; each one a sequence of pieces.
         screen: For the width.
-        before: Words before the first one, such as `from t2: `.
+        before: Words before the first one, such as `from t2: `, below whose end the next lines begin; or an indent.
     """
     room = screen.width or WIDE
     whole = beside([words(before), *_with_signs(groups)])
@@ -123,7 +123,7 @@ def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = ""
     first, *rest = groups
     head = [words(" = "), *rest[0]] if rest else []
     lines = _fitting([words(before), *first, *head], room)
-    indent = " " * min(INDENT + cell_len(before), max(2, room // 5))
+    indent = " " * min(INDENT + cell_len(before.rstrip() and before), max(2, room // 5))
     for group in rest[1:]:
         lines += _fitting([words(f"{indent}= "), *group], room)
     return lines

@@ -50,6 +50,12 @@ MOST_COLUMNS = 10
 MOST_IN_A_LINE = 240
 """Characters of LaTeX up to which a product is written with its factors; more would not fit the page."""
 
+LONGEST_CELL = 40
+"""Characters of a cell, as columns do not wrap."""
+
+MOST_NAMED = 3
+"""Rows that are named beside words that they share."""
+
 MOST_EDGES = 200
 """Edges of a graph that are listed."""
 
@@ -78,7 +84,7 @@ def _parts(node: Node) -> Iterator[str]:
         case Note() | BoardLine():
             yield rf"\noindent {_sentence(node.words)}"
         case Table():
-            yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
+            yield from _equations_of(node) if _is_of_equations(node) else _tables(node)
         case Formulas(rows=rows, function=function):
             yield from _cells(rows, function)
         case FormulaMatrix(name=name, cells=cells, function=function):
@@ -291,16 +297,34 @@ def _lines_of_code(words: str) -> str:
     return "\n\n".join(rf"\noindent{typed(line)}" for line in words.strip().splitlines() if line.strip())
 
 
-def _tabular(table: Table) -> str:
-    """A table of words, numbers and matrices."""
-    rows = [_row(table.headers) + r" \hline"]
-    rows += [_row(row) if row else " & ".join([r"\dots{}"] * len(table.headers)) + r" \\" for row in table.rows]
-    columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
-    return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *rows, r"\end{tabular}"])
+def _tables(table: Table) -> Iterator[str]:
+    """A table of words, numbers and matrices; what is too long for a column that does not wrap stands below it."""
+    last = len(table.headers) - 1
+    texts = ["".join(part.words for part in row[last] if isinstance(part, Span)) for row in table.rows if row]
+    if not table.heads or max(map(len, texts), default=0) <= LONGEST_CELL:
+        yield _tabular(table.headers, table.rows, is_numeric=table.is_numeric)
+        return
+    yield _tabular(table.headers[:last], [row and row[:last] for row in table.rows])
+    known = [row for row in table.rows if row]
+    for words in dict.fromkeys(filter(None, texts)):
+        named = [_joined(row[0]) for row, cell in zip(known, texts, strict=True) if cell == words]
+        more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+        yield rf"\noindent {', '.join(named[:MOST_NAMED])}{more}: {text(words)}"
+
+
+def _tabular(headers: Sequence[Line], rows: Sequence[Sequence[Line] | None], *, is_numeric: bool = False) -> str:
+    shown = [_row(headers) + r" \hline"]
+    shown += [_row(row if row is not None else [(Span("…"),)] * len(headers)) for row in rows]
+    columns = "l" + ("r" if is_numeric else "l") * (len(headers) - 1)
+    return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *shown, r"\end{tabular}"])
 
 
 def _row(cells: Sequence[Line]) -> str:
-    return " & ".join("".join(map(_inline, cell)) for cell in cells) + r" \\"
+    return " & ".join(map(_joined, cells)) + r" \\"
+
+
+def _joined(line: Line) -> str:
+    return "".join(map(_inline, line))
 
 
 def _description(items: Iterable[tuple[str, str]]) -> str:
