@@ -6,6 +6,7 @@ render                           a document on a terminal, in Markdown and in La
 data                             an answer as JSON, CSV, bare numbers and arrays
 map_summary                      what is said when a stream of rows has gone by
 wording, labels, numbers, nodes  what all of these say alike: words, names of entries, digits, nodes of graphs
+screen                           what a page is shown on
 digits, leaves                   fewer digits, and texts that can be shown
 """
 
@@ -20,7 +21,7 @@ from gradcli.report.digits import rounded
 from gradcli.report.document import Script
 from gradcli.report.leaves import printable
 from gradcli.report.render import dot, latex, markdown, mermaid, terminal
-from gradcli.report.render.screen import Screen
+from gradcli.report.screen import Screen
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
 __all__ = ["Screen", "named", "pieces", "primary_array", "render"]

@@ -15,7 +15,7 @@ from gradcli.language.grammar import parse
 from gradcli.language.operators import SIGNS
 from gradcli.questions import functions
 from gradcli.report import render
-from gradcli.report.render.screen import Screen
+from gradcli.report.screen import Screen
 from gradcli.results import FunctionPage, Functions, Listing
 from tests import recorded
 from tests.conftest import Command

@@ -11,7 +11,7 @@ import pytest
 import gradcli as package
 from gradcli import Function
 from gradcli.report import render
-from gradcli.report.render.screen import Screen, in_ascii
+from gradcli.report.screen import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]

@@ -23,7 +23,7 @@ from gradcli.report import render
 from gradcli.report.digits import rounded
 from gradcli.report.numbers import digits
 from gradcli.report.render import markdown
-from gradcli.report.render.screen import Screen
+from gradcli.report.screen import Screen
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}

@@ -14,8 +14,8 @@ from gradcli.report import render
 from gradcli.report.document import Span, Table
 from gradcli.report.document import lines as cells
 from gradcli.report.render.reflow import lines
-from gradcli.report.render.screen import Screen
 from gradcli.report.render.terminal import draw, framed
+from gradcli.report.screen import Screen
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)", c)]

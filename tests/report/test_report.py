@@ -16,7 +16,7 @@ from gradcli.report import labels, render
 from gradcli.report.data import json as json_report
 from gradcli.report.data import plain
 from gradcli.report.numbers import as_json, digits
-from gradcli.report.render.screen import Screen
+from gradcli.report.screen import Screen
 from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.notation import Form, Name
+from gradcli.report import document as doc
 from gradcli.report.compose.parts import (
     closed_form,
     code,
@@ -21,7 +22,7 @@ from gradcli.report.compose.parts import (
     symbol,
     title,
 )
-from gradcli.report.document import TONES, Line, Node, Note, Numbers, Role, Span, Symbol, Table, line, lines
+from gradcli.report.document import TONES, line, lines
 from gradcli.report.labels import RATIO, entry
 from gradcli.report.numbers import digits
 from gradcli.report.wording import claimed, conclusion, counterexample, judged, readings, sampled
@@ -33,7 +34,7 @@ SHOWN = 20
 MOST_NAMED = 3
 """Entries that are named beside a reason that they share."""
 
-STATUS_TONES: Mapping[str, Role] = {
+STATUS_TONES: Mapping[str, doc.Role] = {
     "proved": "good",
     "agrees": "good",
     "no counterexample": "open",
@@ -43,7 +44,7 @@ STATUS_TONES: Mapping[str, Role] = {
 _PRODUCT = Form("vTJ %s", "vᵀJ %s", "v^{T} J_{%s}")
 
 
-def document(answer: Checking) -> Iterator[Node]:
+def document(answer: Checking) -> Iterator[doc.Node]:
     """Opinions, claims, random points, formulas and the verdict, from top to bottom."""
     yield from heading(answer)
     if answer.sampling is not None:
@@ -59,24 +60,24 @@ def document(answer: Checking) -> Iterator[Node]:
     if answer.check is not None:
         yield from coverage(answer.check, readings(answer))
         yield from safe_form(answer.check.rewrite)
-    yield Note(line(Span(conclusion(answer), "good" if answer.passed else "bad")))
+    yield doc.Note(line(doc.Span(conclusion(answer), "good" if answer.passed else "bad")))
 
 
 # -- opinions
 
 
-def _opinions(answer: Checking) -> Iterator[Node]:
+def _opinions(answer: Checking) -> Iterator[doc.Node]:
     shown = answer.opinions[:SHOWN]
     more = answer.opinions_count - len(shown)
     yield title("the opinions, worst first" + (f": {len(shown)}, and {more:,} more" if more else ""))
     rows = [_cells(opinion, answer) for opinion in shown]
     headers = [header for header in rows[0] if any(row[header] for row in rows)]
     cells = tuple(tuple(row[header] for header in headers) for row in rows)
-    yield Table(lines(*headers), cells, heads=(0, len(headers) - 1))
+    yield doc.Table(lines(*headers), cells, heads=(0, len(headers) - 1))
     yield from _reasons(answer.opinions, answer.output)
 
 
-def _cells(opinion: Opinion, answer: Checking) -> dict[str, Line]:
+def _cells(opinion: Opinion, answer: Checking) -> dict[str, doc.Line]:
     """A cell for each reading, empty where it says nothing; the verdict comes last."""
     error, ulps = opinion.relative_error, opinion.ulps
     return {
@@ -87,11 +88,11 @@ def _cells(opinion: Opinion, answer: Checking) -> dict[str, Line]:
         "finite difference": _difference(opinion),
         "relative error": () if error is None else line(number(f"{error:.2g}")),
         "ulps": () if ulps is None else line(number(f"{ulps:.2g}")),
-        "verdict": line(Span(judged(opinion.verdict, proven=opinion.proven), TONES[opinion.verdict])),
+        "verdict": line(doc.Span(judged(opinion.verdict, proven=opinion.proven), TONES[opinion.verdict])),
     }
 
 
-def _enclosure(opinion: Opinion) -> Line:
+def _enclosure(opinion: Opinion) -> doc.Line:
     """The digits that are proven: those of a float, or the middle and the radius where they are fewer."""
     if opinion.one_sided is not None:
         return sides(opinion.one_sided)
@@ -103,7 +104,7 @@ def _enclosure(opinion: Opinion) -> Line:
     return line(middle, " ± ", number(f"{radius:.2g}")) if is_wide else line(middle)
 
 
-def _difference(opinion: Opinion) -> Line:
+def _difference(opinion: Opinion) -> doc.Line:
     """The quotient to the digit where its error begins, and the error.
 
     >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
@@ -118,34 +119,36 @@ def _difference(opinion: Opinion) -> Line:
     return line(number(digits(quotient)), " ± ", number(f"{error:.1g}"))
 
 
-def _reasons(opinions: Sequence[Opinion], y: str) -> Iterator[Note]:
+def _reasons(opinions: Sequence[Opinion], y: str) -> Iterator[doc.Note]:
     """Why entries do not agree: each reason once, behind its entries."""
     found: dict[str, list[Opinion]] = {}
     for opinion in opinions:
         if opinion.verdict != "agree" and opinion.note:
             found.setdefault(opinion.note, []).append(opinion)
     for reason, alike in found.items():
-        named: list[str | Symbol] = [part for one in alike[:MOST_NAMED] for part in (", ", Symbol(entry(one, y)))][1:]
+        named: list[str | doc.Symbol] = []
+        for one in alike[:MOST_NAMED]:
+            named += [", ", doc.Symbol(entry(one, y))]
         more = f" and {len(alike) - MOST_NAMED:,} more" if len(alike) > MOST_NAMED else ""
-        yield Note(line(*named, f"{more}: {reason}"))
+        yield doc.Note(line(*named[1:], f"{more}: {reason}"))
 
 
 # -- claims and random points
 
 
-def _claim(claim: Claim, y: str) -> Iterator[Node]:
+def _claim(claim: Claim, y: str) -> Iterator[doc.Node]:
     is_product = claim.of == "vector-Jacobian product"
     what = _PRODUCT(Name(claim.variable)) if is_product else RATIO(Name(y), Name(claim.variable))
-    yield title("the claim ", Symbol(what), " = ", code(claim.text), f", as a {claim.of}")
-    yield Note(line(Span(claimed(claim), STATUS_TONES[claim.status])))
+    yield title("the claim ", doc.Symbol(what), " = ", code(claim.text), f", as a {claim.of}")
+    yield doc.Note(line(doc.Span(claimed(claim), STATUS_TONES[claim.status])))
     if claim.at:
         numbers = {**claim.at, **({} if claim.v is None else {"v": claim.v})}
-        point = [part for name, array in numbers.items() for part in (", ", symbol(name), " = ", Numbers(array))]
-        yield Note(line("a counterexample is ", *point[1:]))
+        point = [part for name, array in numbers.items() for part in (", ", symbol(name), " = ", doc.Numbers(array))]
+        yield doc.Note(line("a counterexample is ", *point[1:]))
     yield from (note(words) for words in (counterexample(claim), claim.mistake, claim.note) if words)
 
 
-def _sampling(sampling: Sampling) -> Iterator[Node]:
+def _sampling(sampling: Sampling) -> Iterator[doc.Node]:
     yield title(sampled(sampling))
-    rows = (lines(Span(verdict, TONES[verdict]), f"{count:,}") for verdict, count in sampling.verdicts.items())
-    yield Table(lines("verdict", "points"), tuple(rows), is_numeric=True)
+    rows = (lines(doc.Span(verdict, TONES[verdict]), f"{count:,}") for verdict, count in sampling.verdicts.items())
+    yield doc.Table(lines("verdict", "points"), tuple(rows), is_numeric=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gradcli.notation import Form, Name
 from gradcli.notation.trees import PARTIAL, joined
+from gradcli.report import document as doc
 from gradcli.report.compose.extras import LOSS, intermediates, loss
 from gradcli.report.compose.parts import (
     GRADIENT,
@@ -19,7 +20,7 @@ from gradcli.report.compose.parts import (
     title,
     verdict,
 )
-from gradcli.report.document import Axis, Blocks, Equation, Node, Numbers, Symbol, Table, lines
+from gradcli.report.document import lines
 from gradcli.report.labels import RATIO
 from gradcli.report.numbers import LONG
 from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal
@@ -28,7 +29,7 @@ from gradcli.results import VJP, Answer, Differentiation, Gradient, Judged
 _BY_SEVERAL = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial (%s)")
 
 
-def document(answer: Answer) -> Iterator[Node]:
+def document(answer: Answer) -> Iterator[doc.Node]:
     """The function, the quantity asked for, the Jacobian, formulas and the verdict."""
     yield from heading(answer)
     if isinstance(answer, Differentiation) and not answer.wrt:
@@ -47,14 +48,14 @@ def document(answer: Answer) -> Iterator[Node]:
     yield from shared(answer)
 
 
-def shared(answer: Answer) -> Iterator[Node]:
+def shared(answer: Answer) -> Iterator[doc.Node]:
     """What all products of one Jacobian share: it, its formula and the check."""
     if isinstance(answer, Differentiation) and not isinstance(answer, Gradient):
         yield from jacobian(answer)
     yield from ending(answer)
 
 
-def ending(answer: Answer) -> Iterator[Node]:
+def ending(answer: Answer) -> Iterator[doc.Node]:
     """Formulas and the verdict."""
     if isinstance(answer, Differentiation):
         yield from closed_form(answer)
@@ -64,23 +65,23 @@ def ending(answer: Answer) -> Iterator[Node]:
         yield from verdict(answer)
 
 
-def _products(answer: VJP) -> Table:
+def _products(answer: VJP) -> doc.Table:
     """VᵀJ by variable, beside the gradient of the loss of the whole in one go."""
     headers = ["", "shape", "vᵀJ", *(["gradient of the loss in one go"] if answer.loss else [])]
-    return Table(lines(*headers), tuple(_product(answer, name) for name in answer.wrt))
+    return doc.Table(lines(*headers), tuple(_product(answer, name) for name in answer.wrt))
 
 
 def _product(answer: VJP, name: str) -> Row:
     product, block = answer.vjp[name], (answer.jacobian or {}).get(name)
     is_written_out = block is not None and block.ndim == 2 and product.ndim == 1
-    factors = (Numbers(lying(answer.v)), Numbers(block)) if block is not None and is_written_out else ()
-    cells = [Equation(PRODUCT(Name(answer.output), Name(name)), Numbers(lying(product)), factors)]
+    factors = (doc.Numbers(lying(answer.v)), doc.Numbers(block)) if block is not None and is_written_out else ()
+    cells = [doc.Equation(PRODUCT(Name(answer.output), Name(name)), doc.Numbers(lying(product)), factors)]
     if answer.loss is not None:
-        cells.append(Equation(GRADIENT(Name(name), LOSS), Numbers(answer.loss.gradient[name])))
+        cells.append(doc.Equation(GRADIENT(Name(name), LOSS), doc.Numbers(answer.loss.gradient[name])))
     return lines(name, str(product.shape), *cells)
 
 
-def jacobian(answer: Differentiation) -> Iterator[Node]:
+def jacobian(answer: Differentiation) -> Iterator[doc.Node]:
     """The blocks as one matrix, or why they are left out."""
     y = answer.output
     if answer.jacobian is None or answer.value.size == 0:
@@ -91,10 +92,10 @@ def jacobian(answer: Differentiation) -> Iterator[Node]:
     entries = sum(answer.jacobian[name].size for name in answer.wrt)
     size = f": {entries:,} entries, shape {', '.join(map(str, shapes))}" if entries > LONG else ""
     by = joined([Name(name) for name in answer.wrt])
-    yield title("the Jacobian ", Symbol((RATIO if len(answer.wrt) == 1 else _BY_SEVERAL)(Name(y), by)), size)
+    yield title("the Jacobian ", doc.Symbol((RATIO if len(answer.wrt) == 1 else _BY_SEVERAL)(Name(y), by)), size)
     rows = answer.value.size
-    yield Blocks(
-        (Axis(y, answer.value.shape),),
-        tuple(Axis(name, shape[answer.value.ndim :]) for name, shape in zip(answer.wrt, shapes, strict=True)),
+    yield doc.Blocks(
+        (doc.Axis(y, answer.value.shape),),
+        tuple(doc.Axis(name, shape[answer.value.ndim :]) for name, shape in zip(answer.wrt, shapes, strict=True)),
         (tuple((PARTIAL(Name(y), Name(name)), answer.jacobian[name].reshape(rows, -1)) for name in answer.wrt),),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gradcli.report import document as doc
 from gradcli.report.compose.parts import code, note, title
-from gradcli.report.document import Graph, Line, Node, Numbers, Table, lines
+from gradcli.report.document import lines
 from gradcli.report.nodes import clipped
 from gradcli.report.numbers import elements
 from gradcli.report.wording import statement
@@ -15,12 +16,12 @@ MAX_ROWS = 200
 """Rows of the table of tensors."""
 
 
-def document(answer: BackwardGraph) -> Iterator[Node]:
+def document(answer: BackwardGraph) -> Iterator[doc.Node]:
     """The function, its graph, its tensors, and remarks."""
     yield title(code(statement(answer)))
     if answer.drawing != "table":
         yield title("the backward graph")
-        yield Graph(answer.nodes, answer.edges)
+        yield doc.Graph(answer.nodes, answer.edges)
     if answer.drawing != "tree":
         yield title(_occasion(answer))
         yield _tensors(answer.tensors)
@@ -36,7 +37,7 @@ def _occasion(answer: BackwardGraph) -> str:
     return f"the tensors after {clipped(answer.output)}.backward({'v) with v = ' + v if v else ')'}"
 
 
-def _tensors(tensors: Sequence[GraphTensor]) -> Table:
+def _tensors(tensors: Sequence[GraphTensor]) -> doc.Table:
     """A row each; of very many, the first and the last."""
     has_shapes = any(tensor.data.ndim for tensor in tensors)
     is_retained = any(tensor.retains_grad for tensor in tensors)
@@ -47,16 +48,16 @@ def _tensors(tensors: Sequence[GraphTensor]) -> Table:
     rows = [_row(tensor, has_shapes=has_shapes, is_retained=is_retained) for tensor in shown]
     if left_out:
         rows.insert(-1, lines("…", f"{left_out:,} more", *[()] * (len(headers) - 2)))
-    return Table(lines(*headers), tuple(rows), heads=(0,))
+    return doc.Table(lines(*headers), tuple(rows), heads=(0,))
 
 
-def _row(tensor: GraphTensor, *, has_shapes: bool, is_retained: bool) -> tuple[Line, ...]:
+def _row(tensor: GraphTensor, *, has_shapes: bool, is_retained: bool) -> tuple[doc.Line, ...]:
     return lines(
         clipped(tensor.name),
         *[str(tensor.data.shape)] * has_shapes,
-        Numbers(tensor.data),
+        doc.Numbers(tensor.data),
         str(tensor.requires_grad),
-        "None" if tensor.grad is None else Numbers(tensor.grad),
+        "None" if tensor.grad is None else doc.Numbers(tensor.grad),
         str(tensor.grad_fn),
         str(tensor.is_leaf),
         *[str(tensor.retains_grad)] * is_retained,

@@ -2,5 +2,5 @@
 
 keys                             what the fields of an answer are called in JSON, and in which order
 json, csv, plain                 an object a line, a row an entry, or the bare numbers
-arrays                           the arrays of an answer by name, for files of NumPy
+arrays, quantities               the arrays of an answer by name, for files of NumPy; which is its own
 """

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import UsageError
+from gradcli.report.data.quantities import by_variable
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import MANY, digits
-from gradcli.report.render.screen import in_ascii
+from gradcli.report.screen import in_ascii
 from gradcli.report.wording import counterexample
 from gradcli.results import (
-    HVP,
     JVP,
     VJP,
     Answer,
@@ -32,7 +32,6 @@ from gradcli.results import (
     Explanation,
     FunctionEntry,
     Functions,
-    Gradient,
     Hessian,
     Jacobian,
     Listing,
@@ -88,13 +87,13 @@ def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:
             return [*_point(answer), "row", "variable", "column", "value"], _jacobian(answer)
         case VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], _pairs(answer.wrt, answer.vjp, held)
-        case VJP(vjp=arrays) | Gradient(grad=arrays) | HVP(hvp=arrays):
-            rows = ([name, index, value] for name in answer.wrt for index, value in _entries(arrays[name]))
-            return _moved(answer, ["variable", "index", "value"], 1, rows)
         case JVP():
             return ["index", "value"], _entries(answer.jvp)
-        case _:
-            return _moved(answer, ["index", "value"], 0, map(list, _entries(answer.value)))
+    held = by_variable(answer)
+    if held is None:
+        return _moved(answer, ["index", "value"], 0, map(list, _entries(answer.value)))
+    rows = ([name, index, value] for name in answer.wrt for index, value in _entries(held[name]))
+    return _moved(answer, ["variable", "index", "value"], 1, rows)
 
 
 # -- entries

@@ -98,29 +98,14 @@ def _each(name: str, keys: tuple[Key, ...]) -> Key:
 # -- verdicts
 
 FINDING = (
-    some("of"),
-    known("by"),
-    known("variable"),
-    known("point"),
-    known("row"),
-    known("column"),
-    always("verdict"),
-    known("torch"),
-    known("reference"),
-    known("relative_error"),
-    always("note"),
-    known("one_sided"),
-    always("proven"),
+    *(some("of"), *map(known, ("by", "variable", "point", "row", "column")), always("verdict")),
+    *(*map(known, ("torch", "reference", "relative_error")), always("note"), known("one_sided"), always("proven")),
 )
 
 OPINION = (
-    *map(known, ("variable", "row", "column")),
-    always("verdict"),
-    always("proven"),
-    always("torch"),
+    *(*map(known, ("variable", "row", "column")), always("verdict"), always("proven"), always("torch")),
     *map(known, ("formula", "reference", "radius", "difference", "difference_error", "relative_error", "ulps")),
-    known("one_sided"),
-    some("note"),
+    *(known("one_sided"), some("note")),
 )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from gradcli.report.data.quantities import by_variable
 from gradcli.report.labels import plain_entry, status
 from gradcli.report.numbers import digits, spaced
 from gradcli.results import (
-    HVP,
     JVP,
     VJP,
     Answer,
@@ -19,7 +19,6 @@ from gradcli.results import (
     Checking,
     Explanation,
     Functions,
-    Gradient,
     Hessian,
     Jacobian,
     Listing,
@@ -56,38 +55,22 @@ def pieces(answer: Answer | Functions) -> Iterator[str]:
 
 def _numbers(answer: Answer) -> Iterable[Array]:
     """The rows of the command's own quantity."""
+    held = by_variable(answer)
     match answer:
+        case Jacobian():
+            return _abreast([_matrix(block, answer.value.size) for block in (held or {}).values()])
         case Answer(points=int(points)):
-            return _at_points(answer, points)
-        case VJP():
-            held = answer.vjp if answer.accumulated is None else answer.accumulated
-            return (row for name in answer.wrt for row in _rows(held[name]))
-        case Gradient():
-            return (row for name in answer.wrt for row in _rows(answer.grad[name]))
+            arrays = [answer.value] if held is None else list(held.values())
+            return _abreast([array.reshape(points, -1) for array in arrays])
+        case VJP(accumulated=dict(accumulated)):
+            held = accumulated
         case JVP():
             return _rows(answer.jvp)
-        case HVP():
-            return (row for name in answer.wrt for row in _rows(answer.hvp[name]))
         case Hessian():
             return _hessian(answer)
-        case Jacobian():
-            return _abreast([_matrix((answer.jacobian or {})[name], answer.value.size) for name in answer.wrt])
-        case _:
-            return _rows(answer.value)
-
-
-def _at_points(answer: Answer, points: int) -> Iterator[Array]:
-    match answer:
-        case VJP():
-            shown = [answer.vjp[name].reshape(points, -1) for name in answer.wrt]
-        case Gradient():
-            shown = [answer.grad[name].reshape(points, -1) for name in answer.wrt]
-        case Jacobian():
-            blocks = answer.jacobian or {}
-            shown = [_matrix(blocks[name], answer.value.size) for name in answer.wrt]
-        case _:
-            shown = [answer.value.reshape(points, -1)]
-    return _abreast(shown)
+    if held is None:
+        return _rows(answer.value)
+    return (row for name in answer.wrt for row in _rows(held[name]))
 
 
 def _abreast(blocks: Sequence[Array]) -> Iterator[Array]:

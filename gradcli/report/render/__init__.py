@@ -3,7 +3,6 @@
 terminal                         tables in frames, for terminals and pipes
 markdown, latex                  GitHub's Markdown; a fragment of LaTeX
 dot, mermaid                     graphs for other programs to draw
-screen                           what a page is shown on
 tables, board, tree              nodes as tables, equations with numbers in place, graphs as trees of characters
 reflow                           tables and lines on a narrow terminal
 """

@@ -13,10 +13,10 @@ import numpy as np
 from rich.cells import cell_len
 
 from gradcli.notation import Notation
-from gradcli.report.document import BoardLine, Chain, Product, Products, Side, Symbol, Table
+from gradcli.report import document as doc
 from gradcli.report.numbers import digits, ends
-from gradcli.report.render.screen import Screen
 from gradcli.report.render.tables import products_table
+from gradcli.report.screen import Screen
 from gradcli.results import Array
 
 WIDE = 100
@@ -81,15 +81,15 @@ def matrix(cells: Sequence[Sequence[str]], screen: Screen) -> tuple[str, ...]:
     return tuple(left + row + right for (left, right), row in zip(sides, rows, strict=True))
 
 
-def drawn(node: Chain | BoardLine, screen: Screen) -> list[str]:
+def drawn(node: doc.Chain | doc.BoardLine, screen: Screen) -> list[str]:
     """The lines of equal things, or of words among them."""
-    if isinstance(node, BoardLine):
-        shown = (screen.written(part.notation) if isinstance(part, Symbol) else part.words for part in node.words)
+    if isinstance(node, doc.BoardLine):
+        shown = (screen.written(part.notation) if isinstance(part, doc.Symbol) else part.words for part in node.words)
         return ["".join(shown)]
     return chain([_side(side, screen) for side in node.sides], screen, before=node.before)
 
 
-def _side(side: Side, screen: Screen) -> list[Block]:
+def _side(side: doc.Side, screen: Screen) -> list[Block]:
     """Parts with signs between."""
     found: list[Block] = []
     for n, part in enumerate(side.parts):
@@ -182,7 +182,7 @@ def _listed(array: Array) -> str:
 # -- vector-Jacobian products
 
 
-def products(node: Products, screen: Screen) -> Iterator[list[str] | Table]:
+def products(node: doc.Products, screen: Screen) -> Iterator[list[str] | doc.Table]:
     """V, J and vᵀJ as one product where they are small, J above vᵀJ where that is too wide; else vᵀJ alone."""
     rest = []
     for one in node.products:
@@ -197,7 +197,7 @@ def products(node: Products, screen: Screen) -> Iterator[list[str] | Table]:
         yield products_table(rest)
 
 
-def _product(one: Product, jacobian: Array, screen: Screen) -> list[str] | None:
+def _product(one: doc.Product, jacobian: Array, screen: Screen) -> list[str] | None:
     """A row, a matrix and a row, with what they are below; None if that is too wide."""
     v, product = (array.reshape(1, -1) for array in (one.v, one.product))
     transposed = "vT" if screen.ascii else "vᵀ"

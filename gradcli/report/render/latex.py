@@ -13,33 +13,7 @@ import numpy as np
 
 from gradcli.notation import Notation
 from gradcli.notation.typesetting import number, text, typed
-from gradcli.report.document import (
-    Blocks,
-    BoardLine,
-    Chain,
-    Document,
-    Equation,
-    Expression,
-    Facts,
-    FormulaMatrix,
-    Formulas,
-    Gap,
-    Glossary,
-    Graph,
-    Inline,
-    Line,
-    Names,
-    Node,
-    Note,
-    Numbers,
-    Products,
-    Script,
-    Side,
-    Span,
-    Symbol,
-    Table,
-    Title,
-)
+from gradcli.report import document as doc
 from gradcli.report.nodes import node_text
 from gradcli.report.numbers import LONG, digits, ends
 from gradcli.results import Array, GraphNode
@@ -62,56 +36,56 @@ MOST_EDGES = 200
 _SIGNS = {"·": r" \cdot ", "+": " + "}
 
 
-def render(document: Document) -> str:
+def render(document: doc.Document) -> str:
     """The parts from top to bottom, behind a remark on what they need."""
     match document:
-        case (Script(language="latex", source=source),):
+        case (doc.Script(language="latex", source=source),):
             return source
     return "% needs \\usepackage{amsmath}\n" + body(document)
 
 
-def body(document: Document) -> str:
+def body(document: doc.Document) -> str:
     """The same without the remark."""
     return "\n\n".join(part for node in document for part in _parts(node)) + "\n"
 
 
-def _parts(node: Node) -> Iterator[str]:
+def _parts(node: doc.Node) -> Iterator[str]:
     match node:
-        case Title(words=(Span(role="code", words=str(code)),)) | Note(words=(Span(role="code", words=str(code)),)):
-            yield _lines_of_code(code)
-        case Title(words=words):
+        case doc.Title(words=(doc.Span(role="code") as code,)) | doc.Note(words=(doc.Span(role="code") as code,)):
+            yield _lines_of_code(code.words)
+        case doc.Title(words=words):
             yield rf"\noindent\textbf{{{_sentence(words)}}}"
-        case Note() | BoardLine():
+        case doc.Note() | doc.BoardLine():
             yield rf"\noindent {_sentence(node.words)}"
-        case Table():
+        case doc.Table():
             yield from _equations_of(node) if _is_of_equations(node) else _tables(node)
-        case Formulas(rows=rows, function=function):
+        case doc.Formulas(rows=rows, function=function):
             yield from _cells(rows, function)
-        case FormulaMatrix(name=name, cells=cells, function=function):
+        case doc.FormulaMatrix(name=name, cells=cells, function=function):
             yield from _cells([cell for row in cells for cell in row], function)
             yield _align([(name, _grid([[_right(cell) for cell in row] for row in cells]))])
-        case Blocks():
+        case doc.Blocks():
             yield _align(_blocks(node))
-        case Chain(sides=sides):
+        case doc.Chain(sides=sides):
             yield _align([_chain(sides)])
-        case Products(products=products):
+        case doc.Products(products=products):
             lines: list[_Sides] = []
             for one in products:
                 factors = () if one.jacobian is None else (one.v.reshape(1, -1), one.jacobian)
                 product = one.product if one.jacobian is None else one.product.reshape(1, -1)
                 lines += _tensor(rf"v^{{T}} {one.partial.latex}", product, factors)
             yield _align(lines)
-        case Facts(rows=rows):
+        case doc.Facts(rows=rows):
             yield _description((text(label), _fact(words)) for label, words in rows)
-        case Glossary(groups=groups):
+        case doc.Glossary(groups=groups):
             for group, entries in groups:
                 yield rf"\noindent\textbf{{{text(_capital(group))}}}"
                 yield _description((typed(one.usage), text(one.words) + _also(one.aliases)) for one in entries)
-        case Graph():
+        case doc.Graph():
             yield from _graph(node)
-        case Script(source=source):
+        case doc.Script(source=source):
             yield _lines_of_code(source)
-        case Gap():
+        case doc.Gap():
             return
 
 
@@ -127,35 +101,35 @@ def _align(lines: Iterable[_Sides]) -> str:
     return f"\\begin{{align*}}\n{shown}\n\\end{{align*}}"
 
 
-def _is_of_equations(table: Table) -> bool:
-    return any(isinstance(part, Equation) for row in table.rows if row for cell in row for part in cell)
+def _is_of_equations(table: doc.Table) -> bool:
+    return any(isinstance(part, doc.Equation) for row in table.rows if row for cell in row for part in cell)
 
 
-def _equations_of(table: Table) -> Iterator[str]:
+def _equations_of(table: doc.Table) -> Iterator[str]:
     """The equations in the cells, column by column; what else the rows have, their left sides say."""
     if table.lead:
         yield rf"\noindent {text(_capital(table.lead))}:"
-    rows = [[part for cell in row for part in cell if isinstance(part, Equation)] for row in table.rows if row]
+    rows = [[part for cell in row for part in cell if isinstance(part, doc.Equation)] for row in table.rows if row]
     width = max(map(len, rows))
     yield from _cells([row[n] for n in range(width) for row in rows if n < len(row)])
 
 
-def _cells(cells: Sequence[Equation], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
+def _cells(cells: Sequence[doc.Equation], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
     """Equations below each other, then what has only words at its right."""
-    known = [cell for cell in cells if not isinstance(cell.right, Span)]
+    known = [cell for cell in cells if not isinstance(cell.right, doc.Span)]
     lines = [] if function is None or not known else [(function[0].latex, function[1].latex)]
     for cell in known:
         lines += _equation(cell)
     if lines:
         yield _align(lines)
     for cell in cells:
-        if isinstance(cell.right, Span):
+        if isinstance(cell.right, doc.Span):
             yield rf"\noindent \({cell.left.latex}\): {text(cell.right.words)}"
 
 
-def _equation(cell: Equation) -> Iterator[_Sides]:
+def _equation(cell: doc.Equation) -> Iterator[_Sides]:
     match cell.right:
-        case Numbers(array=array):
+        case doc.Numbers(array=array):
             yield from _tensor(cell.left.latex, array, [_value(factor) for factor in cell.factors])
         case _:
             yield cell.left.latex, _right(cell)
@@ -178,18 +152,18 @@ def _tensor(
             yield from _tensor(label, array[n], at=(*at, n))
 
 
-def _blocks(node: Blocks) -> Iterator[_Sides]:
+def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
     for rows, blocks in zip(node.rows, node.blocks, strict=True):
         for columns, (label, block) in zip(node.columns, blocks, strict=True):
             yield label.latex, matrix(block if rows.shape or columns.shape else block.reshape(()))
 
 
-def _chain(sides: Sequence[Side]) -> _Sides:
+def _chain(sides: Sequence[doc.Side]) -> _Sides:
     first, *rest = map(_side, sides)
     return first, " = ".join(rest)
 
 
-def _side(side: Side) -> str:
+def _side(side: doc.Side) -> str:
     pieces = [_piece(part) for part in side.parts]
     if side.sign == "·":
         pieces[1:] = [rf"({piece})" if piece.startswith("-") else piece for piece in pieces[1:]]
@@ -201,17 +175,17 @@ def _piece(part: Notation | Array) -> str:
     return part.latex if isinstance(part, Notation) else matrix(np.asarray(part))
 
 
-def _value(part: Numbers | Expression) -> Array | Notation:
-    return part.array if isinstance(part, Numbers) else part.notation
+def _value(part: doc.Numbers | doc.Expression) -> Array | Notation:
+    return part.array if isinstance(part, doc.Numbers) else part.notation
 
 
-def _right(cell: Equation) -> str:
+def _right(cell: doc.Equation) -> str:
     match cell.right:
-        case Expression(notation=notation):
+        case doc.Expression(notation=notation):
             return notation.latex
-        case Numbers(array=array):
+        case doc.Numbers(array=array):
             return matrix(array)
-        case Span(words=words):
+        case doc.Span(words=words):
             return rf"\text{{{text(words)}}}"
 
 
@@ -260,10 +234,10 @@ def _number(value: Any) -> str:
 # -- text
 
 
-def _sentence(line: Line) -> str:
+def _sentence(line: doc.Line) -> str:
     """Words with a capital at the beginning, unless a formula stands there."""
     match line:
-        case (Span(role=role, words=words), *rest) if role != "code":
+        case (doc.Span(role=role, words=words), *rest) if role != "code":
             return "".join([text(_capital(words)), *map(_inline, rest)])
     return "".join(map(_inline, line))
 
@@ -274,21 +248,21 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:] if is_word else words
 
 
-def _inline(part: Inline) -> str:
+def _inline(part: doc.Inline) -> str:
     match part:
-        case Span(role="code", words=words):
+        case doc.Span(role="code", words=words):
             return typed(" ".join(words.split("\n")))
-        case Span(role="number", words=words):
+        case doc.Span(role="number", words=words):
             return rf"\({number(words)}\)"
-        case Span(words=words):
+        case doc.Span(words=words):
             return text(words)
-        case Symbol(notation=notation) | Expression(notation=notation):
+        case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
             return rf"\({notation.latex}\)"
-        case Numbers(array=array):
+        case doc.Numbers(array=array):
             return rf"\({matrix(array)}\)"
-        case Names(words=names):
+        case doc.Names(words=names):
             return ", ".join(map(typed, names))
-        case Equation():
+        case doc.Equation():
             return rf"\({cell_right}\)" if (cell_right := _right(part)) else ""
 
 
@@ -297,10 +271,10 @@ def _lines_of_code(words: str) -> str:
     return "\n\n".join(rf"\noindent{typed(line)}" for line in words.strip().splitlines() if line.strip())
 
 
-def _tables(table: Table) -> Iterator[str]:
+def _tables(table: doc.Table) -> Iterator[str]:
     """A table of words, numbers and matrices; what is too long for a column that does not wrap stands below it."""
     last = len(table.headers) - 1
-    texts = ["".join(part.words for part in row[last] if isinstance(part, Span)) for row in table.rows if row]
+    texts = ["".join(part.words for part in row[last] if isinstance(part, doc.Span)) for row in table.rows if row]
     if not table.heads or max(map(len, texts), default=0) <= LONGEST_CELL:
         yield _tabular(table.headers, table.rows, is_numeric=table.is_numeric)
         return
@@ -312,18 +286,20 @@ def _tables(table: Table) -> Iterator[str]:
         yield rf"\noindent {', '.join(named[:MOST_NAMED])}{more}: {text(words)}"
 
 
-def _tabular(headers: Sequence[Line], rows: Sequence[Sequence[Line] | None], *, is_numeric: bool = False) -> str:
+def _tabular(
+    headers: Sequence[doc.Line], rows: Sequence[Sequence[doc.Line] | None], *, is_numeric: bool = False
+) -> str:
     shown = [_row(headers) + r" \hline"]
-    shown += [_row(row if row is not None else [(Span("…"),)] * len(headers)) for row in rows]
+    shown += [_row(row if row is not None else [(doc.Span("…"),)] * len(headers)) for row in rows]
     columns = "l" + ("r" if is_numeric else "l") * (len(headers) - 1)
     return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *shown, r"\end{tabular}"])
 
 
-def _row(cells: Sequence[Line]) -> str:
+def _row(cells: Sequence[doc.Line]) -> str:
     return " & ".join(map(_joined, cells)) + r" \\"
 
 
-def _joined(line: Line) -> str:
+def _joined(line: doc.Line) -> str:
     return "".join(map(_inline, line))
 
 
@@ -332,10 +308,10 @@ def _description(items: Iterable[tuple[str, str]]) -> str:
     return f"\\begin{{description}}\n{lines}\n\\end{{description}}"
 
 
-def _fact(line: Line) -> str:
+def _fact(line: doc.Line) -> str:
     """Lines of words one after another."""
     return "".join(
-        ", ".join(map(text, part.words.splitlines())) if isinstance(part, Span) else _inline(part) for part in line
+        ", ".join(map(text, part.words.splitlines())) if isinstance(part, doc.Span) else _inline(part) for part in line
     )
 
 
@@ -346,7 +322,7 @@ def _also(aliases: Sequence[str]) -> str:
 # -- graphs
 
 
-def _graph(node: Graph) -> Iterator[str]:
+def _graph(node: doc.Graph) -> Iterator[str]:
     """The edges, or the nodes where there are none."""
     if not node.edges:
         yield rf"\noindent {text('no edges: ' + ('; '.join(map(_label, node.nodes)) or 'empty'))}"

@@ -11,26 +11,9 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from gradcli.report.document import (
-    BoardLine,
-    Chain,
-    Document,
-    Equation,
-    Expression,
-    Gap,
-    Graph,
-    Inline,
-    Line,
-    Node,
-    Note,
-    Products,
-    Script,
-    Span,
-    Table,
-    Title,
-)
+from gradcli.report import document as doc
 from gradcli.report.render import board, tables, terminal, tree
-from gradcli.report.render.screen import Screen
+from gradcli.report.screen import Screen
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -40,13 +23,13 @@ _FENCES = {"torch": "python", "numpy": "python"}
 """What the languages of scripts are called."""
 
 
-def render(document: Document, screen: Screen) -> str:
+def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, of any width."""
     page = Screen(ascii=screen.ascii, encoding=screen.encoding)
     return "\n".join(_blocks(document, page))
 
 
-def _blocks(document: Document, screen: Screen) -> Iterator[str]:
+def _blocks(document: doc.Document, screen: Screen) -> Iterator[str]:
     """Blocks that end with a newline each; drawings that follow one another are one."""
     parts = (part for node in document for part in _parts(node, screen))
     for is_drawn, run in groupby(parts, key=lambda part: isinstance(part, list)):
@@ -56,30 +39,30 @@ def _blocks(document: Document, screen: Screen) -> Iterator[str]:
             yield from (part for part in run if isinstance(part, str))
 
 
-def _parts(node: Node, screen: Screen) -> Iterator[str | list[str]]:
+def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
     """A block each, drawings as their lines."""
     match node:
-        case Title(words=words):
+        case doc.Title(words=words):
             yield _paragraph(words, screen, "### ")
-        case Note(words=words):
+        case doc.Note(words=words):
             yield _paragraph(words, screen)
-        case Gap():
+        case doc.Gap():
             return
-        case Chain() | BoardLine():
+        case doc.Chain() | doc.BoardLine():
             yield board.drawn(node, screen)
-        case Products():
+        case doc.Products():
             yield from (
                 part if isinstance(part, list) else _table(part, screen) for part in board.products(node, screen)
             )
-        case Graph():
+        case doc.Graph():
             yield tree.lines(node, screen)
-        case Script(source=source, in_ascii=in_ascii, language=language):
+        case doc.Script(source=source, in_ascii=in_ascii, language=language):
             yield fenced(in_ascii if screen.ascii else source, _FENCES.get(language, language))
         case _:
             yield _table(tables.table(node), screen)
 
 
-def _table(found: Table, screen: Screen) -> str:
+def _table(found: doc.Table, screen: Screen) -> str:
     """A row a line; the header is there even if it is empty, as it must be."""
     headers = [_cell(header, screen) for header in found.headers]
     rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
@@ -87,7 +70,7 @@ def _table(found: Table, screen: Screen) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (headers, rules, *rows))
 
 
-def _cell(line: Line, screen: Screen) -> str:
+def _cell(line: doc.Line, screen: Screen) -> str:
     """Lines separated by `<br>`; pipes are escaped in code too, where nothing else is."""
     return "".join(
         "<br>".join(code(row).replace("|", r"\|") if is_code else escaped(row) for row in words.split("\n"))
@@ -95,7 +78,7 @@ def _cell(line: Line, screen: Screen) -> str:
     )
 
 
-def _paragraph(line: Line, screen: Screen, heading: str = "") -> str:
+def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
     """A heading on one line, else the lines as they are; of code alone, a block."""
     runs = list(_runs(line, screen))
     if len(runs) == 1 and runs[0][0] and "\n" in runs[0][1]:
@@ -111,15 +94,15 @@ def _paragraph(line: Line, screen: Screen, heading: str = "") -> str:
     return f"{heading}{''.join(shown)}\n"
 
 
-def _runs(line: Line, screen: Screen) -> Iterator[tuple[bool, str]]:
+def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
     """Words and code in turn; words are escaped together, as what means something may go from one to the next."""
     for is_code, run in groupby(line, key=_is_code):
         yield is_code, "".join(terminal.words(part, screen) for part in run)
 
 
-def _is_code(part: Inline) -> bool:
+def _is_code(part: doc.Inline) -> bool:
     match part:
-        case Expression() | Span(role="code") | Equation(right=Expression()):
+        case doc.Expression() | doc.Span(role="code") | doc.Equation(right=doc.Expression()):
             return True
     return False
 

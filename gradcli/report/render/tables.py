@@ -7,45 +7,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradcli.report.document import (
-    Axis,
-    Blocks,
-    Facts,
-    FormulaMatrix,
-    Formulas,
-    Glossary,
-    Line,
-    Numbers,
-    Product,
-    Span,
-    Symbol,
-    Table,
-    lines,
-)
+from gradcli.report import document as doc
+from gradcli.report.document import lines
 from gradcli.report.labels import index
 from gradcli.report.numbers import digits, ends
 
 
-def table(node: Table | Blocks | Formulas | FormulaMatrix | Facts | Glossary) -> Table:
+def table(node: doc.Table | doc.Blocks | doc.Formulas | doc.FormulaMatrix | doc.Facts | doc.Glossary) -> doc.Table:
     """The node as rows below headers."""
     match node:
-        case Blocks():
+        case doc.Blocks():
             return _blocks(node)
-        case Formulas():
-            return Table(lines("", ""), tuple(lines(Symbol(row.left), row.right) for row in node.rows))
-        case FormulaMatrix():
+        case doc.Formulas():
+            return doc.Table(lines("", ""), tuple(lines(doc.Symbol(row.left), row.right) for row in node.rows))
+        case doc.FormulaMatrix():
             rows = zip(node.rows, node.cells, strict=True)
             cells = tuple(lines(label, *(cell.right for cell in row)) for label, row in rows)
-            return Table(lines("", *node.columns), cells, is_numeric=True)
-        case Facts():
-            return Table(lines(*node.headers), tuple(lines(label, words) for label, words in node.rows))
-        case Glossary():
+            return doc.Table(lines("", *node.columns), cells, is_numeric=True)
+        case doc.Facts():
+            return doc.Table(lines(*node.headers), tuple(lines(label, words) for label, words in node.rows))
+        case doc.Glossary():
             return _glossary(node)
-        case Table():
+        case doc.Table():
             return node
 
 
-def _blocks(node: Blocks) -> Table:
+def _blocks(node: doc.Blocks) -> doc.Table:
     """One matrix of all blocks, long axes by their ends."""
     rows = [(a, i, label) for a, axis in enumerate(node.rows) for i, label in labels(axis).items()]
     columns = [(b, j, label) for b, axis in enumerate(node.columns) for j, label in labels(axis).items()]
@@ -54,10 +41,10 @@ def _blocks(node: Blocks) -> Table:
         for a, i, label in rows
     )
     headers = lines("", *(label for _, _, label in columns))
-    return Table(headers, tuple(lines(*row) for row in cells), is_numeric=True)
+    return doc.Table(headers, tuple(lines(*row) for row in cells), is_numeric=True)
 
 
-def labels(axis: Axis) -> dict[int, str]:
+def labels(axis: doc.Axis) -> dict[int, str]:
     """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     name, shape = axis.name, axis.shape
     return {
@@ -66,16 +53,16 @@ def labels(axis: Axis) -> dict[int, str]:
     }
 
 
-def _glossary(node: Glossary) -> Table:
+def _glossary(node: doc.Glossary) -> doc.Table:
     """A row for the name of each group above its functions."""
-    rows: list[tuple[Line, ...]] = []
+    rows: list[tuple[doc.Line, ...]] = []
     for group, entries in node.groups:
-        rows.append(lines(Span(group, "strong"), (), ()))
-        rows += (lines(Span(one.usage, "code"), ", ".join(one.aliases), one.words) for one in entries)
-    return Table(lines(*node.headers), tuple(rows))
+        rows.append(lines(doc.Span(group, "strong"), (), ()))
+        rows += (lines(doc.Span(one.usage, "code"), ", ".join(one.aliases), one.words) for one in entries)
+    return doc.Table(lines(*node.headers), tuple(rows))
 
 
-def products_table(products: Sequence[Product]) -> Table:
+def products_table(products: Sequence[doc.Product]) -> doc.Table:
     """Vector-Jacobian products that are not drawn."""
-    rows = (lines(one.variable, str(one.product.shape), Numbers(one.product)) for one in products)
-    return Table(lines("", "shape", "vᵀJ"), tuple(rows))
+    rows = (lines(one.variable, str(one.product.shape), doc.Numbers(one.product)) for one in products)
+    return doc.Table(lines("", "shape", "vᵀJ"), tuple(rows))

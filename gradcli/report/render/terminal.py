@@ -18,36 +18,13 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from gradcli.report.document import (
-    BoardLine,
-    Chain,
-    Document,
-    Equation,
-    Expression,
-    Facts,
-    Gap,
-    Glossary,
-    Graph,
-    Inline,
-    Line,
-    Names,
-    Node,
-    Note,
-    Numbers,
-    Products,
-    Role,
-    Script,
-    Span,
-    Symbol,
-    Table,
-    Title,
-)
+from gradcli.report import document as doc
 from gradcli.report.numbers import elements
 from gradcli.report.render import board, tables, tree
 from gradcli.report.render.reflow import fitted
-from gradcli.report.render.screen import WIDEST, Screen
+from gradcli.report.screen import WIDEST, Screen
 
-STYLES: Mapping[Role, str] = {
+STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
     "aside": "dim",
     "good": "bold green",
@@ -65,9 +42,9 @@ NAMES_WIDTH = 76
 Part = RichTable | Text | Padding
 
 
-def render(document: Document, screen: Screen) -> str:
+def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, none of it wider than the screen but a script."""
-    if isinstance(document[0], Script):  # without a frame, so that it can go into a file
+    if isinstance(document[0], doc.Script):  # without a frame, so that it can go into a file
         return document[0].in_ascii if screen.ascii else document[0].source
     return draw((part for node in document for part in _parts(node, screen)), screen)
 
@@ -100,26 +77,26 @@ def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
     )
 
 
-def _parts(node: Node, screen: Screen) -> Iterator[Part]:
+def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
     match node:
-        case Title():
+        case doc.Title():
             yield text(node.words, screen, "bold")
-        case Note():
+        case doc.Note():
             yield Text(node.indent) + text(node.words, screen)
-        case Gap():
+        case doc.Gap():
             yield Text()
-        case Chain() | BoardLine():
+        case doc.Chain() | doc.BoardLine():
             yield Text("\n".join(map(screen.shown, board.drawn(node, screen))))
-        case Products():
+        case doc.Products():
             for part in board.products(node, screen):
                 yield Text("\n".join(map(screen.shown, part))) if isinstance(part, list) else framed(part, screen)
-        case Graph():
+        case doc.Graph():
             yield Text(screen.shown("\n".join(tree.lines(node, screen))))
-        case Script():
+        case doc.Script():
             return
-        case Facts() | Glossary() if screen.width is not None and screen.width < NARROW:
+        case doc.Facts() | doc.Glossary() if screen.width is not None and screen.width < NARROW:
             yield from _paragraphs(node, screen)
-        case Glossary():
+        case doc.Glossary():
             yield _glossary(node, screen)
         case _:
             table = tables.table(node)
@@ -132,7 +109,7 @@ def _parts(node: Node, screen: Screen) -> Iterator[Part]:
 # -- tables
 
 
-def framed(table: Table, screen: Screen) -> RichTable:
+def framed(table: doc.Table, screen: Screen) -> RichTable:
     """A table in a frame; without a header where all are empty."""
     found = _frame(table.headers, screen, is_numeric=table.is_numeric)
     rows = _rows(table, screen)
@@ -142,18 +119,18 @@ def framed(table: Table, screen: Screen) -> RichTable:
     return found
 
 
-def _rows(table: Table, screen: Screen) -> list[list[Text]]:
-    return [[_cell(cell, screen) for cell in row or [(Span("…"),)] * len(table.headers)] for row in table.rows]
+def _rows(table: doc.Table, screen: Screen) -> list[list[Text]]:
+    return [[_cell(cell, screen) for cell in row or [(doc.Span("…"),)] * len(table.headers)] for row in table.rows]
 
 
-def _frame(headers: Sequence[Line], screen: Screen, *, is_numeric: bool = False) -> RichTable:
+def _frame(headers: Sequence[doc.Line], screen: Screen, *, is_numeric: bool = False) -> RichTable:
     found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
     for n, header in enumerate(headers):
         found.add_column(text(header, screen), justify="right" if is_numeric and n else "left", overflow="fold")
     return found
 
 
-def _in_paragraphs(table: Table, screen: Screen) -> Text | None:
+def _in_paragraphs(table: doc.Table, screen: Screen) -> Text | None:
     """A paragraph each row, if such a table does not fit the screen: its heads, then a line for each other cell."""
     if not table.heads or screen.width is None:
         return None
@@ -174,7 +151,7 @@ def _in_paragraphs(table: Table, screen: Screen) -> Text | None:
     return Text("\n").join(found)
 
 
-def _abreast(table: Table, screen: Screen) -> Iterator[Table]:
+def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
     """A wide matrix in blocks of columns that fit the screen, each behind the labels of the rows."""
     if not table.is_numeric or screen.width is None:
         yield table
@@ -191,13 +168,13 @@ def _abreast(table: Table, screen: Screen) -> Iterator[Table]:
     yield _columns(table, block)
 
 
-def _columns(table: Table, chosen: Sequence[int]) -> Table:
+def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
     rows = (row and tuple(row[n] for n in chosen) for row in table.rows)
-    return Table(tuple(table.headers[n] for n in chosen), tuple(rows), is_numeric=True)
+    return doc.Table(tuple(table.headers[n] for n in chosen), tuple(rows), is_numeric=True)
 
 
-def _glossary(node: Glossary, screen: Screen) -> RichTable:
-    found = _frame([(Span(header),) for header in node.headers], screen)
+def _glossary(node: doc.Glossary, screen: Screen) -> RichTable:
+    found = _frame([(doc.Span(header),) for header in node.headers], screen)
     rows = iter(tables.table(node).rows)
     for _, entries in node.groups:
         found.add_section()
@@ -206,9 +183,9 @@ def _glossary(node: Glossary, screen: Screen) -> RichTable:
     return found
 
 
-def _paragraphs(node: Facts | Glossary, screen: Screen) -> Iterator[Part]:
+def _paragraphs(node: doc.Facts | doc.Glossary, screen: Screen) -> Iterator[Part]:
     """What a narrow terminal has in the place of a table."""
-    if isinstance(node, Facts):
+    if isinstance(node, doc.Facts):
         for label, fact in node.rows:
             yield Text(screen.shown(f"{label}:"))
             yield Padding(_cell(fact, screen), (0, 0, 0, 2))
@@ -224,34 +201,34 @@ def _paragraphs(node: Facts | Glossary, screen: Screen) -> Iterator[Part]:
 # -- lines
 
 
-def text(line: Line, screen: Screen, style: str = "") -> Text:
+def text(line: doc.Line, screen: Screen, style: str = "") -> Text:
     """A line in characters that the screen has; arrays in it stand on one line."""
     found = Text(style=style)
     for part in line:
         shown = words(part, screen)
-        shown = " ".join(shown.split()) if isinstance(part, Numbers) else shown
-        found.append(shown, STYLES.get(part.role, "") if isinstance(part, Span) else "")
+        shown = " ".join(shown.split()) if isinstance(part, doc.Numbers) else shown
+        found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
     return found
 
 
-def _cell(line: Line, screen: Screen) -> Text:
+def _cell(line: doc.Line, screen: Screen) -> Text:
     """The same, arrays on a line a row."""
     found = Text()
     for part in line:
-        found.append(words(part, screen), STYLES.get(part.role, "") if isinstance(part, Span) else "")
+        found.append(words(part, screen), STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
     return found
 
 
-def words(part: Inline, screen: Screen) -> str:
+def words(part: doc.Inline, screen: Screen) -> str:
     """A part of a line in characters that the screen has."""
     match part:
-        case Span(words=plain):
+        case doc.Span(words=plain):
             return screen.shown(plain)
-        case Symbol(notation=notation) | Expression(notation=notation):
+        case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
             return screen.written(notation)
-        case Numbers(array=array):
+        case doc.Numbers(array=array):
             return screen.shown(elements(array))
-        case Names(words=names):
+        case doc.Names(words=names):
             return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
-        case Equation(right=right):
+        case doc.Equation(right=right):
             return words(right, screen)

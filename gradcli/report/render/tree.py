@@ -13,7 +13,7 @@ from itertools import islice
 
 from gradcli.report.document import Graph
 from gradcli.report.nodes import node_text
-from gradcli.report.render.screen import WIDEST, Screen
+from gradcli.report.screen import WIDEST, Screen
 from gradcli.results import GraphEdge, GraphNode
 
 MAX_LINES = 400
