@@ -5,7 +5,8 @@ compose                          an answer as a document, a module a family of a
 render                           a document on a terminal, in Markdown and in LaTeX; graphs for other programs to draw
 data                             an answer as JSON, CSV, bare numbers and arrays
 map_summary                      what is said when a stream of rows has gone by
-wording, labels, numbers, nodes  what all of these say alike: words, names of entries, digits, nodes of graphs
+wording, labels, numbers         what all of these say alike: words, names of entries, digits
+graph_labels                     what nodes and edges of backward graphs are called
 screen                           what a page is shown on
 digits, leaves                   fewer digits, and texts that can be shown
 """

@@ -31,7 +31,7 @@ def entry(of: Finding | Opinion, y: str) -> Notation:
     '∂y[0]/∂x[1]'
     """
     column = Element(of.variable or "", of.column or ())
-    match of.of if isinstance(of, Finding) else "":
+    match getattr(of, "of", ""):
         case "jvp":
             return directional(of.row or ())
         case "hvp":

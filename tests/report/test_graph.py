@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.errors import TooLargeError
 from gradcli.report import Screen, render
 from gradcli.report.compose.graph import MAX_ROWS
-from gradcli.report.nodes import MAX_NODES
+from gradcli.report.graph_labels import MAX_NODES
 from gradcli.report.render.tree import MAX_LINES
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gradcli.report import document as doc
 from gradcli.report.compose.parts import code, note, title
 from gradcli.report.document import lines
-from gradcli.report.nodes import clipped
+from gradcli.report.graph_labels import clipped
 from gradcli.report.numbers import elements
 from gradcli.report.wording import statement
 from gradcli.results import BackwardGraph, GraphTensor

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.report.nodes import require_few_nodes
+from gradcli.report.graph_labels import require_few_nodes
 from gradcli.results import (
     HVP,
     JVP,

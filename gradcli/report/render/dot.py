@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.report.nodes import node_text, numbered, require_few_nodes
+from gradcli.report.graph_labels import node_text, numbered, require_few_nodes
 from gradcli.results import BackwardGraph
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.notation import Notation
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc
-from gradcli.report.nodes import node_text
+from gradcli.report.graph_labels import node_text
 from gradcli.report.numbers import LONG, digits, ends
 from gradcli.results import Array, GraphNode
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from gradcli.report.document import Graph
-from gradcli.report.nodes import node_text
+from gradcli.report.graph_labels import node_text
 from gradcli.report.screen import WIDEST, Screen
 from gradcli.results import GraphEdge, GraphNode
 
