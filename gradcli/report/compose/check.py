@@ -105,18 +105,20 @@ def _enclosure(opinion: Opinion) -> doc.Line:
 
 
 def _difference(opinion: Opinion) -> doc.Line:
-    """The quotient to the digit where its error begins, and the error.
-
-    >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
-    >>> [span.words for span in _difference(made)]
-    ['3.142', ' ± ', '0.002']
-    """
+    """The quotient to the digit where its error begins, and the error."""
     if opinion.difference is None:
         return ()
     quotient, error = opinion.difference, opinion.difference_error or 0.0
-    if 0 < error < math.inf:
-        quotient = round(quotient, -math.floor(math.log10(error)))
-    return line(number(digits(quotient)), " ± ", number(f"{error:.1g}"))
+    return line(number(_to_digits_of(quotient, error)), " ± ", number(f"{error:.1g}"))
+
+
+def _to_digits_of(quotient: float, error: float) -> str:
+    """The digits of a number down to the first of its error.
+
+    >>> _to_digits_of(3.14159, 2e-3)
+    '3.142'
+    """
+    return digits(round(quotient, -math.floor(math.log10(error))) if 0 < error < math.inf else quotient)
 
 
 def _reasons(opinions: Sequence[Opinion], y: str) -> Iterator[doc.Note]:

@@ -7,6 +7,7 @@ whatever was typed is escaped.  Between parts is an empty line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -110,20 +111,19 @@ def _equations_of(table: doc.Table) -> Iterator[str]:
     if table.lead:
         yield rf"\noindent {text(_capital(table.lead))}:"
     rows = [[part for cell in row for part in cell if isinstance(part, doc.Equation)] for row in table.rows if row]
-    width = max(map(len, rows))
-    yield from _cells([row[n] for n in range(width) for row in rows if n < len(row)])
+    yield from _cells([part for column in zip_longest(*rows) for part in column])
 
 
-def _cells(cells: Sequence[doc.Equation], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
-    """Equations below each other, then what has only words at its right."""
-    known = [cell for cell in cells if not isinstance(cell.right, doc.Span)]
+def _cells(cells: Sequence[doc.Equation | None], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
+    """Equations below each other, dots for what is left out, then what has only words at its right."""
+    known = [cell for cell in cells if cell is None or not isinstance(cell.right, doc.Span)]
     lines = [] if function is None or not known else [(function[0].latex, function[1].latex)]
     for cell in known:
-        lines += _equation(cell)
+        lines += [(r"\vdots\;", "")] if cell is None else _equation(cell)
     if lines:
         yield _align(lines)
     for cell in cells:
-        if isinstance(cell.right, doc.Span):
+        if cell is not None and isinstance(cell.right, doc.Span):
             yield rf"\noindent \({cell.left.latex}\): {text(cell.right.words)}"
 
 

@@ -93,17 +93,13 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Graph():
             yield Text(screen.shown("\n".join(tree.lines(node, screen))))
         case doc.Script():
-            return
+            yield Text(node.source)
         case doc.Facts() | doc.Glossary() if screen.width is not None and screen.width < NARROW:
             yield from _paragraphs(node, screen)
         case doc.Glossary():
             yield _glossary(node, screen)
         case _:
-            table = tables.table(node)
-            paragraphs = _in_paragraphs(table, screen)
-            yield from (
-                [framed(block, screen) for block in _abreast(table, screen)] if paragraphs is None else [paragraphs]
-            )
+            yield from _fitting(tables.table(node), screen)
 
 
 # -- tables
@@ -120,7 +116,10 @@ def framed(table: doc.Table, screen: Screen) -> RichTable:
 
 
 def _rows(table: doc.Table, screen: Screen) -> list[list[Text]]:
-    return [[_cell(cell, screen) for cell in row or [(doc.Span("…"),)] * len(table.headers)] for row in table.rows]
+    return [
+        [text(cell, screen, is_cell=True) for cell in row or [(doc.Span("…"),)] * len(table.headers)]
+        for row in table.rows
+    ]
 
 
 def _frame(headers: Sequence[doc.Line], screen: Screen, *, is_numeric: bool = False) -> RichTable:
@@ -130,25 +129,25 @@ def _frame(headers: Sequence[doc.Line], screen: Screen, *, is_numeric: bool = Fa
     return found
 
 
-def _in_paragraphs(table: doc.Table, screen: Screen) -> Text | None:
-    """A paragraph each row, if such a table does not fit the screen: its heads, then a line for each other cell."""
-    if not table.heads or screen.width is None:
-        return None
-    headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
-    columns = zip(headers, *rows, strict=True)
-    widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
-    if sum(widths) + 3 * len(widths) + 1 <= screen.width:
-        return None
-    found = []
-    for row in rows:
-        head = Text(": ").join(row[n] for n in table.heads)
-        label = headers[table.heads[0]].plain if len(table.heads) == 1 else ""
-        found.append(Text(f"{label} " if label else "") + head)
-        others = (pair for n, pair in enumerate(zip(headers, row, strict=True)) if n not in table.heads)
-        found += [
-            Text("  ") + header + " " + Text("; ").join(cell.split("\n")) for header, cell in others if cell.plain
-        ]
-    return Text("\n").join(found)
+def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
+    """A table in a frame; where it does not fit, a paragraph a row, or a matrix in blocks of columns."""
+    if table.heads and screen.width is not None:
+        headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
+        columns = zip(headers, *rows, strict=True)
+        widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+        if sum(widths) + 3 * len(widths) + 1 > screen.width:
+            yield Text("\n").join(line for row in rows for line in _paragraph(headers, row, table.heads))
+            return
+    yield from (framed(block, screen) for block in _abreast(table, screen))
+
+
+def _paragraph(headers: Sequence[Text], row: Sequence[Text], heads: Sequence[int]) -> Iterator[Text]:
+    """The heads of a row on one line, then a line for each other cell behind its header."""
+    label = headers[heads[0]].plain if len(heads) == 1 else ""
+    yield Text(f"{label} " if label else "") + Text(": ").join(row[n] for n in heads)
+    for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
+        if n not in heads and cell.plain:
+            yield Text("  ") + header + " " + Text("; ").join(cell.split("\n"))
 
 
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
@@ -157,7 +156,7 @@ def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
         yield table
         return
     columns = list(zip(table.headers, *(row for row in table.rows if row is not None), strict=True))
-    widths = [max(len(_cell(cell, screen).plain) for cell in column) + 3 for column in columns]
+    widths = [max(len(text(cell, screen, is_cell=True).plain) for cell in column) + 3 for column in columns]
     block, used = [0], widths[0] + 1
     for n in range(1, len(columns)):
         if len(block) > 1 and used + widths[n] > screen.width:
@@ -179,7 +178,7 @@ def _glossary(node: doc.Glossary, screen: Screen) -> RichTable:
     for _, entries in node.groups:
         found.add_section()
         for _ in range(len(entries) + 1):
-            found.add_row(*(_cell(cell, screen) for cell in next(rows) or ()))
+            found.add_row(*(text(cell, screen, is_cell=True) for cell in next(rows) or ()))
     return found
 
 
@@ -188,7 +187,7 @@ def _paragraphs(node: doc.Facts | doc.Glossary, screen: Screen) -> Iterator[Part
     if isinstance(node, doc.Facts):
         for label, fact in node.rows:
             yield Text(screen.shown(f"{label}:"))
-            yield Padding(_cell(fact, screen), (0, 0, 0, 2))
+            yield Padding(text(fact, screen, is_cell=True), (0, 0, 0, 2))
         return
     for group, entries in node.groups:
         yield Text(screen.shown(group), style="bold")
@@ -201,21 +200,13 @@ def _paragraphs(node: doc.Facts | doc.Glossary, screen: Screen) -> Iterator[Part
 # -- lines
 
 
-def text(line: doc.Line, screen: Screen, style: str = "") -> Text:
-    """A line in characters that the screen has; arrays in it stand on one line."""
+def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = False) -> Text:
+    """A line in characters that the screen has; arrays in it stand on one line, those of a cell on a line a row."""
     found = Text(style=style)
     for part in line:
         shown = words(part, screen)
-        shown = " ".join(shown.split()) if isinstance(part, doc.Numbers) else shown
+        shown = " ".join(shown.split()) if isinstance(part, doc.Numbers) and not is_cell else shown
         found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
-    return found
-
-
-def _cell(line: doc.Line, screen: Screen) -> Text:
-    """The same, arrays on a line a row."""
-    found = Text()
-    for part in line:
-        found.append(words(part, screen), STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
     return found
 
 
