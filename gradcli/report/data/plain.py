@@ -56,21 +56,19 @@ def pieces(answer: Answer | Functions) -> Iterator[str]:
 def _numbers(answer: Answer) -> Iterable[Array]:
     """The rows of the command's own quantity."""
     held = by_variable(answer)
+    arrays = [answer.value] if held is None else [held[name] for name in answer.wrt]
     match answer:
         case Jacobian():
-            return _abreast([_matrix(block, answer.value.size) for block in (held or {}).values()])
+            return _abreast([_matrix(block, answer.value.size) for block in arrays])
         case Answer(points=int(points)):
-            arrays = [answer.value] if held is None else list(held.values())
             return _abreast([array.reshape(points, -1) for array in arrays])
-        case VJP(accumulated=dict(accumulated)):
-            held = accumulated
-        case JVP():
-            return _rows(answer.jvp)
         case Hessian():
             return _hessian(answer)
-    if held is None:
-        return _rows(answer.value)
-    return (row for name in answer.wrt for row in _rows(held[name]))
+        case JVP():
+            arrays = [answer.jvp]
+        case VJP(accumulated=accumulated) if accumulated is not None:
+            arrays = [accumulated[name] for name in answer.wrt]
+    return (row for array in arrays for row in _rows(array))
 
 
 def _abreast(blocks: Sequence[Array]) -> Iterator[Array]:
