@@ -15,7 +15,16 @@ from gradcli.report.screen import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("typesetting.py", "tokens.py", "usage_errors.py", "board.py", "notation.py", "trees.py", "tree.py")
+OWN_SIGNS = (
+    "typesetting.py",
+    "tokens.py",
+    "usage_errors.py",
+    "hints.py",
+    "board.py",
+    "notation.py",
+    "trees.py",
+    "tree.py",
+)
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [
