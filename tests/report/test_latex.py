@@ -12,10 +12,10 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.language import ops
-from gradcli.questions import functions
 from gradcli.language.grammar import parse
 from gradcli.notation import Bar, Element, Name, Typed
 from gradcli.notation.typesetting import name, number, text, typed
+from gradcli.questions import functions
 from gradcli.report import Screen, render
 from gradcli.report.render.latex import matrix
 from gradcli.results import Functions
