@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gradcli import guide
-from gradcli.check.entry import TOLERANCE
+from gradcli.check.compare import TOLERANCE
 from gradcli.check.rounding import RESIDUE
 from gradcli.cli.app import EXIT_CODES
 from gradcli.language.ops import Kind

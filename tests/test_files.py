@@ -24,7 +24,8 @@ from hypothesis.extra import numpy as npst
 
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.files import Files, text
-from gradcli.report import numbers, plain
+from gradcli.report import numbers
+from gradcli.report.data import plain
 from gradcli.results import Evaluation
 
 FLOATS = st.floats(allow_nan=True, allow_infinity=True)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Builder, Line, Program
-from gradcli.results import Array
+from gradcli.results import Array, Index
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,18 @@ class Point:
         return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact, source)
 
     @property
+    def shape(self) -> Shape:
+        """The shape of y."""
+        return self.shapes.get(self.program.output, ())
+
+    @property
     def rows(self) -> int:
         """The number of elements of y."""
-        return math.prod(self.shapes.get(self.program.output, ()))
+        return math.prod(self.shape)
+
+    def shape_of(self, variable: str) -> Shape:
+        """The shape of a variable."""
+        return self.shapes[sympy.Symbol(variable, real=True)]
 
 
 def _with_corrections_bounded(program: Program, variables: Mapping[Atom, Shape]) -> Program:
@@ -92,10 +102,59 @@ class Torch:
     judges_value: bool = True
 
 
-def unravel(position: int, shape: Shape) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class JacobianVectorProduct:
+    """Torch's y and Ju, of y's shape, along the direction u of each variable that moves."""
+
+    dtype: str
+    value: Array
+    jvp: Array
+    u: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class HessianVectorProduct:
+    """Torch's Hu by variable, of x's shape, and u·∇f, for a y of one element."""
+
+    dtype: str
+    slope: float
+    hvp: Mapping[str, Array]
+    u: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class SecondDerivatives:
+    """Torch's gradient, and its Hessian by the variables of row and column, for a y of one element."""
+
+    dtype: str
+    gradient: Mapping[str, Array]
+    hessian: Mapping[str, Mapping[str, Array]]
+
+
+Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivatives
+"""What is judged together."""
+
+
+def unravel(position: int, shape: Shape) -> Index:
     """The index of a flat row-major position.
 
     >>> unravel(5, (2, 3))
     (1, 2)
     """
-    return tuple(int(n) for n in np.unravel_index(position, shape)) if shape else ()
+    index = []
+    for size in reversed(shape):
+        position, n = divmod(position, size)
+        index.append(n)
+    return tuple(reversed(index))
+
+
+def flat(index: Index, shape: Shape) -> int:
+    """The flat row-major position of an index.
+
+    >>> flat((1, 2), (2, 3))
+    5
+    """
+    position = 0
+    for n, size in zip(index, shape, strict=True):
+        position = position * size + n
+    return position

@@ -12,13 +12,10 @@ from functools import cached_property
 
 import numpy as np
 import sympy
-from flint import arb
 
-from gradcli.check.compare import compare
-from gradcli.check.context import Point, unravel
-from gradcli.check.entry import Entry, Tolerance, to_float
-from gradcli.check.sides import MOST_ROUNDING
-from gradcli.check.target import Target
+from gradcli.check.compare import Tolerance, compare, number_of, to_float
+from gradcli.check.context import Point, flat, unravel
+from gradcli.check.sides import put_together, shown_number
 from gradcli.errors import TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
@@ -28,7 +25,7 @@ from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.footprint import TooManyError
 from gradcli.reference.slopes import Bend, Side
 from gradcli.reference.unrolling import unroll
-from gradcli.results import Array, Verdict
+from gradcli.results import Array, Entry, Index, Verdict
 
 LOOKS = ((128, 2), (512, 4))
 """Bits, and terms of a Taylor series, of the first look and of the second."""
@@ -47,7 +44,7 @@ _NEEDS_PROOF: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Second:
     """An entry of a Hessian, or of a product with it.
 
     Attributes:
@@ -62,20 +59,6 @@ class Asked:
     along: Way
     picked: float | None = None
 
-    @classmethod
-    def of_product(cls, entry: Entry, u: Way) -> Asked:
-        """Of an entry of Hu: the derivative of the gradient along u."""
-        assert entry.variable is not None, "an entry of Hu has a variable"  # noqa: S101
-        return cls(entry, _direction(entry.variable, entry.column), u)
-
-    @classmethod
-    def of_hessian(cls, entry: Entry, picked: float) -> Asked:
-        """Of an entry of H: the derivative of its row's slope by its column."""
-        assert entry.variable is not None, "an entry of H has a column"  # noqa: S101
-        assert entry.by is not None, "an entry of H has a row"  # noqa: S101
-        along = {_direction(entry.variable, entry.column): 1.0}
-        return cls(entry, _direction(entry.by, entry.row), along, picked)
-
 
 @dataclass
 class Crossings:
@@ -84,16 +67,28 @@ class Crossings:
     Attributes:
         point: The function and its inputs.
         tolerance: For derivatives that exist.
-        dtype: Of torch.
     """
 
     point: Point
     tolerance: Tolerance
-    dtype: str
     work: int = 0
     _parts: dict[Direction, Beside | None] = field(default_factory=dict)
 
-    def all_settled(self, asked: Iterable[Asked]) -> list[Entry] | None:
+    def of_product(self, entry: Entry, u: Way) -> Second:
+        """An entry of Hu: the derivative of the gradient along u."""
+        return Second(entry, self.direction(entry.variable, entry.column), u)
+
+    def of_hessian(self, entry: Entry, picked: float) -> Second:
+        """An entry of H: the derivative of its row's slope by its column."""
+        along = {self.direction(entry.variable, entry.column): 1.0}
+        return Second(entry, self.direction(entry.by, entry.row), along, picked)
+
+    def direction(self, variable: str | None, index: Index | None) -> Direction:
+        """An element of an input."""
+        symbol = sympy.Symbol(variable, real=True)
+        return symbol, flat(index or (), self.point.shapes[symbol])
+
+    def all_settled(self, asked: Iterable[Second]) -> list[Entry] | None:
         """The entries of a row, if what is met at the point decides all of them and none is to be explained."""
         found: list[Entry] = []
         for one in asked:
@@ -103,14 +98,14 @@ class Crossings:
             found.append(entry)
         return found or None
 
-    def settled(self, asked: Asked) -> Entry | None:
+    def settled(self, asked: Second) -> Entry | None:
         """The entry; None where nothing is met, and it stays what it is."""
         try:
             return self._settled(asked)
         except OverTimeError as error:
             return _unknown(asked.entry, f"that was {error}")
 
-    def _settled(self, asked: Asked) -> Entry | None:
+    def _settled(self, asked: Second) -> Entry | None:
         around = self._around(asked.by)
         if around is None or not around.met:
             return None
@@ -165,9 +160,10 @@ class Crossings:
             self._parts[by] = self._planned(by)
         return self._parts[by]
 
-    def _verdict(self, asked: Asked, bend: Bend, *, is_last: bool) -> Entry | None:
+    def _verdict(self, asked: Second, bend: Bend, *, is_last: bool) -> Entry | None:
         """What the slopes on all sides prove; None if more precision may."""
         entry, noun = asked.entry, f"the slope by {self._shown(asked.by)}"
+        picked = shown_number(number_of(entry))
         missing = next((side for side in bend.slope if side.kind not in ("finite", "unknown")), None)
         if missing is not None:
             return _no_slope(entry, missing, noun)
@@ -179,7 +175,7 @@ class Crossings:
         sides = _finite(bend.sides)
         if is_kink:
             note = "the gradient has a kink here"
-            note += "" if asked.picked is None else f", and torch picked {_number(asked.picked)} for it"
+            note += "" if asked.picked is None else f", and torch picked {shown_number(asked.picked)} for it"
             return _decided(entry, "kink", note, sides if asked.along == {asked.by: 1.0} else None)
         gone = next((side for side in bend.sides if side.kind == "infinite" or _is_gone(side)), None)
         if gone is not None:
@@ -187,11 +183,11 @@ class Crossings:
         if any(side.kind == "unknown" for side in bend.sides):
             return None
         if any(side.kind == "jump" for side in bend.sides):
-            note = f"a discontinuity: {noun} jumps here; torch picked {_number(entry.torch)}"
+            note = f"a discontinuity: {noun} jumps here; torch picked {picked}"
             return _decided(entry, "kink", note)
         differ = _differ(*bend.sides)
         if differ:
-            note = f"{noun} has a kink here: its left and right derivatives differ; torch picked {_number(entry.torch)}"
+            note = f"{noun} has a kink here: its left and right derivatives differ; torch picked {picked}"
             return _decided(entry, "kink", note, sides)
         return None if differ is None else self._truth(entry, bend.sides[1], is_last=is_last)
 
@@ -199,21 +195,16 @@ class Crossings:
         """The verdict where the second derivative exists."""
         assert side.number is not None, "a finite side has a number"  # noqa: S101
         ball = side.number.ball
-        target = Target(entry.variable, entry.column, entry.row, -1, entry.torch)
-        found = compare(target, ball, self.tolerance, self.dtype, is_last=is_last)
+        found = compare(entry, ball, self.tolerance, is_last=is_last)
         if found is None:
             return None
-        known = entry.ball is not None and bool(entry.ball.overlaps(ball))
+        known = entry.truth is not None and bool(entry.truth.overlaps(ball))
         if known and entry.verdict in (found.verdict, "inaccurate"):
-            return replace(entry, ball=ball, proven=True, is_met=True)
+            return replace(entry, truth=ball, proven=True, is_crossing=True)
         if found.verdict == "disagree":
             reason = "a kink inside is met here, but the second derivative exists"
-            eps = float(np.finfo(self.dtype).eps)
-            if abs(ball - arb(entry.torch)) < MOST_ROUNDING * eps:
-                found = replace(found, verdict="inaccurate", note=reason)
-            else:
-                found = replace(found, note=f"{reason}; torch put together what it picked")
-        return replace(found, of=entry.of, by=entry.by, is_met=True)
+            found = put_together(found, ball, reason, self.tolerance)
+        return replace(found, is_crossing=True)
 
     def _shown(self, by: Direction) -> str:
         symbol, element = by
@@ -223,12 +214,11 @@ class Crossings:
 
 def way(u: Mapping[str, Array]) -> Way:
     """A direction as the elements that move."""
-    return {_direction(name, int(j)): float(u[name].ravel()[j]) for name in u for j in np.flatnonzero(u[name])}
-
-
-def _direction(variable: str, element: int) -> Direction:
-    """An element of an input."""
-    return sympy.Symbol(variable, real=True), element
+    return {
+        (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])
+        for name, array in u.items()
+        for j in np.flatnonzero(array)
+    }
 
 
 def _differ(left: Side, right: Side) -> bool | None:
@@ -263,7 +253,7 @@ def _gone(side: Side, noun: str) -> str:
 
 
 def _decided(entry: Entry, verdict: Verdict, note: str, one_sided: tuple[float, float] | None = None) -> Entry:
-    return replace(entry, verdict=verdict, ball=None, error=None, note=note, one_sided=one_sided, proven=True)
+    return replace(entry, verdict=verdict, truth=None, relative_error=None, note=note, one_sided=one_sided, proven=True)
 
 
 def _unknown(entry: Entry, why: str) -> Entry:
@@ -271,8 +261,4 @@ def _unknown(entry: Entry, why: str) -> Entry:
     if entry.verdict not in _NEEDS_PROOF:
         return replace(entry, proven=False)
     note = f"branches or poles meet here; whether the second derivative exists, {why}"
-    return replace(entry, verdict="unchecked", ball=None, error=None, note=note, proven=False)
-
-
-def _number(number: float) -> str:
-    return repr(number + 0.0).removesuffix(".0")
+    return replace(entry, verdict="unchecked", truth=None, relative_error=None, note=note, proven=False)

@@ -1,364 +1,177 @@
-"""A formula is confirmed against the reference at sampled entries, or it is not shown.
-
-First at the point itself.  Where that would take too long (a sum over a million elements), where the function has no
-derivative, or where a tie or the end of a domain is met, at which a formula by cases takes one of them: on a probe, the
-same Program at smaller sizes and ordinary values.  The formula knows large sizes only as symbols, so it is the same
-formula there.
-"""
+"""The formulas of an answer: derived once, confirmed at each point, shown only where they hold."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations_with_replacement
 
-import numpy as np
-import numpy.typing as npt
 import sympy
-from flint import arb
-from sympy import Expr
 
-from gradcli.check.context import Point, unravel
-from gradcli.check.judge import Evidence
-from gradcli.check.summary import MAX_FINDINGS
-from gradcli.check.survey import Wiring
-from gradcli.errors import ShapeError
-from gradcli.language.ops import Kind
-from gradcli.language.program.constant_tensors import array_of
-from gradcli.language.program.indexed_functions import Aggregate, InverseElement, MatrixDeterminant
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom
-from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import compile_ball, environment
+from gradcli.check.compare import FIRST_BITS
+from gradcli.check.confirming import Directions, confirm, refutation
+from gradcli.check.context import Point
+from gradcli.check.evidence import Block, Enclosed, Evidence, enclosed
+from gradcli.language.program.wengert import Program
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.rules import Undefined
-from gradcli.results import Check, Finding
-from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.element import LARGE, constant_symbol
+from gradcli.results import Array, Formula
+from gradcli.symbolic import hessian
+from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.diagonal import structure_of
+from gradcli.symbolic.index_maps import NoFormulaError
+from gradcli.symbolic.printing import formula
 
-MOST_ENTRIES = 40
-"""Entries at which one formula is compared."""
+MAX_FORMULAS = 30
+"""Formulas of an answer that are derived; each takes a walk over the whole Program."""
 
-MOST_WORK = 40_000
-"""Ball operations that comparing one formula may take."""
-
-MATRIX_IS_CHEAPER = 10
-"""How much less an operation inside of Arb's matrices takes."""
-
-TIGHT = 20
-"""Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
-
-PROBE_BITS = 128
-"""Precision on a probe."""
-
-ELSEWHERE = "the formula was confirmed at other values or sizes, not at this point"
-"""The remark on a formula that only a probe confirmed."""
-
-BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
-"""Where the values of a probe are drawn from, in turn: inside the domain of nearly every function."""
+MOST_DIRECTIONS = 64
+"""Columns of a Jacobian that the reference is asked for to confirm formulas."""
 
 
 @dataclass(frozen=True)
-class Confirmation:
-    """Whether a formula holds: where it was confirmed (empty for the point itself), or what refutes it."""
-
-    holds: bool
-    note: str = ""
-    refuted: str = ""
-
-
-Index = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Known:
-    """What the reference knows at a point.
+class Derived:
+    """The formula of each block, or why there is none; it depends on the shapes of a point and not on its values.
 
     Attributes:
-        entries: Row, column and truth of entries, the nonzero ones first.
-        bits: Of the truths.
-        values: What the names of a formula stand for there.
+        blocks: Of ∂y/∂x and Hu by ("", x), of Ju by ("", ""), of a Hessian by the variables of row and column.
+        directions: Those of Ju and Hu.
     """
 
-    entries: Sequence[tuple[Index, Index, Ball]]
-    bits: int
-    values: Mapping[sympy.Symbol, Any]
+    blocks: Mapping[Block, Derivative | str]
+    directions: Directions = field(default_factory=dict)
 
 
-Ask = Callable[[Point, np.random.Generator, tuple[float, float]], Known | None]
-"""What the reference knows on a probe; more values may be drawn from the box, None if it is over the budget."""
+@dataclass(frozen=True)
+class Formulas:
+    """What became of the formulas at a point, by block.
+
+    Attributes:
+        shown: Those that hold, as text.
+        omitted: Why there is none, for the other blocks.
+        derivatives: Those that hold, as expressions.
+        refuted: Where the reference contradicts one.
+    """
+
+    shown: dict[Block, Formula] = field(default_factory=dict)
+    omitted: dict[Block, str] = field(default_factory=dict)
+    derivatives: dict[Block, Derivative] = field(default_factory=dict)
+    refuted: dict[Block, str] = field(default_factory=dict)
+
+    def refute(self, block: Block, reason: str) -> None:
+        """Take a formula back."""
+        self.refuted.setdefault(block, reason)
+        self.omitted.setdefault(block, f"it disagrees with the reference: {self.refuted[block]}")
+        self.shown.pop(block, None)
 
 
-def confirm(point: Point, derivative: Derivative, evidence: Evidence | None) -> Confirmation:
-    """Compare the formula of a Jacobian block with the reference at the point, or else on a probe.
+def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
+    """The formulas of ∂y/∂x for these variables."""
+    return Derived(_of_variables(wrt, lambda x: differentiate(point.program, point.shapes, x)))
+
+
+def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
+    """The formula of Ju.
 
     Args:
         point: The Program and its inputs.
-        derivative: The formula.
-        evidence: What the reference found at the point, if it was asked.
+        program: As typed, for its names.
+        u: The direction of each variable that moves.
     """
-
-    def ask(probe: Point, generator: np.random.Generator, box: tuple[float, float]) -> Known | None:
-        found = _asked(probe, derivative)
-        return None if found is None else _known(probe, derivative, found)
-
-    known = None if evidence is None else _known(point, derivative, evidence)
-    return confirm_known(point, derivative, known, ask)
+    names = hessian.direction_names(program, list(u))
+    found = _derived(lambda: hessian.jvp(point.program, point.shapes, names))
+    return Derived({("", ""): found}, {name: (names[name], array) for name, array in u.items()})
 
 
-def confirm_known(point: Point, derivative: Derivative, known: Known | None, ask: Ask) -> Confirmation:
-    """Compare a formula with the truth at the point, or else on a probe.
-
-    Args:
-        point: The Program and its inputs.
-        derivative: The formula.
-        known: What the reference knows at the point, if it was asked.
-        ask: What it knows elsewhere.
-    """
-    try:
-        with time_limit():
-            return _confirm(point, derivative, known, ask)
-    except (NotImplementedError, OverTimeError) as error:
-        return Confirmation(holds=False, note=str(error))
+def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence[str]) -> Derived:
+    """The formulas of Hu, by variable; see `of_jvp`."""
+    names = hessian.direction_names(program, list(u))
+    found = _of_variables(wrt, lambda x: hessian.hvp(point.program, point.shapes, names, x))
+    return Derived(found, {name: (names[name], array) for name, array in u.items()})
 
 
-def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
-    """Where the reference contradicts a formula at the point; empty where it does not."""
-    try:
-        compared = _compare(derivative, _known(point, derivative, evidence), derivative.sizes)
-    except NotImplementedError:
-        return ""
-    return compared.refuted if compared and not (compared.refuted and _meets_cases(point)) else ""
+def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
+    """The formulas of the blocks of the Hessian."""
+    pairs = list(combinations_with_replacement(wrt, 2))
+    found: dict[Block, Derivative | str] = {}
+    for number, (row, column) in enumerate(pairs):
+        if number >= MAX_FORMULAS:
+            reason = f"formulas are given for {MAX_FORMULAS} blocks, and there are {len(pairs)}"
+            found[row, column] = found[column, row] = reason
+            continue
+        x, z = (sympy.Symbol(name, real=True) for name in (row, column))
+        found[row, column] = block = _derived(partial(hessian.hessian, point.program, point.shapes, x, z))
+        if row != column:
+            found[column, row] = block if isinstance(block, str) else hessian.transposed(block)
+    return Derived(found)
 
 
-def _meets_cases(point: Point) -> bool:
-    """Whether branches or extremes tie at the point, or a domain ends, as far as floats tell.
-
-    The derivative may exist there and not be that of the case which the formula takes: relu(where(x != 0, 0, x)) is 0
-    everywhere.  So such a point refutes no formula.
-    """
-    found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
-    return found is None or bool(found.spots or found.unknown)
-
-
-def _confirm(point: Point, derivative: Derivative, known: Known | None, ask: Ask) -> Confirmation:
-    is_zero = all(expression == 0 for _, expression in derivative.cases)
-    if known is not None:
-        compared = _compare(derivative, known, derivative.sizes, zeros_count=is_zero)
-        if compared is not None and not (compared.refuted and _meets_cases(point)):
-            return compared
-    for shapes, sizes in _probes(point, derivative):
-        for seed, box in enumerate(BOXES * 3):
-            generator = np.random.default_rng(seed)
-            inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
-            found = ask(Point.of(point.typed, shapes, inputs), generator, box)
-            compared = None if found is None else _compare(derivative, found, sizes, zeros_count=is_zero)
-            if compared is not None:
-                note = "" if compared.refuted else ELSEWHERE
-                return Confirmation(compared.holds, note, compared.refuted)
-    return Confirmation(holds=False)
-
-
-def _compare(
-    derivative: Derivative, known: Known, sizes: Mapping[sympy.Symbol, int], *, zeros_count: bool = False
-) -> Confirmation | None:
-    """At entries where the truth is known; None if there are none, or too costly.
-
-    That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
-    """
-    entries = known.entries
-    expression_work = max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
-    if shared_work(derivative, sizes) > MOST_WORK:
-        return None
-    if expression_work * len(entries) > MOST_WORK:
-        entries = entries[: int(MOST_WORK // max(1, expression_work))]
-    confirmed = False
-    with precision(known.bits):
-        env = environment({**known.values, **sizes})
-        for row, column, truth in entries:
-            expression, indices = derivative.at(row, column)
-            found = compile_ball(expression)({**env, **indices})
-            if not exists(found):
-                continue
-            if not found.overlaps(truth):
-                numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
-                return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
-            confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
-    return Confirmation(holds=True) if confirmed else None
-
-
-def _place(derivative: Derivative, row: Index, column: Index) -> str:
-    """An entry in words."""
-    match derivative.of:
-        case "jvp":
-            return f"(Ju){_shown(row)}"
-        case "hvp":
-            return f"(Hu){_shown(column)} by {derivative.variable}"
-        case "hessian":
-            return f"y by {derivative.first}{_shown(row)} and {derivative.variable}{_shown(column)}"
-    return f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
-
-
-def _known(point: Point, derivative: Derivative, evidence: Evidence) -> Known:
-    """Entries of this variable whose truth is known."""
-    y = point.shapes.get(point.program.output, ())
-    own = {d: j for d, (symbol, j) in enumerate(evidence.directions) if str(symbol) == derivative.variable}
-    x = point.shapes[sympy.Symbol(derivative.variable, real=True)]
-    rows = range(min(point.rows, MOST_ENTRIES)) if evidence.rows is None else evidence.rows.tolist()
-    nonzero = [(row, own[d], ball) for (d, row), ball in evidence.columns.items() if d in own]
-    zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in evidence.columns]
-    entries = chosen([entry for entry in nonzero if not isinstance(entry[2], Undefined)], zero)
-    return Known([(unravel(row, y), unravel(j, x), ball) for row, j, ball in entries], evidence.bits, lookups(point))
-
-
-def chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
-    """The entries at which a formula is compared."""
-    return [*_spaced(nonzero, MOST_ENTRIES), *_spaced(zero, MOST_ENTRIES // 4)]
-
-
-def _spaced(items: Sequence[Any], most: int) -> list[Any]:
-    step = max(1, math.ceil(len(items) / most))
-    return list(items[::step])
-
-
-def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]]:
-    """The Program at sizes just above `LARGE` if it has such a form, and at its own."""
-    probes: list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]] = []
-    large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
-    smaller = {size: LARGE + 1 + n for n, size in enumerate(large)}
-    variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
-    try:
-        shapes = infer(point.program, variables)
-    except ShapeError:
-        shapes = {}
-    matching = _matching(point.shapes, shapes)
-    if matching is not None:
-        probes.append(
-            (shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items() if size in matching})
-        )
-    if not large or matching is None:
-        probes.append((point.shapes, derivative.sizes))
-    return [(shapes, sizes) for shapes, sizes in probes if len(sizes) == len(derivative.sizes)][:1]
-
-
-def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:
-    """The small size for each full size, if one size always becomes one and what was small stays."""
-    matching: dict[int, int] = {}
-    for symbol, shape in full.items():
-        if len(small.get(symbol, ())) != len(shape):
-            return None
-        for size, other in zip(shape, small.get(symbol, ()), strict=True):
-            if matching.setdefault(size, other) != other or (size <= LARGE) != (other <= LARGE):
-                return None
-    return matching
-
-
-def _asked(probe: Point, derivative: Derivative) -> Evidence | None:
-    """What the reference finds on a probe, at some entries."""
-    variable = sympy.Symbol(derivative.variable, real=True)
-    directions = [(variable, j) for j in _spaced(range(math.prod(probe.shapes[variable])), 8)]
-    rows = np.array(_spaced(range(probe.rows), 8), dtype=np.int64)
-    try:
-        plan = Reference(probe.program, probe.shapes, probe.inputs).plan(directions, rows)
-    except OverBudgetError:
-        return None
-    return Evidence(directions, plan.run(PROBE_BITS).columns, rows, PROBE_BITS)
-
-
-def lookups(point: Point) -> dict[sympy.Symbol, Any]:
-    """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
-    found: dict[sympy.Symbol, Any] = {}
-    for line in point.program.lines:
-        if line.call.op.kind is Kind.SOURCE:
-            array = array_of(line.call)
-            found[constant_symbol(line.call)] = element_of(array)
-    for symbol in point.program.variables:
-        found[symbol] = element_of(np.asarray(point.inputs[str(symbol)]))
+def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivative]) -> dict[Block, Derivative | str]:
+    """A formula for each of these variables, if they are not too many."""
+    found: dict[Block, Derivative | str] = {}
+    for name in wrt[:MAX_FORMULAS]:
+        found["", name] = _derived(partial(derive, sympy.Symbol(name, real=True)))
+    for name in wrt[MAX_FORMULAS:]:
+        found["", name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
     return found
 
 
-def element_of(array: npt.NDArray[np.float64]) -> Any:
-    """An array as a function of indices, or the ball of a number."""
-    if not array.ndim:
-        return arb(float(array))
-
-    def element(*index: int) -> Ball:
-        inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
-        return arb(float(array[index])) if inside else arb.nan()
-
-    return element
+def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
+    """The formula, or why there is none."""
+    try:
+        return derive()
+    except NoFormulaError as error:
+        return str(error)
 
 
-def work_of(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """Ball operations of evaluating a formula once: a sum costs its range times its body."""
-    if isinstance(expression, Aggregate):
-        return 1.0 if _is_shared(expression, derivative) else _aggregate_work(expression, derivative, sizes)
-    if isinstance(expression, sympy.Sum):
-        ranges = [_length(a, b, derivative, sizes) for _, a, b in expression.limits]
-        return work_of(expression.function, derivative, sizes) * math.prod(ranges)
-    return 1 + sum(work_of(a, derivative, sizes) for a in expression.args)
+def evidence_at(point: Point, names: Sequence[str]) -> Enclosed | None:
+    """What the reference finds of these variables' columns at a point; None where that is over its budget or limit."""
+    directions = [
+        (symbol, j)
+        for symbol in point.program.variables
+        if str(symbol) in names
+        for j in range(math.prod(point.shapes[symbol]))
+    ]
+    try:
+        with time_limit():
+            return enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+    except OverTimeError:
+        return None
 
 
-def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
-    """Whether the values of a product, an extreme or a matrix are the same for all entries, and taken once."""
-    return not any(symbol.is_integer for symbol in aggregate.ranged_symbols - set(derivative.sizes))
+def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
+    """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
+    found = {}
+    for block, derivative in derived.blocks.items():
+        reason = "" if evidence is None or isinstance(derivative, str) else refutation(point, derivative, evidence)
+        if reason:
+            found[block] = reason
+    return found
 
 
-def shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """Ball operations of what is the same for all entries."""
-    found = {a for _, e in derivative.cases for a in e.atoms(Aggregate)}
-    bodies = {(type(a), a.body, a.limits): a for a in found if _is_shared(a, derivative)}
-    return sum(_aggregate_work(a, derivative, sizes) for a in bodies.values())
-
-
-def _aggregate_work(aggregate: Aggregate, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    ranges = [_length(a, b, derivative, sizes) for _, a, b in aggregate.limits]
-    is_matrix = isinstance(aggregate, MatrixDeterminant | InverseElement)
-    of_matrix = math.prod(ranges) * ranges[-1] / MATRIX_IS_CHEAPER if is_matrix else 0.0
-    return work_of(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
-
-
-def _length(first: Expr, last: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """The terms of a sum; of one that ends at an index, as a running sum does, at most the largest size."""
-    known = {s: sympy.Integer(n) for s, n in sizes.items()}
-    terms = (last - first + 1).xreplace(known)
-    if not terms.is_number:
-        terms = max(size.xreplace(known) for size in derivative.ranges.values())
-    return float(terms)
-
-
-def _is_tight(ball: Ball) -> bool:
-    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT or abs(ball) < arb(2) ** (-2 * TIGHT))
-
-
-def _shown(index: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, index))}]" if index else ""
-
-
-def _short(ball: Ball) -> str:
-    return repr(float(ball.mid()))
-
-
-def with_refuted(
-    check: Check,
-    variable: str | None,
-    reason: str,
-    of: Literal["", "jvp", "hvp", "hessian"] = "",
-    by: str | None = None,
-) -> Check:
-    """The check with one more finding: a formula that the reference contradicts.
+def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None) -> Formulas:
+    """Compare the formulas with the reference at a point.
 
     Args:
-        check: Of the numbers.
-        variable: The x of the formula; None for Ju.
-        reason: Where it is contradicted.
-        of: What it is the formula of, if not of ∂y/∂x.
-        by: The variable of the rows, for a block of a Hessian.
+        point: The Program and its inputs.
+        program: As typed, for its names.
+        derived: The formulas.
+        evidence: What the reference found at the point, if it was asked.
     """
-    note = f"the formula is wrong: {reason}"
-    finding = Finding(variable, None, None, "disagree", None, None, None, note, of=of, by=by)
-    findings = (finding, *check.findings)[:MAX_FINDINGS]
-    return replace(check, verdict="disagree", findings=findings, findings_count=check.findings_count + 1)
+    found = Formulas()
+    for block, derivative in derived.blocks.items():
+        if isinstance(derivative, str):
+            found.omitted[block] = derivative
+            continue
+        confirmation = confirm(point, derivative, evidence, derived.directions)
+        if confirmation.holds:
+            is_first = derivative.of == "jacobian"
+            structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
+            found.shown[block] = formula(derivative, program, confirmation.note, structure)
+            found.derivatives[block] = derivative
+        elif confirmation.refuted:
+            found.refute(block, confirmation.refuted)
+        else:
+            found.omitted[block] = "the reference could not confirm it"
+    return found

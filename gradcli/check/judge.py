@@ -6,41 +6,28 @@ tolerance, and if not, can the rounding of its precision explain it?
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import sympy
+from flint import arb
 
-from gradcli.check.compare import FIRST_BITS, LAST_BITS, compare
-from gradcli.check.context import Point, Torch
-from gradcli.check.entry import TOLERANCE, Entry, Tolerance
+from gradcli.check.case import Case, ReferenceValues
+from gradcli.check.compare import FIRST_BITS, LAST_BITS, TOLERANCE, Tolerance, compare
+from gradcli.check.context import Point, Torch, unravel
+from gradcli.check.evidence import Enclosed, Evidence
 from gradcli.check.rounding import explained
-from gradcli.check.sample import Rows, Selection, selections
-from gradcli.check.sides import Missing
+from gradcli.check.sample import Selection, selections
+from gradcli.check.sides import Singular
 from gradcli.check.singular import at_jumps, classify_singularities
 from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
-from gradcli.check.target import ReferenceValues, Target
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import BUDGET, Columns, Direction, Found, OverBudgetError, Reference
+from gradcli.reference.duals import BUDGET, Direction, Found, OverBudgetError, Reference
 from gradcli.reference.rules import Undefined
-from gradcli.results import Check
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the reference found at the point, for the formulas: columns by number of the direction, at some bits.
-
-    `work` is how many ball operations that took.
-    """
-
-    directions: Sequence[Direction]
-    columns: Columns
-    rows: Rows | None
-    bits: int
-    work: int = 0
+from gradcli.results import Check, Entry
 
 
 @dataclass(frozen=True)
@@ -77,10 +64,13 @@ class _Judge:
     """One check: the readings' numbers and how they are compared."""
 
     def __init__(self, point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
-        self.point, self.torch, self.tolerance = point, torch, tolerance
+        self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
         self.wiring = Wiring(point, self.reference)
+        v = None if torch.v is None else torch.v.ravel()
+        passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
+        self.case = Case(self.reference, tolerance, v, passes)
 
     def judgement(self) -> Judgement:
         """J and y, and beside a sampled J the vᵀJ on its own."""
@@ -88,7 +78,7 @@ class _Judge:
         parts = [main]
         if self.torch.jacobian is not None and self.torch.vjp is not None and main.chosen != "all":
             parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
-        check, entries = summarize(self.point, parts)
+        check, entries = summarize(parts)
         return Judgement(check, entries, evidence, tuple(parts))
 
     def _within_time(self, torch: Torch) -> tuple[Part, Evidence | None]:
@@ -114,8 +104,8 @@ class _Judge:
                 too_much = asked
                 continue
             found = plan.run(FIRST_BITS)
-            evidence = Evidence(selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
-            decided = self._decide(evidence, found, self._targets(survey, selection, found))
+            evidence = Enclosed(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
+            decided = self._decide(evidence, found, self._entries(survey, selection, found))
             notes = [selection.note] if selection.note else []
             if torch.judges_value and not plan.judges_value:
                 notes.append("y itself was not checked: that was over the budget")
@@ -137,82 +127,68 @@ class _Judge:
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """That a derivative by an infinite number is a limit."""
         known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
-        names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite((_symbol(e), e.column)))
+        names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 
-    def _targets(self, survey: Survey, selection: Selection, found: Found) -> list[Target]:
-        torch, value = survey.torch, survey.torch.value.ravel()
-        targets = [Target(None, -1, row, -1, float(value[row])) for row in found.values if torch.judges_value]
+    def _entries(self, survey: Survey, selection: Selection, found: Found) -> list[Entry]:
+        """What is asked: elements of y, entries of J in these rows and columns, and of vᵀJ in these columns."""
+        torch, value, y = survey.torch, survey.torch.value.ravel(), self.point.shape
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
-        reached = ReferenceValues(found).columns
-        passes = np.stack([v.ravel() for v in torch.passes]) if torch.passes else None
-        for d, (symbol, j) in enumerate(selection.directions):
-            name = str(symbol)
+        index = {row: unravel(row, y) for row in dict.fromkeys([*found.values, *rows])}
+        entries = []
+        if torch.judges_value:
+            entries += [Entry(None, index[row], None, "unchecked", float(value[row])) for row in found.values]
+        reached = ReferenceValues(found, selection.directions).columns
+        for symbol, j in selection.directions:
+            name, column = str(symbol), unravel(j, self.point.shapes[symbol])
             if torch.jacobian is not None:
                 block = torch.jacobian[name].reshape(self.point.rows, -1)
-                own = sorted(reached.get(d, ())) if selection.is_sparse else rows
-                targets += [Target(name, j, row, d, float(block[row, j])) for row in own]
+                own = sorted(reached.get((symbol, j), ())) if selection.is_sparse else rows
+                entries += [Entry(name, index[row], column, "unchecked", float(block[row, j])) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
-                number = float(torch.vjp[name].ravel()[j])
-                targets.append(Target(name, j, -1, d, number, torch.v.ravel(), passes))
-        return targets + (self._odd(survey) if selection.is_sparse else [])
+                entries.append(Entry(name, None, column, "unchecked", float(torch.vjp[name].ravel()[j])))
+        return entries + (self._odd(survey) if selection.is_sparse else [])
 
-    def _odd(self, survey: Survey) -> list[Target]:
+    def _odd(self, survey: Survey) -> list[Entry]:
         """Numbers that are not 0 where the truth is, whatever the numbers are: no direction reaches them."""
         blocks = survey.torch.jacobian if survey.torch.jacobian is not None else survey.torch.vjp or {}
-        weights = None if survey.torch.jacobian is not None else np.zeros(0)
-        return [
-            Target(
-                name,
-                j,
-                row,
-                -1,
-                float(blocks[name].reshape(-1, self.reference.inputs[sympy.Symbol(name, real=True)].size)[row, j]),
-                weights,
-            )
-            for name, j, row in survey.odd
-        ]
+        entries = []
+        for name, j, row in survey.odd:
+            shape = self.point.shape_of(name)
+            number = float(blocks[name].reshape(-1, math.prod(shape))[row, j])
+            index = None if row < 0 else unravel(row, self.point.shape)
+            entries.append(Entry(name, index, unravel(j, shape), "unchecked", number, truth=arb(0)))
+        return entries
 
-    def _decide(self, evidence: Evidence, found: Found, targets: list[Target]) -> list[Entry]:
-        """Raise the precision for the targets that need it, then ask why what is wrong is wrong."""
-        bits, directions = evidence.bits, list(evidence.directions)
-        entries: list[Entry] = []
-        wrong: list[tuple[Target, Entry]] = []
-        missing: list[Missing] = []
-        while targets:
+    def _decide(self, evidence: Enclosed, found: Found, entries: Sequence[Entry]) -> list[Entry]:
+        """Raise the precision for the entries that need it, then ask why what is wrong is wrong."""
+        bits, directions, case = evidence.bits, list(evidence.directions), self.case
+        decided: list[Entry] = []
+        wrong: list[Entry] = []
+        singular: list[Singular] = []
+        while entries:
             is_last = bits >= LAST_BITS
-            waiting: list[Target] = []
+            waiting: list[Entry] = []
             with precision(bits):
-                sight = ReferenceValues(found)
-                for target in targets:
-                    truth = target.truth(sight)
+                seen = ReferenceValues(found, directions)
+                for entry in entries:
+                    truth = case.truth(entry, seen) if entry.truth is None else entry.truth
                     if isinstance(truth, Undefined) and (truth.decided or is_last):
-                        missing.append(Missing(target, truth, frozenset(target.rows(sight))))
+                        singular.append(Singular(entry, truth, frozenset(case.rows(entry, seen))))
                         continue
-                    entry = None
+                    compared = None
                     if not isinstance(truth, Undefined):
-                        entry = compare(target, truth, self.tolerance, self.torch.dtype, is_last=is_last)
-                    if entry is None:
-                        waiting.append(target)
-                    elif entry.verdict == "disagree":
-                        wrong.append((target, entry))
+                        compared = compare(entry, truth, case.tolerance, is_last=is_last)
+                    if compared is None:
+                        waiting.append(entry)
+                    elif compared.verdict == "disagree":
+                        wrong.append(compared)
                     else:
-                        entries.append(entry)
-            targets, directions = _renumbered(waiting, directions)
-            bits *= 2
-            if targets:
+                        decided.append(compared)
+            entries, bits = waiting, bits * 2
+            if entries:
+                needed = {case.direction(entry) for entry in entries if entry.variable is not None}
+                directions = [direction for direction in directions if direction in needed]
                 found = self.reference.plan(directions, evidence.rows).run(bits)
-        unequal = explained(self.point, evidence.rows, wrong, self.torch.dtype, self.tolerance)
-        entries += at_jumps(self.reference, unequal, [one for one, _ in wrong], self.tolerance, self.torch.dtype)
-        return entries + classify_singularities(self.reference, missing, self.tolerance, self.torch.dtype)
-
-
-def _symbol(entry: Entry) -> sympy.Symbol:
-    return sympy.Symbol(entry.variable, real=True)
-
-
-def _renumbered(targets: list[Target], directions: list[Direction]) -> tuple[list[Target], list[Direction]]:
-    """The targets with only the directions that they need."""
-    kept = sorted({t.direction for t in targets if t.direction >= 0})
-    number = {d: n for n, d in enumerate(kept)}
-    return [replace(t, direction=number.get(t.direction, -1)) for t in targets], [directions[d] for d in kept]
+        decided += at_jumps(case, explained(case, self.point, evidence.rows, wrong))
+        return decided + classify_singularities(case, singular)

@@ -11,11 +11,11 @@ import numpy as np
 
 from gradcli.check.context import Point
 from gradcli.check.sample import SEED, magnitude, pick
-from gradcli.check.summary import MAX_FINDINGS, worst
+from gradcli.check.summary import MAX_FINDINGS, badness, joined
 from gradcli.check.survey import MOST_ELEMENTS
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.critical import critical
-from gradcli.results import SEVERITY, Array, Check, Finding
+from gradcli.results import SEVERITY, Array, Check
 
 MOST_POINTS = 16
 """Points whose numbers are judged; of more, a sample."""
@@ -77,22 +77,18 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         count: How many points there are, each with as many entries.
     """
     found = [replace(finding, point=point) for point, check in checks.items() for finding in check.findings]
-    found.sort(key=_badness, reverse=True)
-    verdict = worst(check.verdict for check in checks.values())
-    errors = [check.max_relative_error for check in checks.values() if check.max_relative_error is not None]
-    return Check(
-        verdict,
-        count * max(check.entries for check in checks.values()),
-        sum(check.checked for check in checks.values()),
-        max(errors, default=None),
-        tuple(found[:MAX_FINDINGS]),
-        sum(check.findings_count for check in checks.values()),
-        _chosen(checks, count),
-        tuple(dict.fromkeys(note for check in checks.values() for note in check.notes)),
-        proven=len(checks) == count and all(check.proven for check in checks.values()),
-        sampled=len(checks) < count or any(check.sampled for check in checks.values()),
+    found.sort(key=badness, reverse=True)
+    whole = joined(list(checks.values()))
+    return replace(
+        whole,
+        entries=count * max(check.entries for check in checks.values()),
+        checked=sum(check.checked for check in checks.values()),
+        findings=tuple(found[:MAX_FINDINGS]),
+        findings_count=sum(check.findings_count for check in checks.values()),
+        chosen=_chosen(checks, count),
+        proven=whole.proven and len(checks) == count,
+        sampled=whole.sampled or len(checks) < count,
         zeros=sum(check.zeros for check in checks.values()),
-        rewrite=next((check.rewrite for check in checks.values() if check.rewrite), None),
     )
 
 
@@ -108,9 +104,3 @@ def _chosen(checks: Mapping[int, Check], count: int) -> str:
     if len(checks) < count:
         points = f"{len(checks)} of {count:,} points: kinks, first, last, extremes and a random rest, seed {SEED}"
     return "; ".join(filter(None, [points, *(f"at a point: {words}" for words in inside)])) or "all"
-
-
-def _badness(finding: Finding) -> tuple[int, bool, float]:
-    """By verdict, y before its derivatives, then by error."""
-    error = math.inf if finding.relative_error is None else finding.relative_error
-    return SEVERITY.index(finding.verdict), finding.variable is None, error

@@ -5,20 +5,22 @@ The verdicts are the judge's; nothing is decided here.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
-import sympy
 from flint import arb
 
-from gradcli.check.context import Point, unravel
-from gradcli.check.entry import Entry
-from gradcli.check.formulas import lookups, shared_work, work_of
-from gradcli.check.judge import Evidence
+from gradcli.check.compare import number_of
+from gradcli.check.confirming import lookups, shared_work, work_of
+from gradcli.check.context import Point, flat, unravel
+from gradcli.check.evidence import Enclosed, Evidence
+from gradcli.check.summary import published
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
-from gradcli.results import SEVERITY, Array, Opinion
+from gradcli.results import SEVERITY, Array, Entry
 from gradcli.symbolic.derivative import Derivative
 
 MAX_OPINIONS = 1_024
@@ -33,8 +35,8 @@ FORMULA_BITS = (64, 256, 1_024)
 KNOWN_BITS = 53
 """Bits of a formula's value that make a float."""
 
-Differences = Mapping[tuple[str, int, int], tuple[float, float]]
-"""A difference quotient and its error, by variable, flat position in x and flat position in y (-1: of vᵀJ)."""
+Differences = Mapping[Entry, tuple[float, float]]
+"""A difference quotient of an entry, and its error."""
 
 
 def worst_first(entries: Iterable[Entry]) -> list[Entry]:
@@ -42,7 +44,7 @@ def worst_first(entries: Iterable[Entry]) -> list[Entry]:
 
     def badness(entry: Entry) -> tuple[int, bool, float, bool]:
         missing = 0.0 if entry.verdict == "agree" else math.inf
-        error = missing if entry.error is None else entry.error
+        error = missing if entry.relative_error is None else entry.relative_error
         return SEVERITY.index(entry.verdict), entry.variable is not None, error, entry.torch != 0
 
     return sorted(entries, key=badness, reverse=True)
@@ -56,8 +58,8 @@ def opinions(
     dtype: str,
     v: Array | None = None,
     evidence: Evidence | None = None,
-) -> tuple[Opinion, ...]:
-    """What all readings say of the first `MAX_OPINIONS` entries.
+) -> tuple[Entry, ...]:
+    """The first `MAX_OPINIONS` entries, with what all readings say of them.
 
     Args:
         point: The Program and its inputs.
@@ -70,28 +72,17 @@ def opinions(
     """
     formulas = _Formulas(point, derivatives, v, _reached(evidence))
     found = []
-    for entry, _ in zip(entries, range(MAX_OPINIONS), strict=False):
-        shown, ball = entry.finding(point), entry.ball
-        is_known = ball is not None and exists(ball)
-        of = (entry.variable or "", entry.column, entry.row)
-        quotient, error = differences.get(of, (None, None))
+    for entry in itertools.islice(entries, MAX_OPINIONS):
+        ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
+        quotient, error = differences.get(entry, (None, None))
         found.append(
-            Opinion(
-                shown.variable,
-                shown.row,
-                shown.column,
-                entry.torch,
-                formulas.value(entry),
-                entry.reference,
-                float(ball.rad()) if ball is not None and is_known else None,
-                quotient,
-                error,
-                entry.error,
-                _ulps(entry.torch, ball, dtype) if ball is not None and is_known else None,
-                entry.verdict,
-                entry.proven,
-                entry.note,
-                entry.one_sided,
+            replace(
+                published(entry),
+                formula=formulas.value(entry),
+                radius=None if ball is None else float(ball.rad()),
+                difference=quotient,
+                difference_error=error,
+                ulps=None if ball is None else _ulps(number_of(entry), ball, dtype),
             )
         )
     return tuple(found)
@@ -133,18 +124,18 @@ class _Formulas:
         derivative = self.derivatives.get(entry.variable or "")
         if derivative is None:
             return None
-        y = self.point.shapes.get(self.point.program.output, ())
-        column = unravel(entry.column, self.point.shapes[sympy.Symbol(derivative.variable, real=True)])
-        if entry.row >= 0:
+        column = entry.column or ()
+        if entry.row is not None:
             weights = {entry.row: 1.0}
         elif self.v is not None and self.reached is not None:
-            rows = self.reached.get((derivative.variable, entry.column), [])
-            weights = {row: float(self.v[row]) for row in rows if self.v[row] != 0}
+            j = flat(column, self.point.shape_of(derivative.variable))
+            rows = self.reached.get((derivative.variable, j), [])
+            weights = {unravel(row, self.point.shape): float(self.v[row]) for row in rows if self.v[row] != 0}
         else:
             return None
         if len(weights) > self.left:
             return None
-        terms = [(weight, *derivative.at(unravel(row, y), column)) for row, weight in weights.items()]
+        terms = [(weight, *derivative.at(row, column)) for row, weight in weights.items()]
         work = sum(work_of(expression, derivative, derivative.sizes) for _, expression, _ in terms)
         for bits in FORMULA_BITS:
             self.left -= work
@@ -167,7 +158,7 @@ class _Formulas:
 
 def _reached(evidence: Evidence | None) -> dict[tuple[str, int], list[int]] | None:
     """The rows of y that an element of x has a derivative in; in the others it is 0 whatever the numbers are."""
-    if evidence is None:
+    if not isinstance(evidence, Enclosed):
         return None
     found: dict[tuple[str, int], list[int]] = {}
     for direction, row in evidence.columns:

@@ -14,12 +14,11 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
-from gradcli.check.along import STEP
-from gradcli.check.compare import FORMATS
+from gradcli.check.case import Case, ReferenceValues
+from gradcli.check.compare import FORMATS, number_of
 from gradcli.check.context import Point
-from gradcli.check.entry import Entry, Tolerance
 from gradcli.check.sample import Rows
-from gradcli.check.target import ReferenceValues, Target
+from gradcli.check.tangents import STEP
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
@@ -27,7 +26,7 @@ from gradcli.reference.duals import Direction, OverBudgetError, Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
 from gradcli.reference.tape_passes import Passes
-from gradcli.results import Array, Verdict
+from gradcli.results import Array, Entry, Index, Verdict
 
 SLACK = 8
 """How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
@@ -41,50 +40,45 @@ ZERO_BITS = 1_152
 DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
-Wrong = tuple[Target, Entry]
-"""A number of torch that is not the truth to within the tolerance."""
 
-
-def explained(point: Point, rows: Rows | None, wrong: Sequence[Wrong], dtype: str, tolerance: Tolerance) -> list[Entry]:
+def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry]) -> list[Entry]:
     """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
 
-    What is left of terms that cancel to 0 agrees, if it is no more than their rounding.
+    What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
+    is wrong too.
 
     Args:
+        case: What the numbers are compared with.
         point: The Program and its inputs.
         rows: Of y, that may matter; None for all.
-        wrong: The targets whose number is not the truth, with their entries.
-        dtype: Of torch.
-        tolerance: How far a number may be from the truth; if strict, what is left of terms that cancel is wrong too.
+        wrong: The entries whose number is not the truth.
     """
     if not wrong:
         return []
-    targets = [target for target, _ in wrong]
-    back = _Back(point, targets, dtype)
-    residues = ["" if tolerance.is_strict else back.residue(target, entry) for target, entry in wrong]
-    zeros = _zeros(point, rows, {n: target for n, target in enumerate(targets) if residues[n]})
-    found = [replace(wrong[n][1], verdict="agree", error=None, note=residues[n]) for n in zeros]
-    rest = [one for n, one in enumerate(wrong) if n not in zeros]
-    return found + (_excused(point, rows, rest, back, dtype) if rest else [])
+    back = _Back(case, point, wrong)
+    residues = ["" if case.tolerance.is_strict else back.residue(entry) for entry in wrong]
+    zeros = _zeros(case, rows, {n: entry for n, entry in enumerate(wrong) if residues[n]})
+    found = [replace(wrong[n], verdict="agree", relative_error=None, note=residues[n]) for n in zeros]
+    rest = [entry for n, entry in enumerate(wrong) if n not in zeros]
+    return found + (_excused(case, point, rows, rest, back) if rest else [])
 
 
-def _excused(point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Back, dtype: str) -> list[Entry]:
-    targets = [target for target, _ in wrong]
-    forward = _Columns(point, rows, targets, dtype)
+def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry], back: _Back) -> list[Entry]:
+    forward = _Columns(case, point, rows, wrong)
     faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
-    sound = _Back(point, targets, dtype, faulty=False) if faults else None
+    sound = _Back(case, point, wrong, faulty=False) if faults else None
     is_along = point.tangent_of is not None or STEP in point.program.names
     is_along = is_along and any(line.call.op.computed_along for line in back.source.lines)
-    through = _Back(point, targets, dtype, along=True) if is_along else back
+    through = _Back(case, point, wrong, along=True) if is_along else back
     found = []
     told = ": " + " and ".join(faults)  # once, as it is the same of all entries
-    for target, entry in sorted(wrong, key=lambda one: -(one[1].error or 0)):
-        excuse = forward.excuse(target) or back.excuse(target) or through.excuse(target)
-        if excuse and sound is not None and not sound.excuse(target) and sound.outcome(target) is not None:
-            excuse, told = f"{_surviving(entry, dtype)}{told}", ""
+    for entry in sorted(wrong, key=lambda one: -(one.relative_error or 0)):
+        excuse = forward.excuse(entry) or back.excuse(entry) or through.excuse(entry)
+        if excuse and sound is not None and not sound.excuse(entry) and sound.outcome(entry) is not None:
+            excuse, told = f"{_surviving(entry, case.tolerance.dtype)}{told}", ""
         elif excuse == COVERED:
-            excuse = f"{_surviving(entry, dtype)} the rounding of {dtype}"
-        verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(target) is not None else "unchecked"
+            excuse = f"{_surviving(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
+        verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(entry) is not None else "unchecked"
         found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
     return found
 
@@ -97,65 +91,61 @@ UNEXPLAINED: Mapping[Verdict, str] = {
 }
 
 
-def _zeros(point: Point, rows: Rows | None, targets: Mapping[int, Target]) -> set[int]:
-    """The numbers of the targets whose truth is 0, as far as a float can tell."""
-    if not targets:
+def _zeros(case: Case, rows: Rows | None, entries: Mapping[int, Entry]) -> set[int]:
+    """The numbers of the entries whose truth is 0, as far as a float can tell."""
+    if not entries:
         return set()
-    directions = list(dict.fromkeys(target.place for target in targets.values()))
     try:
-        plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
+        plan = case.reference.plan(list(dict.fromkeys(map(case.direction, entries.values()))), rows)
     except OverBudgetError:
         return set()
-    sight, found = ReferenceValues(plan.run(ZERO_BITS)), set()
+    seen, found = ReferenceValues(plan.run(ZERO_BITS), plan.directions), set()
     with precision(ZERO_BITS):
-        for n, target in targets.items():
-            truth = replace(target, direction=directions.index(target.place)).truth(sight)
+        for n, entry in entries.items():
+            truth = case.truth(entry, seen)
             if not isinstance(truth, Undefined) and truth.contains(0):
                 found.add(n)
     return found
 
 
-def _excuse(rounded: Outcome, number: float, dtype: str) -> str:
+def _excuse(rounded: Outcome, entry: Entry, dtype: str) -> str:
     """How rounding explains a number that is wrong, empty if it does not."""
     if rounded == OVERFLOW:
         return f"a number on the way may be beyond the range of {dtype}"
     if isinstance(rounded, Undefined):
         effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
         return f"rounding in {dtype} may {effect}: {rounded.reason}"
-    return COVERED if abs(rounded.mid() - arb(number)) <= SLACK * rounded.rad() else ""
+    return COVERED if abs(rounded.mid() - arb(number_of(entry))) <= SLACK * rounded.rad() else ""
 
 
 class _Columns:
     """The derivatives along the elements of x, forward, over balls of the dtype; and y."""
 
-    def __init__(self, point: Point, rows: Rows | None, targets: Sequence[Target], dtype: str) -> None:
-        self.dtype, self.rounding = dtype, FORMATS[dtype]
-        self.directions = list(dict.fromkeys(t.place for t in targets if t.variable is not None))
-        self.sight: ReferenceValues | None = None
-        reference = Reference(point.typed, point.typed_shapes, point.inputs)
+    def __init__(self, case: Case, point: Point, rows: Rows | None, entries: Sequence[Entry]) -> None:
+        self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
+        directions = list(dict.fromkeys(case.direction(e) for e in entries if e.variable is not None))
+        self.seen: ReferenceValues | None = None
         try:
-            plan = reference.plan(self.directions, rows)
-            self.sight = ReferenceValues(plan.run(self.rounding.bits, self.rounding))
+            plan = Reference(point.typed, point.typed_shapes, point.inputs).plan(directions, rows)
+            self.seen = ReferenceValues(plan.run(self.rounding.bits, self.rounding), directions)
         except OverBudgetError:
             pass
 
-    def excuse(self, target: Target) -> str:
+    def excuse(self, entry: Entry) -> str:
         """How rounding explains a number, empty if it does not."""
-        if self.sight is None or (target.variable is None and target.row not in self.sight.values):
+        if self.seen is None or (entry.variable is None and self.case.row(entry) not in self.seen.values):
             return ""
-        direction = self.directions.index(target.place) if target.variable is not None else -1
         with precision(self.rounding.bits):
-            truth = replace(target, direction=direction).truth(self.sight, as_added=True)
-            return _excuse(truth, target.torch, self.dtype)
+            return _excuse(self.case.truth(entry, self.seen, as_added=True), entry, self.dtype)
 
 
 class _Back:
     """Torch's backward passes over balls of the dtype, each run once."""
 
     def __init__(
-        self, point: Point, targets: Sequence[Target], dtype: str, *, faulty: bool = True, along: bool = False
+        self, case: Case, point: Point, entries: Sequence[Entry], *, faulty: bool = True, along: bool = False
     ) -> None:
-        self.dtype, self.rounding = dtype, FORMATS[dtype]
+        self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
         of: Point = point
         self.u: Mapping[str, Array] | None = None
         if point.tangent_of is not None:
@@ -163,11 +153,11 @@ class _Back:
         self.source = of.source or of.typed
         self.program = computed(self.source, faulty=faulty, along=along)
         self._passes: Passes | None = None
-        self._adjoints: dict[int, dict[Direction, Adjoint]] = {}
+        self._adjoints: dict[Index | None, dict[Direction, Adjoint]] = {}
         shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)
-        rows = {row for target in targets for row in self._weights(target)}
+        rows = {row for entry in entries for row in self._weights(entry)}
         reference = Reference(self.program, shapes, of.inputs)
-        places = [target.place for target in targets if target.variable is not None]
+        places = [case.direction(entry) for entry in entries if entry.variable is not None]
         directions = list(dict.fromkeys([*places, *self._moving()]))
         try:
             with precision(self.rounding.bits):
@@ -175,28 +165,26 @@ class _Back:
         except (OverBudgetError, TooLongError):
             pass
 
-    def _weights(self, target: Target) -> dict[int, float]:
+    def _weights(self, entry: Entry) -> dict[int, float]:
         """The rows of y that a pass goes back from."""
-        if self.u is not None or target.weights is None:
-            return {max(0, target.row) if self.u is None else 0: 1.0}
-        return {int(row): float(target.weights[row]) for row in np.flatnonzero(target.weights)}
+        return {0: 1.0} if self.u is not None else self.case.seeds(entry)
 
-    def _adjoint(self, target: Target) -> Adjoint | None:
+    def _adjoint(self, entry: Entry) -> Adjoint | None:
         """What flows back to the element of x; None where nothing does, or that is not known."""
         if self._passes is None:
             return None
-        if target.row not in self._adjoints:
+        if entry.row not in self._adjoints:
             try:
                 with precision(self.rounding.bits):
-                    self._adjoints[target.row] = self._run(self._passes, target)
+                    self._adjoints[entry.row] = self._run(self._passes, entry)
             except TooLongError:
                 self._passes = None
                 return None
-        return self._adjoints[target.row].get(target.place)
+        return self._adjoints[entry.row].get(self.case.direction(entry))
 
-    def _run(self, passes: Passes, target: Target) -> dict[Direction, Adjoint]:
+    def _run(self, passes: Passes, entry: Entry) -> dict[Direction, Adjoint]:
         if self.u is None:
-            return passes.back(self._weights(target))
+            return passes.back(self._weights(entry))
         return passes.twice(self._moving())
 
     def _moving(self) -> dict[Direction, float]:
@@ -205,30 +193,30 @@ class _Back:
         u = self.u or {}
         return {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in u.items() for j in np.flatnonzero(a)}
 
-    def outcome(self, target: Target) -> Outcome | None:
+    def outcome(self, entry: Entry) -> Outcome | None:
         """What torch may have for a number; None if that is not known."""
-        adjoint = self._adjoint(target) if target.variable is not None else None
+        adjoint = self._adjoint(entry) if entry.variable is not None else None
         if self._passes is None:
             return None
-        if target.variable is None:
-            return self._passes.value(target.row)
+        if entry.variable is None:
+            return self._passes.value(self.case.row(entry))
         return arb(0) if adjoint is None else self._passes.tape.outcomes[adjoint.node]
 
-    def excuse(self, target: Target) -> str:
+    def excuse(self, entry: Entry) -> str:
         """How rounding explains a number, empty if it does not."""
-        outcome = self.outcome(target)
+        outcome = self.outcome(entry)
         with precision(self.rounding.bits):
-            return "" if outcome is None else _excuse(outcome, target.torch, self.dtype)
+            return "" if outcome is None else _excuse(outcome, entry, self.dtype)
 
-    def residue(self, target: Target, entry: Entry) -> str:
+    def residue(self, entry: Entry) -> str:
         """Of which terms a number is the rounding, where the truth is that they cancel to 0; empty if of none."""
-        if entry.ball is None or not entry.ball.contains(0) or target.variable is None:
+        if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return ""
-        adjoint, outcome = self._adjoint(target), self.outcome(target)
+        adjoint, outcome = self._adjoint(entry), self.outcome(entry)
         if adjoint is None or isinstance(outcome, Undefined):
             return ""
         with precision(self.rounding.bits):
-            if abs(arb(target.torch)) > _allowed(adjoint.size, self.rounding.bits):
+            if abs(arb(entry.torch)) > _allowed(adjoint.size, self.rounding.bits):
                 return ""
             return f"0 up to rounding of terms of size {float(adjoint.size.largest.mid()):.2g}"
 
@@ -239,7 +227,7 @@ def _allowed(size: Size, bits: int) -> Ball:
 
 
 def _surviving(entry: Entry, dtype: str) -> str:
-    count = surviving(entry.error, dtype)
+    count = surviving(entry.relative_error, dtype)
     return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)}"
 
 

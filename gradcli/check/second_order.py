@@ -1,171 +1,100 @@
-"""The verdict of Jacobian-vector products, Hessians, and Hessian-vector products.
+"""The judge of Jacobian-vector products, of Hessians, and of products with a Hessian.
 
-    Ju         the derivative of f(x + t*u) by t, at 0           `along`
-    Hu         the gradient by x of the tangent dy(x, u)         `gradcli.reference.tangent`
-    row i      the same for u = e_i
-
-Each is the derivative of one more Program, so the judge of Jacobians judges it, with its kinks, limits and jumps.  The
-gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes one side.  An entry of Hu
-is the derivative along u of an element of the gradient, and where branches or poles meet it is decided as such
-(`gradcli.check.crossings`).
+Each is the derivative of one more Program (`gradcli.check.tangents`), so the judge of Jacobians judges it, with its
+kinks, limits and jumps.  The gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program
+takes one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles
+meet it is decided as such (`gradcli.check.crossings`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.along import STEP, along
-from gradcli.check.compare import FIRST_BITS
-from gradcli.check.context import Point, Torch, unravel
-from gradcli.check.crossings import MOST_FIRST, Asked, way
-from gradcli.check.entry import TOLERANCE, Entry, Tolerance
+from gradcli.check.compare import FIRST_BITS, Tolerance, compare
+from gradcli.check.context import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives, Torch, unravel
+from gradcli.check.crossings import Crossings, Second, way
+from gradcli.check.evidence import Block, Enclosed, Truths
 from gradcli.check.judge import Judgement, judge
-from gradcli.check.rows import EXISTING, Numbers, Rows, Slopes
+from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part, summarize
-from gradcli.reference.balls import Ball, exists
-from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.check.survey import Survey, Wiring
+from gradcli.check.tangents import STEP, Slopes, along
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.reference.duals import Direction, Reference
 from gradcli.reference.program_writer import NoTangentError
-from gradcli.reference.rules import Undefined
-from gradcli.results import Array, Check, Of
+from gradcli.results import Array, Entry, Index, Of, Verdict
 
-KNOWN = 3
-"""Elements of each variable that give the rows and columns that formulas are compared at."""
+ALL_ROWS = 32
+"""Up to this many rows of a Hessian, every one is checked."""
 
-Index = tuple[int, ...]
+SAMPLED_ROWS = 8
+"""Rows of a sample."""
 
-Truths = Mapping[tuple[str, str], Mapping[tuple[Index, Index], Ball]]
-"""By variable of the row and of the column, empty where there is none, and by their indices."""
+MOST_WORK = 240_000
+"""Ball operations of all rows together, about a second; the first row is always checked."""
 
-_NOTHING: Truths = MappingProxyType({})
+LOOK = 2_000
+"""What looking around the point for one missing derivative counts."""
 
+EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
+"""Verdicts on numbers whose truth exists at the point itself."""
 
-@dataclass(frozen=True)
-class Curvature:
-    """What was decided.
-
-    Attributes:
-        check: The verdict.
-        known: The truths that were enclosed: of a Hessian by (row variable, column variable), of Hu by ("", name), of
-            Ju by ("", ""); inside by (row index, column index), () where there is none.
-        bits: The precision of the least of them.
-    """
-
-    check: Check
-    known: Truths
-    bits: int
+_COMPARED: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"])
+"""Verdicts that need no look around the point."""
 
 
-def judge_jvp(
-    point: Point,
-    dtype: str,
-    value: Array,
-    jvp: Array,
-    u: Mapping[str, Array],
-    tolerance: Tolerance | None = None,
-) -> Curvature:
-    """The verdict of y and of Ju.
-
-    Args:
-        point: The Program and its inputs.
-        dtype: Of torch's numbers.
-        value: Torch's y.
-        jvp: Torch's Ju, of y's shape.
-        u: The direction of each variable that moves, of its shape.
-        tolerance: How far a number may be from the truth; by default that of the dtype.
-    """
-    found = judge(along(point, u), Torch(dtype, value, {STEP: jvp}), (STEP,), tolerance)
-    part = _part(found, "jvp", [_along(e) for e in found.parts[0].decided])
-    return _curvature(point, part)
+def judge_jvp(point: Point, torch: JacobianVectorProduct, tolerance: Tolerance) -> Judgement:
+    """The verdict of y and of Ju."""
+    return _judgement(_of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance))
 
 
-def judge_hvp(
-    point: Point,
-    dtype: str,
-    slope: float,
-    hvp: Mapping[str, Array],
-    u: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    tolerance: Tolerance | None = None,
-) -> Curvature:
-    """The verdict of Hu, and of u·∇f, for a y of one element.
+def judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+    """The verdict of Hu, and of u·∇f, for a y of one element."""
+    slope = {STEP: np.full(point.shape, torch.slope)}
+    beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
+    products = _Products(point, tolerance, wrt)
+    direction = way(torch.u)
 
-    Args:
-        point: The Program and its inputs.
-        dtype: Of torch's numbers.
-        slope: Torch's u·∇f.
-        hvp: Torch's Hu by variable, of x's shape.
-        u: The direction of each variable that moves, of its shape.
-        wrt: The variables of Hu, in order.
-        tolerance: How far a number may be from the truth; by default that of the dtype.
-    """
-    with time_limit():  # one for the slope and the product
-        return _judged_hvp(Numbers(point, dtype, tolerance or TOLERANCE[dtype]), slope, hvp, u, wrt)
+    def second(entry: Entry) -> Second:
+        return products.crossings.of_product(replace(entry, row=None, of="hvp"), direction)
 
-
-def _judged_hvp(
-    numbers: Numbers, slope: float, hvp: Mapping[str, Array], u: Mapping[str, Array], wrt: tuple[str, ...]
-) -> Curvature:
-    point = numbers.point
-    beside = judge(along(point, u), numbers.torch({STEP: np.full(numbers.shape, slope)}), (STEP,), numbers.tolerance)
-    slopes = [_along(e) for e in beside.parts[0].decided]
-    crossings, direction = numbers.crossings(), way(u)
-    unchecked = [
-        Entry(name, j, -1, number, "unchecked", None, None, of="hvp")
-        for name in wrt
-        for j, number in enumerate(hvp[name].ravel()[: MOST_FIRST + 1].tolist())
-    ]
-    on_sides = crossings.all_settled(Asked.of_product(e, direction) for e in unchecked)
-    if on_sides is not None:
-        return _curvature(point, Part(len(on_sides), [*on_sides, *slopes], "all", (), "hvp"))
     try:
-        found = numbers.row(Slopes.of(point, u), u, hvp, wrt)
+        entries, found = products.judged(torch.u, lambda: Slopes.of(point, torch.u), torch.hvp, beside, second)
     except NoTangentError as error:
-        part = Part(sum(hvp[name].size for name in wrt), slopes, "none", (str(error),), "hvp", is_whole=False)
-        return _curvature(point, part)
-    moving = [(name, int(j)) for name in u for j in np.flatnonzero(u[name])]
-    settled = numbers.settled(found, slopes, moving[0] if len(moving) == 1 else None)
-    own = [replace(e, row=-1, of="hvp") for e in settled]
-    on_sides = [crossings.settled(Asked.of_product(e, direction)) or e for e in own]
-    return _curvature(point, _part(found, "hvp", [*on_sides, *slopes]))
+        total = sum(torch.hvp[name].size for name in wrt)
+        return _judgement(Part(total, beside, "none", (str(error),), "hvp", is_whole=False))
+    if found is None:
+        return _judgement(Part(len(entries), [*entries, *beside], "all", (), "hvp"))
+    return _judgement(_part(found, "hvp", [*entries, *beside]))
 
 
-def judge_hessian(
-    point: Point,
-    dtype: str,
-    gradient: Mapping[str, Array],
-    hessian: Mapping[str, Mapping[str, Array]],
-    wrt: tuple[str, ...],
-    tolerance: Tolerance | None = None,
-) -> Curvature:
-    """The verdict of a Hessian and of the gradient, for a y of one element: of all rows, or of a sample.
-
-    Args:
-        point: The Program and its inputs.
-        dtype: Of torch's numbers.
-        gradient: Torch's, by variable, of x's shape.
-        hessian: Torch's, by the variables of row and column, of shape a.shape + b.shape.
-        wrt: The variables, in order.
-        tolerance: How far a number may be from the truth; by default that of the dtype.
-    """
-    numbers = Numbers(point, dtype, tolerance or TOLERANCE[dtype])
-    blocks = {name: gradient[name].reshape(numbers.shape + gradient[name].shape) for name in wrt}
-    with time_limit():  # one for all the rows
-        beside = judge(point, numbers.torch(blocks), wrt, numbers.tolerance).parts[0]
-        rows = Rows(numbers, gradient, hessian, wrt, [replace(e, row=-1, of="gradient") for e in beside.decided])
-        return _curvature(point, rows.judged(beside))
+def judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+    """The verdict of a Hessian and of the gradient, for a y of one element: of all rows, or of a sample."""
+    blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
+    beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
+    gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
+    return _judgement(_Rows(_Products(point, tolerance, wrt), torch, gradient).judged(beside))
 
 
-def _along(entry: Entry) -> Entry:
-    """An entry of the derivative by t as one of Ju."""
-    return replace(entry, variable=None, column=-1, of="jvp") if entry.variable == STEP else entry
+def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
+    """The entries of the derivative by the step as those of Ju."""
+    found = judge(along(point, u), torch, (STEP,), tolerance)
+    decided = [
+        replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
+        for entry in found.parts[0].decided
+    ]
+    return _part(found, "jvp", decided)
+
+
+def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
+    """Blocks of a Jacobian, without y."""
+    return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
 
 
 def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
@@ -173,104 +102,202 @@ def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
     return Part(main.entries, decided, main.chosen, main.notes, of, main.is_whole)
 
 
-def _curvature(point: Point, part: Part) -> Curvature:
-    check, entries = summarize(point, [part])
-    known: dict[tuple[str, str], dict[tuple[Index, Index], Ball]] = {}
+def _judgement(part: Part) -> Judgement:
+    """The sum, and the truths that were enclosed."""
+    check, entries = summarize([part])
+    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
-        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_met
-        if is_known and e.ball is not None and exists(e.ball):
-            at = e.finding(point)
-            known.setdefault((e.by or "", e.variable or ""), {})[at.row or (), at.column or ()] = e.ball
-    return Curvature(check, known, FIRST_BITS)
+        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_crossing
+        if is_known and e.truth is not None and exists(e.truth):
+            known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
+    return Judgement(check, entries, Truths(known, FIRST_BITS), (part,))
 
 
-def known_jvp(point: Point, u: Mapping[str, Array], bits: int) -> Truths:
-    """Some elements of Ju, without torch; none where that is over the budget or there are none.
+@dataclass
+class _Products:
+    """Products of one Hessian with directions, each judged as the gradient of the tangent along its direction."""
 
-    Args:
-        point: The Program and its inputs.
-        u: The direction of each variable that moves.
-        bits: Of the balls.
+    point: Point
+    tolerance: Tolerance
+    wrt: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self.crossings = Crossings(self.point, self.tolerance)
+
+    def judged(
+        self,
+        u: Mapping[str, Array],
+        slopes: Callable[[], Slopes],
+        product: Mapping[str, Array],
+        beside: Sequence[Entry],
+        second: Callable[[Entry], Second],
+    ) -> tuple[list[Entry], Judgement | None]:
+        """The entries of one, and what the judge says of the tangent, if what meets at the point does not decide all.
+
+        Args:
+            u: The direction.
+            slopes: The tangent.
+            product: Torch's numbers by variable, of x's shape.
+            beside: What was decided of the slopes that the product is the derivative of.
+            second: What an entry of the tangent is, as one of H or of Hu.
+
+        Raises:
+            NoTangentError: There is no tangent.
+            OverTimeError: There is no time left.
+        """
+        unchecked = (
+            Entry(name, (), unravel(j, product[name].shape), "unchecked", number)
+            for name in product
+            for j, number in enumerate(product[name].ravel().tolist())
+        )
+        settled = self.crossings.all_settled(map(second, unchecked))
+        if settled is not None:
+            return settled, None
+        there = slopes().at(self.point, u)
+        blocks = {name: product[name].reshape(there.shape + product[name].shape) for name in self.wrt}
+        found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
+        moving = list(way(u))
+        own = moving[0] if len(moving) == 1 else None
+        asked = [second(entry) for entry in self._settled(found, beside, own)]
+        return [self.crossings.settled(one) or one.entry for one in asked], found
+
+    def _settled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
+        """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
+
+        The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the
+        slope of one side of relu at 0, and torch may have taken another: nobody is wrong.
+
+        Args:
+            found: The judgement of the row.
+            slopes: The entries of the gradient that the row is the derivative of.
+            own: The one element of x that they are the slope by, None for several.
+        """
+        is_smooth = bool(slopes) and all(e.verdict in EXISTING for e in slopes)
+        kink = next((e for e in slopes if e.verdict == "kink"), None)
+        for entry in found.parts[0].decided:
+            if entry.verdict == "disagree" and kink is not None:
+                note = f"the gradient has a kink here, and torch picked {repr(kink.torch).removesuffix('.0')} for it"
+                yield replace(entry, verdict="kink", truth=None, relative_error=None, note=note, proven=kink.proven)
+                continue
+            ball = entry.truth if entry.verdict == "removable" else None
+            if own == self.crossings.direction(entry.variable, entry.column):
+                ball = ball or _of_no_jump(entry)
+            if not is_smooth or ball is None:
+                yield entry
+                continue
+            with precision(FIRST_BITS):
+                again = compare(entry, ball, self.tolerance, is_last=True)
+            if again is None or (again.verdict == "disagree" and not entry.proven):
+                yield entry  # a limit that is inferred refutes nothing
+                continue
+            note = entry.note if entry.verdict == "removable" else ""
+            yield replace(again, note=again.note or note, proven=False)
+
+
+def _of_no_jump(entry: Entry) -> Ball | None:
+    """The derivative where a slope only seems to jump, over the number that the tangent Program picks at a kink inside.
+
+    A slope that exists has no jump along its own direction, by the theorem of Darboux: that of maximum(x, 0) +
+    minimum(x, 0) is 1 at 0, as on both sides.
     """
-    rows = _few(point.rows)
-    shape = point.shapes.get(point.program.output, ())
-    step = sympy.Symbol(STEP, real=True)
-    found = _columns(along(point, u), [(step, 0)], rows, bits)
-    return {("", ""): {(unravel(row, shape), ()): ball for (_, row), ball in found.items()}} if found else _NOTHING
+    if entry.verdict != "kink" or entry.one_sided is None or entry.one_sided[0] != entry.one_sided[1]:
+        return None
+    return arb(entry.one_sided[0])
 
 
-def known_hvp(point: Point, u: Mapping[str, Array], wrt: tuple[str, ...], bits: int) -> Truths:
-    """Some elements of Hu for each variable; see `known_jvp`."""
-    try:
-        slopes = Slopes.of(point, u)
-    except NoTangentError:
-        return _NOTHING
-    return {
-        ("", name): found
-        for name, found in _known_row(point, slopes, u, wrt, _few_columns(point, wrt), bits, ()).items()
-    }
+@dataclass
+class _Rows:
+    """The rows of one Hessian, as many as the work allows."""
+
+    products: _Products
+    torch: SecondDerivatives
+    of_gradient: list[Entry]
+
+    def __post_init__(self) -> None:
+        self.slopes: dict[str, Slopes] = {}
+
+    def judged(self, beside: Part) -> Part:
+        """The rows that were looked at, with the gradient."""
+        sizes = {name: self.torch.gradient[name].size for name in self.products.wrt}
+        total = sum(sizes.values())
+        entries: list[Entry] = []
+        notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
+        chosen, done, work = self._chosen(sizes, total), 0, 0
+        for name, i in chosen:
+            if done and work + work // done > MOST_WORK:
+                break
+            before = self.products.crossings.work
+            try:
+                own, found = self._row(name, i)
+            except (NoTangentError, OverTimeError) as error:
+                notes[str(error)] = None
+                break
+            entries += own
+            if found is not None:
+                notes |= dict.fromkeys(found.parts[0].notes)
+                work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
+                work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
+            work += self.products.crossings.work - before
+            done += found is None or found.parts[0].chosen != "none"
+        if beside.chosen != "all" and beside.entries:
+            notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
+        words = _words(done, len(chosen), total, entries)
+        is_whole = words == "all" and beside.is_whole
+        return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
+
+    def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement | None]:
+        """The entries of the product with e_i."""
+        gradient = self.torch.gradient[name]
+        index, picked = unravel(i, gradient.shape), float(gradient.ravel()[i])
+        unit = np.zeros(gradient.shape)
+        unit.reshape(-1)[i] = 1.0
+        row = {other: block[index] for other, block in self.torch.hessian[name].items()}
+        beside = [e for e in self.of_gradient if e.variable == name and e.column == index]
+
+        def second(entry: Entry) -> Second:
+            return self.products.crossings.of_hessian(replace(entry, row=index, by=name, of="hessian"), picked)
+
+        def slopes() -> Slopes:
+            require_time()
+            if name not in self.slopes:
+                self.slopes[name] = Slopes.of(self.products.point, (name,))
+            return self.slopes[name]
+
+        return self.products.judged({name: unit}, slopes, row, beside, second)
+
+    def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
+        """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
+        places = [(name, i) for name in self.products.wrt for i in range(sizes[name])]
+        if total <= ALL_ROWS:
+            return places
+        point = self.products.point
+        wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
+        symbols = [sympy.Symbol(name, real=True) for name in self.products.wrt]
+        critical, _, _ = Survey(wiring, _derivatives(point, {}, self.products.tolerance), symbols).places(
+            SAMPLED_ROWS // 2
+        )
+        scores = np.concatenate([self._scores(name) for name in self.products.wrt])
+        picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
+        rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]
+        return list(dict.fromkeys(rows))[:SAMPLED_ROWS]
+
+    def _scores(self, name: str) -> Array:
+        """The largest magnitude in each row; what is not finite shows most."""
+        scores = np.zeros(self.torch.gradient[name].size)
+        for block in self.torch.hessian[name].values():
+            rows = block.reshape(len(scores), block.size // max(1, len(scores)))  # not -1: there may be no rows
+            largest = np.abs(rows).max(axis=1, initial=0.0)
+            scores = np.maximum(scores, np.where(np.isfinite(largest), largest, np.inf))
+        return scores
 
 
-def known_hessian(point: Point, wrt: tuple[str, ...], bits: int) -> Truths:
-    """Some elements of the Hessian, in few rows and columns of each pair of variables; see `known_jvp`."""
-    known: dict[tuple[str, str], dict[tuple[Index, Index], Ball]] = {}
-    columns = _few_columns(point, wrt)
-    for name in wrt:
-        try:
-            slopes = Slopes.of(point, (name,))
-        except NoTangentError:
-            continue
-        shape = point.shapes[sympy.Symbol(name, real=True)]
-        for i in _few(math.prod(shape)):
-            unit = np.zeros(shape)
-            unit.reshape(-1)[i] = 1.0
-            row = _known_row(point, slopes, {name: unit}, wrt, columns, bits, unravel(i, shape))
-            for other, found in row.items():
-                known.setdefault((name, other), {}).update(found)
-    return known
-
-
-def _few(size: int) -> list[int]:
-    """Both ends and what is between."""
-    return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
-
-
-def _few_columns(point: Point, wrt: tuple[str, ...]) -> list[Direction]:
-    symbols = [sympy.Symbol(name, real=True) for name in wrt]
-    return [(symbol, j) for symbol in symbols for j in _few(math.prod(point.shapes[symbol]))]
-
-
-def _known_row(
-    point: Point,
-    slopes: Slopes,
-    u: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    columns: Sequence[Direction],
-    bits: int,
-    row: Index,
-) -> dict[str, dict[tuple[Index, Index], Ball]]:
-    known: dict[str, dict[tuple[Index, Index], Ball]] = {}
-    for (d, _), ball in _columns(slopes.at(point, u), columns, None, bits).items():
-        symbol, j = columns[d]
-        known.setdefault(str(symbol), {})[row, unravel(j, point.shapes[symbol])] = ball
-    return known
-
-
-def _columns(
-    point: Point, directions: Sequence[Direction], rows: Sequence[int] | None, bits: int
-) -> dict[tuple[int, int], Ball]:
-    """Derivatives that exist, exact zeros included."""
-    reference = Reference(point.program, point.shapes, point.inputs)
-    try:
-        with time_limit():
-            found = reference.plan(directions, None if rows is None else np.array(rows, dtype=np.int64)).run(bits)
-    except (OverBudgetError, OverTimeError):
-        return {}
-    known: dict[tuple[int, int], Ball] = {}
-    for d in range(len(directions)):
-        for row in range(point.rows) if rows is None else rows:
-            value = found.values.get(row)
-            outcome = found.columns.get((d, row), value if isinstance(value, Undefined) else arb(0))
-            if not isinstance(outcome, Undefined):
-                known[d, row] = outcome
-    return known
+def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:
+    """How the rows were chosen."""
+    if not entries:
+        return "none"
+    if done == total:
+        return "all" if len(entries) == total * total else f"all rows, columns sampled, seed {SEED}"
+    shown = f"{done:,} of {total:,} rows"
+    if chosen == total:
+        return f"{shown}: as many as the budget allows"
+    return f"{shown}: corners, extremes and a sample, seed {SEED}"

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gradcli.check.context import Point
-from gradcli.check.entry import Entry
-from gradcli.results import SEVERITY, Check, Of, Verdict
+from gradcli.check.compare import known_truth
+from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 
 MAX_FINDINGS = 10
 """Findings that are listed."""
@@ -35,17 +34,17 @@ class Part:
         kept = [e for e in self.decided if e.of == self.of]
         if not self.of:
             kept = [e for e in kept if e.variable is not None] or kept
-            kept = [e for e in kept if e.row >= 0] or kept
+            kept = [e for e in kept if e.row is not None] or kept
         return self.zeros + sum(e.verdict != "unchecked" for e in kept)
 
 
-def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
+def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own; and all entries.
 
     The entries are sorted, worst first.
     """
     main, *others = parts
-    decided = sorted(_distinct(e for part in parts for e in part.decided), key=_badness, reverse=True)
+    decided = sorted(_distinct(e for part in parts for e in part.decided), key=badness, reverse=True)
     bad = worth_listing(decided)
     verdicts: list[Verdict] = [e.verdict for e in decided]
     if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
@@ -61,8 +60,8 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
         verdict,
         main.entries,
         main.checked,
-        max((e.error for e in decided if e.error is not None), default=None),
-        tuple(e.finding(point) for e in bad[:MAX_FINDINGS]),
+        max((e.relative_error for e in decided if e.relative_error is not None), default=None),
+        tuple(map(published, bad[:MAX_FINDINGS])),
         len(bad),
         main.chosen,
         tuple(notes),
@@ -75,7 +74,7 @@ def summarize(point: Point, parts: Sequence[Part]) -> tuple[Check, tuple[Entry, 
 
 def _remarks(decided: Sequence[Entry]) -> Iterator[str]:
     """Of which terms the entries that are 0 in truth, and not in torch, are the rounding."""
-    noted = [e.note for e in decided if e.verdict == "agree" and e.note and e.reference == 0 and e.torch != 0]
+    noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
         yield noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"
 
@@ -110,26 +109,30 @@ def joined(checks: Sequence[Check]) -> Check:
 
 def _distinct(entries: Iterable[Entry]) -> list[Entry]:
     """Without the elements of y that a second part looked at again."""
-    return list({(e.of, e.by, *e.place): e for e in entries}.values())
+    return list({(e.of, e.by, e.variable, e.row, e.column): e for e in entries}.values())
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
-    wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row >= 0}
+    wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row is not None}
     said = {(e.row, e.verdict) for e in decided if e.variable is not None or e.of}
-    said |= {(-1, e.verdict) for e in decided if e.variable is not None and e.row < 0}
     return [
         e
         for e in decided
         if e.verdict != "agree"
-        and not (not e.of and e.row < 0 and (e.variable, e.column) in wrong)
+        and not (not e.of and e.row is None and (e.variable, e.column) in wrong)
         and not (
             e.variable is None
             and not e.of
             and e.verdict in ("undefined", "unchecked")
-            and {(e.row, e.verdict), (-1, e.verdict)} & said
+            and {(e.row, e.verdict), (None, e.verdict)} & said
         )
     ]
+
+
+def published(entry: Entry) -> Entry:
+    """The entry with the truth as a float, as answers have it."""
+    return replace(entry, reference=known_truth(entry.truth), truth=None)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -141,7 +144,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=SEVERITY.index)
 
 
-def _badness(entry: Entry) -> tuple[int, bool, float]:
+def badness(entry: Entry) -> tuple[int, bool, float]:
     """By verdict, y before its derivatives and the gradient before a Hessian, then by error."""
     is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
-    return SEVERITY.index(entry.verdict), is_first, math.inf if entry.error is None else entry.error
+    return SEVERITY.index(entry.verdict), is_first, math.inf if entry.relative_error is None else entry.relative_error

@@ -17,9 +17,9 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.case import ReferenceValues
+from gradcli.check.compare import Tolerance, to_float
 from gradcli.check.context import unravel
-from gradcli.check.entry import Tolerance, to_float
-from gradcli.check.target import ReferenceValues
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
@@ -249,13 +249,12 @@ class Comparison:
 
     def _truths(self, inputs: Inputs, v: Array, bits: int, side: Side = 0) -> list[Outcome]:
         found = moved(self.truth, inputs).run(bits, side=side)
-        number = {j: d for d, (_, j) in enumerate(self.directions)}
-        by_column = ReferenceValues(found).columns
+        by_column = ReferenceValues(found, self.directions).columns
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
         weights = self.weights(v)
         truths: list[Outcome] = []
         for entry in self.entries:
-            column = by_column.get(number[entry.column], {})
+            column = by_column.get((self.subject.variable, entry.column), {})
             if entry.row >= 0:
                 truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
             elif lost:

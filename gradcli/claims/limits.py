@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gradcli.check.entry import TOLERANCE
-from gradcli.check.sides import Missing
+from gradcli import results
+from gradcli.check.case import Case, ReferenceValues
+from gradcli.check.compare import TOLERANCE
+from gradcli.check.context import flat, unravel
+from gradcli.check.sides import Singular
 from gradcli.check.singular import classify_singularities
-from gradcli.check.target import ReferenceValues, Target
 from gradcli.claims.evaluation import FIRST_BITS, Comparison, Entry, Look, Seen, moved
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.rules import Undefined
@@ -43,15 +45,19 @@ def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
     if not set(look.missing) - set(look.kinks):
         return {}
     plan = moved(comparison.truth, look.inputs)
-    sight = ReferenceValues(plan.run(FIRST_BITS))
-    number = {column: d for d, (_, column) in enumerate(plan.directions)}
-    missing = []
+    seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
+    case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
+    name = str(comparison.subject.variable)
+    x, y = (plan.reference.shapes[s] for s in (comparison.subject.variable, plan.reference.program.output))
+    singular = []
     for entry in look.missing:
-        weights = None if entry.row >= 0 else comparison.weights(look.v)
-        name = str(comparison.subject.variable)
-        target = Target(name, entry.column, entry.row, number[entry.column], math.nan, weights)
-        trouble = target.truth(sight)
-        if entry not in look.kinks and isinstance(trouble, Undefined):
-            missing.append(Missing(target, trouble, frozenset(target.rows(sight))))
-    decided = classify_singularities(plan.reference, missing, TOLERANCE["float64"], "float64")
-    return {Entry(one.row, one.column): one.ball for one in decided if one.ball is not None}
+        row = None if entry.row < 0 else unravel(entry.row, y)
+        asked = results.Entry(name, row, unravel(entry.column, x), "unchecked", math.nan)
+        cause = case.truth(asked, seen)
+        if entry not in look.kinks and isinstance(cause, Undefined):
+            singular.append(Singular(asked, cause, frozenset(case.rows(asked, seen))))
+    return {
+        Entry(-1 if one.row is None else flat(one.row, y), flat(one.column or (), x)): one.truth
+        for one in classify_singularities(case, singular)
+        if one.truth is not None
+    }

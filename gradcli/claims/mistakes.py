@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.check.entry import to_float
+from gradcli.check.compare import to_float
 from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
 from gradcli.claims.factors import Factor, factors, parts, products, shown, terms
 from gradcli.claims.subject import VECTOR, as_written

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.formulas import BOXES
+from gradcli.check.confirming import BOXES
 from gradcli.claims.breakpoints import Breakpoints, numbers_of
 from gradcli.claims.evaluation import Comparison, Inputs, Look
 from gradcli.claims.subject import VECTOR

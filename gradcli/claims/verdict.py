@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import sympy
 
-from gradcli.check.entry import Tolerance, to_float
+from gradcli.check.compare import Tolerance, to_float
 from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen
 from gradcli.claims.limits import with_limits
 from gradcli.claims.mistakes import MOST_POINTS, mistake

@@ -139,7 +139,7 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
 
 def _report(error: GradcliError, arguments: list[str]) -> int:
     if wants_json(arguments):
-        from gradcli.report.json import render_error
+        from gradcli.report.data.json import render_error
 
         remark(render_error(error))
     else:

@@ -62,7 +62,7 @@ def _answer_all(file: str | None) -> int:
 
 def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
     """The line for a request, piece by piece, and the exit code that it would have alone."""
-    from gradcli.report.json import render_error, reply
+    from gradcli.report.data.json import render_error, reply
     from gradcli.requests import answer, read
 
     request = read(line)

@@ -13,7 +13,7 @@ from gradcli.options import FORMATS
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from gradcli.report.drawing import Screen
+    from gradcli.report.screen import Screen
     from gradcli.results import Answer, Functions, Source
 
 WIDTH = 100

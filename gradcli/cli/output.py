@@ -17,7 +17,7 @@ from gradcli.cli.environment import is_typed
 from gradcli.errors import GradcliError, OutputError, TooLargeError, UsageError, displayable
 
 if TYPE_CHECKING:
-    from gradcli.report.drawing import Screen
+    from gradcli.report.screen import Screen
     from gradcli.results import Answer, Check, Functions, Source
 
 PIECE = 2**20
@@ -148,7 +148,7 @@ def write(result: Output | str) -> int:
 
         send(report.pieces(result.answer, shown.form, screen(shown.color), shown.digits))
     else:
-        from gradcli.report.drawing import Screen
+        from gradcli.report.screen import Screen
 
         save(result.answer, shown.to, Screen(WIDTH, color=shown.color == "always"), shown.digits)
     for warning in result.answer.warnings[:MOST_WARNINGS]:
@@ -210,7 +210,7 @@ def _own(words: str, stream: TextIO | None) -> str:
     """Our own words in signs that the stream has."""
     if words.isascii() or stream is None or (stream.encoding or "ascii").lower().startswith("utf"):
         return words
-    from gradcli.report.drawing import in_ascii
+    from gradcli.report.screen import in_ascii
 
     return in_ascii(words)
 
@@ -246,7 +246,7 @@ def columns(stream: TextIO | None) -> int | None:
 
 def screen(color: str = "auto") -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
-    from gradcli.report.drawing import Screen
+    from gradcli.report.screen import Screen
 
     encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
     is_ascii = not encoding.lower().startswith("utf")

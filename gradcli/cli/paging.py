@@ -18,7 +18,7 @@ from rich.theme import Theme
 from gradcli.cli.coloring import typed
 from gradcli.cli.output import require_stdout, screen, send, write
 from gradcli.errors import OutputError
-from gradcli.report.drawing import Screen, in_ascii
+from gradcli.report.screen import Screen, in_ascii
 
 WIDEST = 100
 """Columns of a page on a wide terminal: longer lines of prose are hard to read."""

@@ -2,7 +2,7 @@ r"""A question as a LaTeX document that compiles as it is: the function, v, J, t
 
 from __future__ import annotations
 
-from gradcli.report import latex
+from gradcli.report import Screen, render
 from gradcli.results import VJP
 
 
@@ -13,6 +13,6 @@ def latex_document(answer: VJP) -> str:
     >>> latex_document(Function("x**2").vjp({"x": 3}, check=False)).splitlines()[:3]
     ['\\documentclass{article}', '\\usepackage{amsmath}', '\\begin{document}']
     """
-    fragment = latex.render(answer).partition("\n")[2]  # without the remark on what it needs
+    fragment = render(answer, "latex", Screen()).partition("\n")[2]  # without the remark on what it needs
     head = ["\\documentclass{article}", "\\usepackage{amsmath}", "\\begin{document}"]
     return "\n".join([*head, fragment.rstrip(), "\\end{document}"]) + "\n"

@@ -10,11 +10,12 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.compare import to_float
 from gradcli.check.context import Point
-from gradcli.check.entry import Entry, Place, to_float
 from gradcli.check.judge import Judgement
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.diagnose.diagnosis import Diagnosis, DiagnosisContext, lost, poisoned
+from gradcli.diagnose.context import DiagnosisContext
+from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.rewriting.candidates import Candidate, candidates
 from gradcli.diagnose.rewriting.removable import quotients, removable_candidates
 from gradcli.diagnose.sameness import is_same
@@ -24,7 +25,7 @@ from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Line, Program
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.probing import BITS, Neighborhood
-from gradcli.results import SEVERITY, Array, Rewrite, Verdict
+from gradcli.results import SEVERITY, Array, Entry, Rewrite, Verdict
 
 FEW_VALUES = 500
 """Up to this many values of a function, every finding is looked into; of more, the worst."""
@@ -40,24 +41,23 @@ MOST_VALUES = 4
 
 
 def diagnosed(
-    point: Point, judgement: Judgement, scene: DiagnosisContext, v: Array | None
+    judgement: Judgement, context: DiagnosisContext, v: Array | None
 ) -> tuple[Judgement, tuple[Diagnosis, ...]]:
     """The judgement with the operation at fault in the notes of its findings, and the diagnoses, worst first.
 
     Args:
-        point: The Program and its inputs.
         judgement: What was decided.
-        scene: The function as torch runs it.
+        context: The function as torch runs it.
         v: The gradient vector, if there is one.
     """
-    found: dict[Place, Entry] = {}
+    found: dict[Entry, Entry] = {}
     diagnoses: list[Diagnosis] = []
-    most = MAX_FINDINGS if scene.values <= FEW_VALUES else 1
+    most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     for entry in _looked_into(judgement.entries, most):
-        diagnosis = poisoned(scene, entry, v) if entry.verdict == "nan-trap" else lost(scene, entry, v)
+        diagnosis = diagnose(context, entry, v)
         diagnoses.append(diagnosis)
-        found[entry.place] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
-    return (_reworded(point, judgement, found) if found else judgement), tuple(diagnoses)
+        found[entry] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
+    return (_reworded(judgement, found) if found else judgement), tuple(diagnoses)
 
 
 def _looked_into(entries: Sequence[Entry], most: int) -> list[Entry]:
@@ -65,12 +65,12 @@ def _looked_into(entries: Sequence[Entry], most: int) -> list[Entry]:
     return [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap")][:most]
 
 
-def _reworded(point: Point, judgement: Judgement, found: Mapping[Place, Entry]) -> Judgement:
-    def now(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-        return tuple(found.get(entry.place, entry) for entry in entries)
-
-    parts = tuple(replace(part, decided=now(part.decided)) for part in judgement.parts)
-    check, entries = summarize(point, parts)
+def _reworded(judgement: Judgement, found: Mapping[Entry, Entry]) -> Judgement:
+    """The judgement with some of its entries in other words."""
+    parts = tuple(
+        replace(part, decided=[found.get(entry, entry) for entry in part.decided]) for part in judgement.parts
+    )
+    check, entries = summarize(parts)
     return replace(judgement, check=check, entries=entries, parts=parts)
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.reference.duals import Reference
 from gradcli.reference.lowering import lowering
 from gradcli.results import Array
-
-if TYPE_CHECKING:
-    pass
 
 MOST_LINES = 1_000
 """Operations of a function that is looked into."""
@@ -55,7 +51,7 @@ class DiagnosisContext:
         wrt: tuple[str, ...],
         dtype: str,
     ) -> DiagnosisContext:
-        """The scene of a Program as typed, with the shapes of its variables at least."""
+        """The context of a Program as typed, with the shapes of its variables at least."""
         from gradcli.autodiff.run import prepared
 
         ran = prepared(program)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from flint import arb
 
 from gradcli.diagnose import faults
 from gradcli.diagnose.context import DiagnosisContext
-from gradcli.diagnose.error_trace import EntryIndex, Error, ErrorTrace, Place
+from gradcli.diagnose.error_trace import Error, ErrorTrace, Place
 from gradcli.diagnose.faults import Fault, Kind
 from gradcli.errors import InputError, Span
 from gradcli.language.program.wengert import Line
@@ -25,9 +24,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import OverBudgetError
 from gradcli.reference.footprint import TooManyError
 from gradcli.reference.rules import Undefined
-from gradcli.results import Array
-
-__all__ = ["Diagnosis", "DiagnosisContext", "lost", "poisoned"]
+from gradcli.results import Array, Entry
 
 MOST_STEPS = 1_000
 """Operations of one walk."""
@@ -68,83 +65,66 @@ class Diagnosis:
     choice: Line | None = None
 
 
-def lost(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
-    """Where a number that is finite, or beyond the range, lost its digits.
+def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Diagnosis:
+    """What makes a `nan-trap` infinite or NaN where the truth is finite, or where another number lost its digits.
 
     Args:
-        scene: The function at the point.
-        site: The number: an element of y, an entry of J, or one of vᵀJ.
+        context: The function at the point.
+        entry: The number: an element of y, an entry of J, or one of vᵀJ.
         v: The gradient vector, for an entry of vᵀJ.
 
     >>> import numpy as np
-    >>> from gradcli.check.entry import Entry
     >>> from gradcli.language.grammar import parse
     >>> program = parse("(1-cos(x))/x**2")
-    >>> scene = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
-    >>> lost(scene, Entry(None, -1, 0, 0.0, "inaccurate", None, None)).shown
+    >>> context = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
+    >>> diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).shown
     '1-cos(x)'
     """
-    return _diagnosed(scene, site, v, mode="lost")
-
-
-def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Array | None = None) -> Diagnosis:
-    """What makes a number of torch infinite or NaN where the true one is finite.
-
-    Args:
-        scene: The function at the point.
-        site: The number: an element of y, an entry of J, or one of vᵀJ.
-        v: The gradient vector, for an entry of vᵀJ.
-    """
-    return _diagnosed(scene, site, v, mode="poisoned")
-
-
-def _diagnosed(
-    scene: DiagnosisContext, site: EntryIndex, v: Array | None, mode: Literal["lost", "poisoned"]
-) -> Diagnosis:
-    if not scene.program.output.is_Symbol:
+    is_poisoned = entry.verdict == "nan-trap"
+    if not context.program.output.is_Symbol:
         return Diagnosis("unknown")  # y is a number
     try:
-        view = ErrorTrace(scene, site, v, everywhere=mode == "poisoned")
-        with precision(view.bits):
-            walk = _Walk(view)
-            fault = walk.poison() if mode == "poisoned" else walk.loss()
+        trace = ErrorTrace(context, entry, v, everywhere=is_poisoned)
+        with precision(trace.bits):
+            walk = _Walk(trace)
+            fault = walk.poison() if is_poisoned else walk.loss()
     except (OverBudgetError, TooManyError, InputError):  # too much to look into, or torch refuses to go back
         fault = None
     if fault is None:
         return Diagnosis("unknown")
-    line = scene.line_of.get(fault.atom)
+    line = context.line_of.get(fault.atom)
     span = None if line is None else line.span
-    choice = None if fault.choice is None else scene.line_of.get(fault.choice)
-    return Diagnosis(fault.kind, line, scene.excerpt(fault.atom), fault.note, span, choice)
+    choice = None if fault.choice is None else context.line_of.get(fault.choice)
+    return Diagnosis(fault.kind, line, context.excerpt(fault.atom), fault.note, span, choice)
 
 
 class _Walk:
     """From one wrong number back to its cause."""
 
-    def __init__(self, view: ErrorTrace) -> None:
-        self.view, self.scene = view, view.scene
+    def __init__(self, trace: ErrorTrace) -> None:
+        self.trace, self.context = trace, trace.context
 
     def loss(self) -> Fault | None:
         """The cause of lost digits."""
-        is_value = self.view.site.variable is None
-        error = (self.view.value if is_value else self.view.adjoint)(self.view.start)
-        if error.relative <= RIGHT * self.scene.rounding:
+        is_value = self.trace.entry.variable is None
+        error = (self.trace.value if is_value else self.trace.adjoint)(self.trace.start)
+        if error.relative <= RIGHT * self.context.rounding:
             return None
-        return self._value(self.view.start) if is_value else self._derivative(self.view.start)
+        return self._value(self.trace.start) if is_value else self._derivative(self.trace.start)
 
     def poison(self) -> Fault | None:
         """The cause of a number that is not finite."""
-        start = self.view.start
-        if self.view.site.variable is None:
-            if math.isfinite(self.view.value(start).number):
+        start = self.trace.start
+        if self.trace.entry.variable is None:
+            if math.isfinite(self.trace.value(start).number):
                 return None
             place = self._first_bad_value(start)
-            return faults.of_poison(self.view, place, self._value(place))
+            return faults.of_poison(self.trace, place, self._value(place))
         for _ in range(MOST_STEPS):
-            bad = [line for line, error in self.view.flows(start) if not math.isfinite(error.number)]
+            bad = [line for line, error in self.trace.flows(start) if not math.isfinite(error.number)]
             if not bad:
-                number = self.view.adjoint(start).number
-                return None if math.isfinite(number) else faults.of_sum(self.view, start)
+                number = self.trace.adjoint(start).number
+                return None if math.isfinite(number) else faults.of_sum(self.trace, start)
             following = self._poisoned_results(bad[0], start)
             if not following:
                 return self._poisoner(bad[0], start)
@@ -155,14 +135,14 @@ class _Walk:
 
     def _value(self, place: Place) -> Fault | None:
         place = self._first_bad_value(place)
-        return faults.of_value(self.view, place) if place[0] in self.scene.line_of else None
+        return faults.of_value(self.trace, place) if place[0] in self.context.line_of else None
 
     def _first_bad_value(self, place: Place) -> Place:
         """The element that lost the digits on the way to this one: it is made of elements that still have them."""
         for _ in range(MOST_STEPS):
-            if place[0] not in self.scene.line_of:
+            if place[0] not in self.context.line_of:
                 break
-            error = self.view.value(place)
+            error = self.trace.value(place)
             bad = self._unfinished(place) if error.absolute is None else []
             following = bad[0] if bad else self._worst_operand(place, error)
             if following is None:
@@ -172,9 +152,9 @@ class _Walk:
 
     def _unfinished(self, place: Place) -> list[Place]:
         """The elements that are not finite among those that this one is made of, what is not taken last."""
-        taken = self.view.slopes(place)
-        sources = sorted(self.view.sources(place), key=lambda source: source not in taken)
-        return [s for s in sources if not math.isfinite(self.view.value(s).number)]
+        taken = self.trace.slopes(place)
+        sources = sorted(self.trace.sources(place), key=lambda source: source not in taken)
+        return [s for s in sources if not math.isfinite(self.trace.value(s).number)]
 
     def _worst_operand(self, place: Place, error: Error) -> Place | None:
         """The element that passes on most of an error, if any does and is to blame."""
@@ -183,8 +163,8 @@ class _Walk:
             return condition
         best: Place | None = None
         most: Ball = arb(0)
-        for source, flow in self.view.slopes(place).items():
-            own = self.view.value(source)
+        for source, flow in self.trace.slopes(place).items():
+            own = self.trace.value(source)
             if own.absolute is None:
                 return source
             if not self._is_to_blame(own, error):
@@ -196,29 +176,29 @@ class _Walk:
 
     def _misjudged(self, place: Place) -> Place | None:
         """The condition that torch decides otherwise than the truth, if the operation depends on one."""
-        call = self.scene.line_of[place[0]].call
+        call = self.context.line_of[place[0]].call
         conditions = {
             a for parameter, a in zip(call.op.operands, call.operands, strict=False) if parameter in call.op.conditions
         }
         return next(
-            (s for s in self.view.sources(place) if s[0] in conditions and self.view.value(s).relative > 0), None
+            (s for s in self.trace.sources(place) if s[0] in conditions and self.trace.value(s).relative > 0), None
         )
 
     def _is_to_blame(self, own: Error, error: Error) -> bool:
         """Whether digits were lost already: beyond the tolerance, or about as many as in what it is part of."""
-        return own.relative > self.view.tolerance or (0 < error.relative <= SHARE * own.relative < math.inf)
+        return own.relative > self.trace.tolerance or (0 < error.relative <= SHARE * own.relative < math.inf)
 
     # -- derivatives
 
     def _derivative(self, place: Place) -> Fault | None:
         for _ in range(MOST_STEPS):
-            error = self.view.adjoint(place)
-            flows = self.view.flows(place)
+            error = self.trace.adjoint(place)
+            flows = self.trace.flows(place)
             if error.relative == 0 or not flows:
                 return None
             line, worst = max(flows, key=lambda pair: _badness(pair[1]))
             if len(flows) > 1 and not (self._is_to_blame(worst, error) and _explains(worst, error, len(flows))):
-                return faults.of_sum(self.view, place)
+                return faults.of_sum(self.trace, place)
             following = self._worst_result(line, place, worst)
             if following is None:
                 return self._of_operation(line, place, worst)
@@ -227,40 +207,40 @@ class _Walk:
 
     def _worst_result(self, line: Line, place: Place, error: Error) -> Place | None:
         """The element of a line that was given bad digits by what uses it, if with good ones all would be well."""
-        results = [(line.symbol, e) for e in self.view.results(line, place)]
-        errors = [(result, self.view.adjoint(result)) for result in results]
+        results = [(line.symbol, e) for e in self.trace.results(line, place)]
+        errors = [(result, self.trace.adjoint(result)) for result in results]
         bad = [(result, own) for result, own in errors if self._is_to_blame(own, error)]
         if not bad:
             return None
-        adjoint = self.view.true_adjoint(line.symbol)
-        mended = self.view.contribution(line, place, adjoint=adjoint)
-        values = {a: self.view.true_values(a) for a in line.call.operands if a in self.view.trace.values}
-        without = self.view.contribution(line, place, values=values)
+        adjoint = self.trace.true_adjoint(line.symbol)
+        mended = self.trace.contribution(line, place, adjoint=adjoint)
+        values = {a: self.trace.true_values(a) for a in line.call.operands if a in self.trace.torch.values}
+        without = self.trace.contribution(line, place, values=values)
         if not self._is_better(mended, error) and self._is_better(without, error):
             return None
         return max(bad, key=lambda pair: _badness(pair[1]))[0]
 
     def _of_operation(self, line: Line, place: Place, error: Error) -> Fault | None:
         """The values that an operation took its slope from, if they were bad, or the operation itself."""
-        results = self.view.results(line, place)
-        reached = (s for e in results[:MOST_STEPS] for s in self.view.sources((line.symbol, e)))
+        results = self.trace.results(line, place)
+        reached = (s for e in results[:MOST_STEPS] for s in self.trace.sources((line.symbol, e)))
         sources = dict.fromkeys(itertools.islice(reached, MOST_SOURCES))
-        bad = [s for s in sources if self._is_to_blame(self.view.value(s), error)]
+        bad = [s for s in sources if self._is_to_blame(self.trace.value(s), error)]
         for atom in dict.fromkeys(source[0] for source in bad):
-            mended = self.view.contribution(line, place, values={atom: self.view.true_values(atom)})
+            mended = self.trace.contribution(line, place, values={atom: self.trace.true_values(atom)})
             if self._is_better(mended, error):
-                worst = max((s for s in bad if s[0] == atom), key=lambda s: self.view.value(s).relative)
+                worst = max((s for s in bad if s[0] == atom), key=lambda s: self.trace.value(s).relative)
                 return self._value(worst)
         lasting = [s for s in bad if self._is_beyond_mending(s)]
         if lasting:
-            return self._value(max(lasting, key=lambda s: self.view.value(s).relative))
-        return faults.of_slope(self.view, line, place, error)
+            return self._value(max(lasting, key=lambda s: self.trace.value(s).relative))
+        return faults.of_slope(self.trace, line, place, error)
 
     def _is_beyond_mending(self, place: Place) -> bool:
         """Whether the true value is not a number of the dtype either, as one that underflows."""
-        error = self.view.value(place)
-        mended = float(self.view.true_values(place[0]).ravel()[place[1]])
-        return mended == error.number and error.relative > self.view.tolerance
+        error = self.trace.value(place)
+        mended = float(self.trace.true_values(place[0]).ravel()[place[1]])
+        return mended == error.number and error.relative > self.trace.tolerance
 
     def _is_better(self, number: float | None, error: Error) -> bool:
         """Whether a number is much nearer to the truth."""
@@ -273,24 +253,24 @@ class _Walk:
 
     def _poisoned_results(self, line: Line, place: Place) -> list[Place]:
         """The elements of a line that were poisoned before it."""
-        found = self.view.trace.adjoints.get(line.symbol)
+        found = self.trace.torch.adjoints.get(line.symbol)
         if found is None:
             return []
         flat = found.ravel()
-        return [(line.symbol, e) for e in self.view.results(line, place) if not np.isfinite(flat[e])]
+        return [(line.symbol, e) for e in self.trace.results(line, place) if not np.isfinite(flat[e])]
 
     def _poisoner(self, line: Line, place: Place) -> Fault | None:
         """The operation that turned what flowed back into NaN: by a value that is not finite, or by its slope."""
-        results = [(line.symbol, e) for e in self.view.results(line, place)]
-        around = [s for result in results for s in (*self.view.sources(result), result)]
+        results = [(line.symbol, e) for e in self.trace.results(line, place)]
+        around = [s for result in results for s in (*self.trace.sources(result), result)]
         for value in around:
-            if not math.isfinite(self.view.value(value).number):
+            if not math.isfinite(self.trace.value(value).number):
                 first = self._first_bad_value(value)
-                return faults.of_poison(self.view, first, self._value(first))
-        fault = faults.of_poisoned_slope(self.view, line, place, results)
+                return faults.of_poison(self.trace, first, self._value(first))
+        fault = faults.of_poisoned_slope(self.trace, line, place, results)
         if fault.kind == "branch":
             return fault
-        lost = next((s for s in around if s[0] in self.scene.line_of and self._is_beyond_mending(s)), None)
+        lost = next((s for s in around if s[0] in self.context.line_of and self._is_beyond_mending(s)), None)
         return fault if lost is None else self._value(lost) or fault
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.entry import TOLERANCE
+from gradcli.check.compare import TOLERANCE
+from gradcli.check.context import flat
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.backward import Backward, Elements, Flow, Sweep
@@ -23,7 +24,7 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.duals import OverBudgetError
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import Array
+from gradcli.results import Array, Entry
 
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
@@ -42,22 +43,6 @@ NEGLIGIBLE = -2_200
 
 Place = tuple[Atom, int]
 """A variable or a line, and the flat position of one of its elements."""
-
-
-class EntryIndex(Protocol):
-    """One number of an answer, as an entry or a target names it."""
-
-    @property
-    def variable(self) -> str | None:
-        """The x of a derivative; None for an element of y."""
-
-    @property
-    def column(self) -> int:
-        """Flat position in x."""
-
-    @property
-    def row(self) -> int:
-        """Flat position in y; -1 for an entry of vᵀJ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +72,12 @@ class Error:
 class ErrorTrace:
     """One number of torch, everything that it is made of, and the truth of all that."""
 
-    def __init__(self, scene: DiagnosisContext, site: EntryIndex, v: Array | None, *, everywhere: bool = False) -> None:
+    def __init__(self, context: DiagnosisContext, entry: Entry, v: Array | None, *, everywhere: bool = False) -> None:
         """Run the function in torch and on balls.
 
         Args:
-            scene: The function at the point.
-            site: The number.
+            context: The function at the point.
+            entry: The number.
             v: The gradient vector, for an entry of vᵀJ.
             everywhere: Whether to follow back from all rows to all values, if that is not too much: NaN comes also
                 from rows without a weight, and the truth of what flows back is then that of all of them.
@@ -102,16 +87,16 @@ class ErrorTrace:
         """
         from gradcli.autodiff.trace import trace
 
-        if not scene.is_within_budget:
+        if not context.is_within_budget:
             raise OverBudgetError
-        self.scene, self.site = scene, site
-        self.tolerance = TOLERANCE[scene.dtype].rtol
-        weights = np.zeros(scene.shapes.get(scene.program.output, ()))
-        if site.row >= 0:
-            weights.flat[site.row] = 1
+        self.context, self.entry = context, entry
+        self.tolerance = TOLERANCE[context.dtype].rtol
+        weights = np.zeros(context.shapes.get(context.program.output, ()))
+        if entry.row is not None:
+            weights[entry.row] = 1
         elif v is not None:
             weights = v.astype(np.float64).reshape(weights.shape)
-        self.trace: Trace = trace(scene.program, scene.inputs, scene.wrt, scene.dtype, weights)
+        self.torch: Trace = trace(context.program, context.inputs, context.wrt, context.dtype, weights)
         rows = np.flatnonzero(weights.ravel())
         self._seeds = {int(row): float(weights.flat[row]) for row in rows}
         try:
@@ -120,11 +105,14 @@ class ErrorTrace:
                 self._seeds = dict.fromkeys(range(weights.size), 1.0) | self._seeds
         except OverBudgetError:
             self.needed = self._made_of(rows)
-        start = None if site.variable is None else (sympy.Symbol(site.variable, real=True), site.column)
+        start: Place | None = None
+        if entry.variable is not None:
+            symbol = sympy.Symbol(entry.variable, real=True)
+            start = symbol, flat(entry.column or (), context.shapes[symbol])
         self.cone: Mapping[Atom, Flat] = self.needed
         if start is not None and not everywhere:
-            self.cone = scene.reference.moved_by(start, self.needed)
-        self.start: Place = (scene.program.output, site.row) if start is None else start
+            self.cone = context.reference.moved_by(start, self.needed)
+        self.start: Place = start or (context.program.output, flat(entry.row or (), weights.shape))
         self._contributions: dict[Atom, dict[Atom, Array]] = {}
         for bits in PRECISIONS:
             self.bits = bits
@@ -134,14 +122,14 @@ class ErrorTrace:
                 break
 
     def _made_of(self, rows: Flat) -> Mapping[Atom, Flat]:
-        needed = self.scene.reference.made_of({self.scene.meaning.program.output: rows})
+        needed = self.context.reference.made_of({self.context.meaning.program.output: rows})
         if sum(map(len, needed.values())) > MOST_ELEMENTS:
             raise OverBudgetError
         return needed
 
     def _taken(self) -> tuple[Backward, Sweep]:
-        program = self.scene.meaning.program
-        truth = Backward(self.scene.reference, self.needed)
+        program = self.context.meaning.program
+        truth = Backward(self.context.reference, self.needed)
         seeds = {row: Flow(arb(weight), abs(arb(weight))) for row, weight in self._seeds.items()}
         return truth, truth.sweep({program.output: seeds}, program.lines, self.cone)
 
@@ -155,68 +143,68 @@ class ErrorTrace:
     def value(self, place: Place) -> Error:
         """The error of one element of a line."""
         atom, e = place
-        truth = self.truth.values.get(self.scene.held(atom), {}).get(e)
-        number = float(self.trace.values[atom].ravel()[e])
+        truth = self.truth.values.get(self.context.held(atom), {}).get(e)
+        number = float(self.torch.values[atom].ravel()[e])
         return Error.of(number, arb(number) if truth is None and math.isfinite(number) else _or_trouble(truth))
 
     def slopes(self, place: Place) -> dict[Place, Flow]:
         """The true slopes of one element of a line by the elements of its operands."""
-        line, e = self.scene.line_of[place[0]], place[1]
+        line, e = self.context.line_of[place[0]], place[1]
         return self._back(line, {e: Flow(arb(1), arb(1))})
 
     def back_through(self, line: Line) -> dict[Place, Flow]:
         """What a line passes on of its true adjoint; the largest way is that inside of the line alone."""
-        adjoints = self.sweep.adjoints.get(self.scene.held(line.symbol), {})
+        adjoints = self.sweep.adjoints.get(self.context.held(line.symbol), {})
         seeds = {e: Flow(flow.total, _size(flow.total)) for e, flow in adjoints.items()}
         return self._back(line, seeds)
 
     def _back(self, line: Line, seeds: Elements) -> dict[Place, Flow]:
-        parts = self.scene.parts.get(line.symbol, ())
-        found = self.truth.sweep({self.scene.held(line.symbol): seeds}, parts, self.needed).adjoints
+        parts = self.context.parts.get(line.symbol, ())
+        found = self.truth.sweep({self.context.held(line.symbol): seeds}, parts, self.needed).adjoints
         operands = {a for a in line.call.operands if isinstance(a, sympy.Symbol)}
-        return {(a, e): flow for a in operands for e, flow in found.get(self.scene.held(a), {}).items()}
+        return {(a, e): flow for a in operands for e, flow in found.get(self.context.held(a), {}).items()}
 
     def sources(self, place: Place) -> list[Place]:
         """The elements of its operands that one element of a line is made of."""
-        line = self.scene.line_of[place[0]]
-        waiting: dict[Atom, set[int]] = {self.scene.held(line.symbol): {place[1]}}
-        for part in reversed(self.scene.parts.get(line.symbol, ())):
+        line = self.context.line_of[place[0]]
+        waiting: dict[Atom, set[int]] = {self.context.held(line.symbol): {place[1]}}
+        for part in reversed(self.context.parts.get(line.symbol, ())):
             elements = np.array(sorted(waiting.get(part.symbol, ())), dtype=np.int64)
             for k, operand in enumerate(part.call.operands):
                 if len(elements) and isinstance(operand, sympy.Symbol):
-                    made_of = self.scene.reference.footprint.down(part, k, elements)[1]
+                    made_of = self.context.reference.footprint.down(part, k, elements)[1]
                     waiting.setdefault(operand, set()).update(made_of.tolist())
         operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
-        return [(a, e) for a in operands for e in sorted(waiting.get(self.scene.held(a), ()))]
+        return [(a, e) for a in operands for e in sorted(waiting.get(self.context.held(a), ()))]
 
     def results(self, line: Line, place: Place) -> list[int]:
         """The elements of a line that one element of an operand enters."""
-        waiting: dict[Atom, set[int]] = {self.scene.held(place[0]): {place[1]}}
-        for part in self.scene.parts.get(line.symbol, ()):
+        waiting: dict[Atom, set[int]] = {self.context.held(place[0]): {place[1]}}
+        for part in self.context.parts.get(line.symbol, ()):
             for k, operand in enumerate(part.call.operands):
                 elements = np.array(sorted(waiting.get(operand, ())), dtype=np.int64)
                 if len(elements):
-                    out = self.scene.reference.footprint.up(part, k, elements)[1]
+                    out = self.context.reference.footprint.up(part, k, elements)[1]
                     kept = out[np.isin(out, self.needed.get(part.symbol, ()))]
                     waiting.setdefault(part.symbol, set()).update(kept.tolist())
-        return sorted(waiting.get(self.scene.held(line.symbol), ()))
+        return sorted(waiting.get(self.context.held(line.symbol), ()))
 
     # -- what flows back
 
     def adjoint(self, place: Place) -> Error:
         """The error of what flows back to one element."""
-        found = self.trace.adjoints.get(place[0])
-        flow = self.sweep.adjoints.get(self.scene.held(place[0]), {}).get(place[1])
+        found = self.torch.adjoints.get(place[0])
+        flow = self.sweep.adjoints.get(self.context.held(place[0]), {}).get(place[1])
         number = 0.0 if found is None else float(found.ravel()[place[1]])
         return Error.of(number, arb(0) if flow is None else flow.total)
 
     def flows(self, place: Place) -> list[tuple[Line, Error]]:
         """What each line that uses an element adds to what flows back to it."""
         found = []
-        for line in self.scene.users.get(place[0], ()):
+        for line in self.context.users.get(place[0], ()):
             flow = None
-            for part in self.scene.parts.get(line.symbol, ()):
-                entering = self.sweep.entering.get((part.symbol, self.scene.held(place[0])), {}).get(place[1])
+            for part in self.context.parts.get(line.symbol, ()):
+                entering = self.sweep.entering.get((part.symbol, self.context.held(place[0])), {}).get(place[1])
                 if entering is not None:
                     flow = entering if flow is None else flow.joined(entering)
             number = self.contribution(line, place)
@@ -235,20 +223,20 @@ class ErrorTrace:
         """What a line adds in torch, from its own numbers or from others in their place; None for nothing."""
         if adjoint is None and values is None:
             if line.symbol not in self._contributions:
-                self._contributions[line.symbol] = self.trace.contributions(line)
+                self._contributions[line.symbol] = self.torch.contributions(line)
             found = self._contributions[line.symbol]
         else:
-            found = self.trace.contributions(line, adjoint, values)
+            found = self.torch.contributions(line, adjoint, values)
         return float(found[place[0]].ravel()[place[1]]) if place[0] in found else None
 
     def true_values(self, atom: Atom) -> Array:
         """The values of a line in torch, where they are needed the true ones."""
-        return self._corrected(self.trace.values[atom], self.truth.values.get(self.scene.held(atom), {}))
+        return self._corrected(self.torch.values[atom], self.truth.values.get(self.context.held(atom), {}))
 
     def true_adjoint(self, atom: Atom) -> Array:
         """What flows back to a line in torch, where it is known the true one."""
-        flows = self.sweep.adjoints.get(self.scene.held(atom), {})
-        return self._corrected(self.trace.adjoints[atom], {e: flow.total for e, flow in flows.items()})
+        flows = self.sweep.adjoints.get(self.context.held(atom), {})
+        return self._corrected(self.torch.adjoints[atom], {e: flow.total for e, flow in flows.items()})
 
     def _corrected(self, array: Array, truth: Mapping[int, Outcome]) -> Array:
         corrected = array.copy()
@@ -260,7 +248,7 @@ class ErrorTrace:
 
     def is_taken(self, place: Place) -> bool:
         """Whether anything flows back to an element, in truth."""
-        return place[1] in self.sweep.adjoints.get(self.scene.held(place[0]), {})
+        return place[1] in self.sweep.adjoints.get(self.context.held(place[0]), {})
 
 
 def _or_trouble(outcome: Outcome | None) -> Outcome:

@@ -1,6 +1,7 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
 question, preparing              one function at one point: read, refused or ready, without torch; and what torch says
+judging                          the one way to judge what torch says
 derivatives                      eval and jacobian
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points

@@ -17,13 +17,14 @@ from gradcli.language.names import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.language.ranges import fitted, read_range
 from gradcli.language.values import Array, Value
+from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
-from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Sampling, Verdict
+from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
 
 if TYPE_CHECKING:
-    from gradcli.check.confirmed import Derived
-    from gradcli.check.entry import Entry, Tolerance
+    from gradcli.check.compare import Tolerance
+    from gradcli.check.formulas import Derived
     from gradcli.check.judge import Judgement
     from gradcli.check.opinions import Differences
 
@@ -91,17 +92,17 @@ class Demands:
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
-        from gradcli.check.entry import TOLERANCE, Tolerance
+        from gradcli.check.compare import TOLERANCE, Tolerance
 
         usual = TOLERANCE[dtype]
         if self.rtol is None and self.atol is None:
             return usual
         rtol, atol = (usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
-        return Tolerance(rtol, atol, is_strict=True)
+        return Tolerance(rtol, atol, is_strict=True, dtype=dtype)
 
 
 @dataclass(frozen=True)
-class _Look:
+class _AtPoint:
     """One point: torch's numbers and what the judge says of them."""
 
     question: Question
@@ -121,7 +122,7 @@ class _Look:
         check = self.judgement.check
         return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
-    def of_sample(self) -> _Look:
+    def of_sample(self) -> _AtPoint:
         """The same, where not every entry of all points was looked at."""
         check = replace(self.judgement.check, sampled=True, proven=False)
         return replace(self, judgement=replace(self.judgement, check=check))
@@ -153,13 +154,13 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     rows = math.prod(question.shape) if cotangent is None else 1
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
-    asked = _Asked(question, cotangent, tolerance, _derived(question))
+    asking = _Asking(question, cotangent, tolerance, question.derived)
     if draws is None:
-        worst, sampling = asked.look({}), None
+        worst, sampling = asking.at({}), None
         verdicts = worst.verdicts
     else:
-        worst, sampling, verdicts = _sampled(asked, demands, draws)
-    shared, check = _readings(worst, asked.derived, tolerance)
+        worst, sampling, verdicts = _sampled(asking, demands, draws)
+    shared, check = _readings(worst, asking.derived, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
@@ -258,7 +259,7 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Asking:
     """What is the same at all points."""
 
     question: Question
@@ -266,7 +267,7 @@ class _Asked:
     tolerance: Tolerance
     derived: Derived
 
-    def look(self, drawn: Mapping[str, Array]) -> _Look:
+    def at(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, with these values in place of some of the question's."""
         from gradcli.autodiff.jacobians import vjp
 
@@ -277,37 +278,31 @@ class _Asked:
         else:
             v = question.weights(self.cotangent)
             product = vjp(question.forward, v, question.wrt)
-        return _Look(question, jacobian, v, product, question.weighed(jacobian, v, product, self.tolerance))
+        numbers = first_derivatives(question, jacobian, v, product)
+        return _AtPoint(question, jacobian, v, product, compared(question, numbers, self.tolerance))
 
-    def look_at_random(self, drawn: Mapping[str, Array]) -> _Look:
+    def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""
-        from gradcli.check.confirmed import contradicted
-        from gradcli.check.formulas import with_refuted
+        from gradcli.check.formulas import contradicted
+        from gradcli.check.pipeline import with_refuted
 
-        look = self.look(drawn)
-        check, evidence = look.judgement.check, look.judgement.evidence
-        for name, reason in contradicted(look.question.point, self.derived, evidence).items():
-            check = with_refuted(check, name, reason)
+        look = self.at(drawn)
+        found = contradicted(look.question.point, self.derived, look.judgement.evidence)
+        check = with_refuted(look.judgement.check, found, self.derived)
         return replace(look, judgement=replace(look.judgement, check=check))
 
 
-def _derived(question: Question) -> Derived:
-    from gradcli.check.confirmed import derive
-
-    return derive(question.point, question.wrt)
-
-
 def _sampled(
-    asked: _Asked, demands: Demands, draws: Iterator[dict[str, Array]]
-) -> tuple[_Look, Sampling, set[Verdict]]:
+    asking: _Asking, demands: Demands, draws: Iterator[dict[str, Array]]
+) -> tuple[_AtPoint, Sampling, set[Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
-    worst: _Look | None = None
+    worst: _AtPoint | None = None
     is_whole = True
     counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
     verdicts: set[Verdict] = set()
     for n, drawn in enumerate(draws):
         try:
-            look = asked.look_at_random(drawn)
+            look = asking.at_random(drawn)
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
             error.hint = error.hint or f"that is at the random point {n + 1:,}: {where[:200]}"
@@ -325,24 +320,21 @@ def _sampled(
     return worst, sampling, verdicts
 
 
-def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
+def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
-    from gradcli.check.confirmed import confirmed
-    from gradcli.check.formulas import with_refuted
     from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
 
-    question, judgement = look.question, look.question.advised(look.judgement, look.v, tolerance)
-    check, evidence = judgement.check, judgement.evidence
-    formulas = confirmed(question.point, question.program, derived, evidence)
-    for name, reason in formulas.refuted.items():
-        if not any(finding.variable == name and finding.column is None for finding in check.findings):
-            check = with_refuted(check, name, reason)
+    question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
+    formulas, check = concluded(question, judgement, derived)
+    assert check is not None, "what was judged has a check"  # noqa: S101
     entries = worst_first(judgement.entries)
     differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
-    shown = opinions(question.point, entries, formulas.derivatives, differences, question.dtype, look.v, evidence)
+    derivatives = by_variable(formulas.derivatives)
+    v, evidence = look.v, judgement.evidence
+    shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, evidence)
     found = {
-        "symbolic": formulas.shown,
-        "symbolic_omitted": formulas.omitted,
+        "symbolic": by_variable(formulas.shown),
+        "symbolic_omitted": by_variable(formulas.omitted),
         "opinions": shown,
         "opinions_count": len(entries),
     }
@@ -351,13 +343,19 @@ def _readings(look: _Look, derived: Derived, tolerance: Tolerance) -> tuple[dict
 
 def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there are not of all."""
-    from gradcli.autodiff.differences import affordable, columns_of, differences
+    from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
+    from gradcli.check.context import flat
 
-    wanted = [(entry.variable, entry.column, entry.row) for entry in entries if entry.variable is not None]
-    columns = len({(name, position) for name, position, _ in wanted})
+    places = {}
+    for entry in entries:
+        if entry.variable is not None and entry.column is not None:
+            row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
+            places[entry] = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
+    columns = len({(name, column) for name, column, _ in places.values()})
     most = affordable(question.program, question.shapes)
     note = f"finite differences were taken for {most} of the {columns:,} columns" if columns > most else ""
-    return differences(question.program, question.arrays, columns_of(wanted, most), v), note
+    found = differences(question.program, question.arrays, columns_of(places.values(), most), v)
+    return {e: found[place] for e, place in places.items() if place in found}, note
 
 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
@@ -374,7 +372,7 @@ def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], 
 
 
 def _claims(
-    look: _Look,
+    look: _AtPoint,
     claims: Mapping[str, str],
     expected: Mapping[str, Value],
     tolerance: Tolerance,

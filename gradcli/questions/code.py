@@ -14,6 +14,7 @@ from gradcli.codegen.task import Task
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.program.wengert import Program
 from gradcli.language.values import Value
+from gradcli.questions.judging import by_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question, rounded
 from gradcli.results import Language, Source
 
@@ -95,7 +96,7 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.check.confirmed import confirmed, derive, evidence_at
+    from gradcli.check.formulas import confirmed, evidence_at
     from gradcli.codegen.numpy_script import in_ascii, numpy_script
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
@@ -104,17 +105,17 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
             f"a NumPy script fills up to {JACOBIAN_ENTRIES:,} from the formula",
             hint="--to torch has no such limit",
         )
-    point, names = question.point, question.wrt
-    found = confirmed(point, question.program, derive(point, names), evidence_at(point, names))
-    for name, reason in found.omitted.items():
+    evidence = evidence_at(question.point, question.wrt)
+    found = confirmed(question.point, question.program, question.derived, evidence)
+    for name, reason in by_variable(found.omitted).items():
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
     try:
-        script = numpy_script(task, found.derivatives, found.shown)
+        script = numpy_script(task, by_variable(found.derivatives), by_variable(found.shown))
     except NotImplementedError as error:
         message = f"the formula has no NumPy form: {error}"
         raise InputError(message, hint="--to torch needs no formula") from None
-    return script, in_ascii(script, found.shown)
+    return script, in_ascii(script, by_variable(found.shown))
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.questions.judging import checked, first_derivatives, judged
 from gradcli.questions.preparing import Inquiry
 from gradcli.results import Evaluation, Jacobian
 
@@ -17,8 +18,8 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
 
         return points.evaluation(points.points_of(inquiry), check=inquiry.check)
     question = inquiry.question("eval")
-    judged = question.judged(None, None, None).check if inquiry.check else None
-    return Evaluation(command="eval", value=question.value, check=judged, **question.common)
+    verdict = judged(question, first_derivatives(question)).check if inquiry.check else None
+    return Evaluation(command="eval", value=question.value, check=verdict, **question.common)
 
 
 def jacobian(inquiry: Inquiry) -> Jacobian:
@@ -40,5 +41,5 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
         value=question.value,
         jacobian=blocks,
         **question.common,
-        **question.checked(blocks, None, None, check=inquiry.check),
+        **checked(question, blocks, None, None, check=inquiry.check),
     )

@@ -17,10 +17,12 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.values import Array, Value
+from gradcli.notation import Bar, Name, Number
+from gradcli.questions.judging import product
 from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Question
 from gradcli.questions.remarks import of_passes, of_sum, of_v
-from gradcli.results import Adjoint, Explanation, Notation, Step, Term
+from gradcli.results import Adjoint, Explanation, Step, Term
 
 if TYPE_CHECKING:
     from gradcli.autodiff.trace import Trace
@@ -66,15 +68,14 @@ def explain(
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
     derived = None if loss is None else derive_loss(question, loss, extra or {}, check=check)
     weights = question.weights(given) if derived is None else derived.v
-    product, shared = question.product(weights, check=check)
+    found, shared = product(question, weights, check=check)
     from gradcli.autodiff.trace import trace
 
-    found = trace(question.program, question.arrays, question.wrt, question.dtype, weights)
-    walk = Walk(question, found)
+    walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
     lines = walk.shown()
-    adjoints = list(walk.adjoints(weights, product))
+    adjoints = list(walk.adjoints(weights, found))
     if derived is not None:
-        shared["check"] = with_loss(shared["check"], derived, question, product)
+        shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     remarked = [
         *remarks(question, walk, weights, is_implicit=is_implicit),
@@ -84,14 +85,14 @@ def explain(
     return Explanation(
         command="explain",
         v=weights,
-        vjp=product,
+        vjp=found,
         remarks=tuple(remarked),
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
         loss=derived,
-        loss_agrees=None if derived is None else agrees(derived, product, question.dtype),
+        loss_agrees=None if derived is None else agrees(derived, found, question.dtype),
         warnings=warnings,
         **shared,
     )
@@ -169,30 +170,27 @@ class Walk:
 
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
-            return Step(name, Notation(made, made), value)
+            return Step(name, Number(made) if atom.is_number else Name(made), value)
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
         """From the output to the variables."""
         from gradcli.questions.terms import Terms
-        from gradcli.symbolic.notation import adjoint_of
 
         terms = Terms(self.question, self.trace, self.names)
-        yield Adjoint(name=self.name, notation=adjoint_of(self.name), value=v, terms=(), terms_count=0)
+        yield Adjoint(name=self.name, notation=Bar(self.name), value=v, terms=(), terms_count=0)
         for atom in ends(self.atoms):
             is_variable = not self.trace.program.lines or atom in self.trace.program.variables
             value = product[str(atom)] if is_variable else self.trace.adjoints[atom]
             name = self.names[atom]
             found, count = self._terms(atom, terms, value)
-            yield Adjoint(name=name, notation=adjoint_of(name), value=value, terms=found, terms_count=count)
+            yield Adjoint(name=name, notation=Bar(name), value=value, terms=found, terms_count=count)
 
     def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
         """The terms of one adjoint, and how many there are."""
-        from gradcli.symbolic.notation import adjoint_of
-
         if atom == self.output:  # y is the variable itself
-            above = adjoint_of(self.name)
-            return (Term(source=self.name, formula="1", equation=above, value=value),), 1
+            above = Bar(self.name)
+            return (Term(source=self.name, derivative=Number("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         found: list[Term] = []
         missing = 0

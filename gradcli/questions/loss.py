@@ -24,6 +24,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.language.snippets import read
 from gradcli.language.values import Array, read_value
+from gradcli.questions.judging import product
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import Dtype, Question, rounded
 from gradcli.results import Check, Loss
@@ -103,7 +104,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    found, shared = of_y.product(weights, check=check)
+    found, shared = product(of_y, weights, check=check)
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
@@ -124,7 +125,7 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
     What is not finite must be the same.
     """
-    from gradcli.check.entry import TOLERANCE
+    from gradcli.check.compare import TOLERANCE
 
     rtol = TOLERANCE[dtype].rtol
     return all(

@@ -21,10 +21,10 @@ from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Array, Value, read_value
+from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.preparing import Inputs, Inquiry, prepare
 from gradcli.questions.question import (
     JACOBIAN_ENTRIES,
-    Checked,
     Cotangent,
     Dtype,
     Question,
@@ -246,32 +246,18 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 
 def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
-    from gradcli.check.confirmed import confirmed, contradicted, derive
-    from gradcli.check.formulas import with_refuted
+    from gradcli.check.pipeline import Witness, concluded
 
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
-    derived = derive(question.point, question.wrt)
-    for first in [*list(judgements)[:1], *list(judgements)[-1:]] or [0]:
-        evidence = judgements[first].evidence if judgements else None
-        formulas = confirmed(points.at(first).point, question.program, derived, evidence)
-        if not any(formula.note for formula in formulas.shown.values()):
-            break
-    refuted = dict(formulas.refuted)
-    for point, judgement in judgements.items():
-        for name, reason in contradicted(points.at(point).point, derived, judgement.evidence).items():
-            refuted.setdefault(name, f"at point {point:,}, {reason}")
-            formulas.omitted.setdefault(name, f"it disagrees with the reference: {refuted[name]}")
-            formulas.shown.pop(name, None)
-    for name, reason in refuted.items():
-        verdict = verdict and with_refuted(verdict, name, reason)
-    return {"symbolic": formulas.shown, "symbolic_omitted": formulas.omitted, "check": verdict}
+    witnesses = [Witness(points.at(n).point, judgement.evidence, n) for n, judgement in judgements.items()]
+    witnesses = witnesses or [Witness(question.point, None)]
+    return as_fields(*concluded(verdict, witnesses, question.program, question.derived))
 
 
 def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
     from gradcli.check.context import Torch
-    from gradcli.check.judge import judge
     from gradcli.check.many_points import MOST_POINTS, chosen_points, critical_points, merged
 
     question = points.question
@@ -289,7 +275,7 @@ def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dic
             None if v is None else v[point],
             _one(found.vjp, point),
         )
-        judgements[point] = judge(points.at(point).point, torch, question.wrt)
+        judgements[point] = compared(points.at(point), torch)
     _advise(points, judgements, v)
     return merged({point: judgement.check for point, judgement in judgements.items()}, points.count), judgements
 
@@ -305,9 +291,9 @@ def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():
         if point == worst:
-            judgements[point] = points.at(point).advised(judgement, None if v is None else v[point])
+            judgements[point] = advised(points.at(point), judgement, None if v is None else v[point])
         elif judgement.check.verdict == "disagree":
-            judgements[point] = points.at(point).diagnosed(judgement, None if v is None else v[point])[0]
+            judgements[point] = diagnosed(points.at(point), judgement, None if v is None else v[point])[0]
 
 
 # -- what can be wrong

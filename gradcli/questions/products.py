@@ -16,6 +16,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets import Snippet
 from gradcli.language.values import Value
+from gradcli.questions.judging import compared, first_derivatives, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
 from gradcli.questions.preparing import Inquiry, intermediates
 from gradcli.questions.question import Cotangent, Question, require_gradient
@@ -191,7 +192,7 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(weights):
-        found, shared = question.product(v, check=extras.check)
+        found, shared = product(question, v, check=extras.check)
         check = _with_adjoints(shared.pop("check"), question, kept, number, v)
         check = _with_added(check, question, weights[: number + 1], held[number])
         shared["warnings"] = (*own, *remarked)
@@ -231,7 +232,7 @@ def gradient(question: Question, extras: Extras) -> Gradient:
     v = np.ones(question.shape, dtype=question.dtype)
     remarked = of_passes(question)
     kept = _kept(question, atoms, [v])
-    found, shared = question.product(v, check=extras.check)
+    found, shared = product(question, v, check=extras.check)
     shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
     shared["warnings"] = (*question.program.warnings, *remarked)
     return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
@@ -282,9 +283,12 @@ def _with_added(
         return check
     from gradcli.check.summary import joined
 
-    found, count = question.added_up(passes, held), len(passes)
     with np.errstate(all="ignore"):
-        cancels = bool((np.abs(np.sum(passes, axis=0)) < np.max(np.abs(passes), axis=0)).any())
+        v = np.sum(passes, axis=0)
+    numbers = first_derivatives(question, None, v, held, passes=passes, judges_value=False)
+    found, count = compared(question, numbers).check, len(passes)
+    with np.errstate(all="ignore"):
+        cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
         replace(finding, of="accumulated", note="; ".join(filter(None, [finding.note, cause])))
@@ -317,10 +321,10 @@ def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     """The verdict on one adjoint; y itself is judged elsewhere."""
     from gradcli.check.summary import summarize
 
-    judgement = rest.weighed(None, v, {rest.wrt[0]: grad})
+    judgement = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}))
     entries = [entry for entry in judgement.entries if entry.variable is not None]
     parts = [replace(part, decided=entries) for part in judgement.parts[:1]]
-    check, _ = summarize(rest.point, parts)
+    check, _ = summarize(parts)
     named = tuple(replace(finding, variable=label) for finding in check.findings)
     note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
     return replace(check, findings=named, notes=(note, *check.notes))

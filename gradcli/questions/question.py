@@ -6,32 +6,25 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, InputError, InternalError, TooLargeError
+from gradcli.errors import InputError, InternalError, TooLargeError
 from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
-from gradcli.language.grammar import parse
-from gradcli.language.names import SHADOWABLE
 from gradcli.language.passes import Replay
 from gradcli.language.program.indexing import Shape, show
-from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.values import Array, Value
-from gradcli.results import Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
-    from gradcli.check.confirmed import Derived
     from gradcli.check.context import Point
-    from gradcli.check.entry import Tolerance
-    from gradcli.check.judge import Judgement
-    from gradcli.diagnose.diagnosis import Diagnosis
+    from gradcli.check.formulas import Derived
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -43,14 +36,6 @@ Dtype = Literal["float64", "float32"]
 
 Cotangent = Array | Program
 """A gradient vector: numbers, or an expression in y and the variables."""
-
-
-class Checked(TypedDict):
-    """The part of an answer that the formulas and the check fill."""
-
-    symbolic: dict[str, Formula]
-    symbolic_omitted: dict[str, str]
-    check: Check | None
 
 
 @dataclass(frozen=True)
@@ -140,9 +125,9 @@ class Question:
     @cached_property
     def derived(self) -> Derived:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
-        from gradcli.check.confirmed import derive
+        from gradcli.check.formulas import of_jacobian
 
-        return derive(self.point, self.wrt)
+        return of_jacobian(self.point, self.wrt)
 
     def require_room(self, hint: str, *, times: int = 1) -> None:
         """Refuse a Jacobian, or one for each of several points, that would take more than `JACOBIAN_BYTES`.
@@ -201,112 +186,6 @@ class Question:
 
         y = {self.program.output_name: self.value}
         return value(run(v, {**self.named, **y, **self.arrays}, (), self.dtype))
-
-    def product(self, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
-        """The vector-Jacobian product, and the rest of an answer that gives one."""
-        from gradcli.autodiff.jacobians import vjp
-
-        found = vjp(self.forward, v, self.wrt)
-        jacobian, omitted = self.small_jacobian
-        shared = {"value": self.value, "jacobian": jacobian, "jacobian_omitted": omitted}
-        return found, {**shared, **self.common, **self.checked(jacobian, v, found, check=check)}
-
-    def checked(
-        self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None, *, check: bool
-    ) -> Checked:
-        """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-        from gradcli.check.confirmed import confirmed
-        from gradcli.check.formulas import with_refuted
-
-        judgement = self.judged(jacobian, v, vjp) if check else None
-        found = confirmed(self.point, self.program, self.derived, judgement.evidence if judgement else None)
-        verdict = judgement.check if judgement else None
-        for name, reason in found.refuted.items():
-            verdict = verdict and with_refuted(verdict, name, reason)
-        return {"symbolic": found.shown, "symbolic_omitted": found.omitted, "check": verdict}
-
-    def judged(
-        self, jacobian: Mapping[str, Array] | None, v: Array | None, vjp: Mapping[str, Array] | None
-    ) -> Judgement:
-        """What the reference says of torch's numbers, and what to do about those that are wrong."""
-        from gradcli.reference.deadline import time_limit
-
-        with time_limit():
-            return self.advised(self.weighed(jacobian, v, vjp), v)
-
-    def weighed(
-        self,
-        jacobian: Mapping[str, Array] | None,
-        v: Array | None,
-        vjp: Mapping[str, Array] | None,
-        tolerance: Tolerance | None = None,
-    ) -> Judgement:
-        """What the reference says of torch's numbers."""
-        from gradcli.check.context import Torch
-        from gradcli.check.judge import judge
-
-        return judge(self.point, Torch(self.dtype, self.value, jacobian, v, vjp), self.wrt, tolerance)
-
-    def added_up(self, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
-        """The verdict on what several passes leave in `.grad`: the truth is that of the exact sum of their v."""
-        from gradcli.check.context import Torch
-        from gradcli.check.judge import judge
-
-        with np.errstate(all="ignore"):
-            v = np.sum(passes, axis=0)
-        torch = Torch(self.dtype, self.value, None, v, held, tuple(passes), judges_value=False)
-        return judge(self.point, torch, self.wrt).check
-
-    def advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
-        """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
-        if judgement.check.verdict in ("agree", "unchecked"):
-            return judgement
-        from gradcli.reference.deadline import OverTimeError, time_limit
-
-        try:
-            with time_limit():
-                return self._advised(judgement, v, tolerance)
-        except OverTimeError:
-            return judgement
-
-    def _advised(self, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
-        from gradcli.diagnose.advice import rewritten
-
-        found, diagnoses = self.diagnosed(judgement, v)
-        if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
-            return found
-
-        def verdict_of(text: str) -> Verdict | None:
-            return self._verdict_of(text, v, tolerance)
-
-        rewrite = rewritten(self.program, self.arrays, found, diagnoses, verdict_of)
-        return replace(found, check=replace(found.check, rewrite=rewrite))
-
-    def diagnosed(self, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
-        """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
-        from gradcli.diagnose.advice import diagnosed
-        from gradcli.diagnose.diagnosis import DiagnosisContext
-
-        scene = DiagnosisContext.of(self.program, self.shapes, self.arrays, self.wrt, self.dtype)
-        return diagnosed(self.point, judgement, scene, v)
-
-    def _verdict_of(self, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
-        """The verdict of another text of the same function at the same point; None if it cannot be run."""
-        from gradcli.autodiff.jacobians import vjp
-
-        variables = frozenset(self.arrays) & SHADOWABLE
-        try:
-            program = parse(text, given=variables, shapes={name: array.shape for name, array in self.arrays.items()})
-            shapes = infer(program, {symbol: self.arrays[str(symbol)].shape for symbol in program.variables})
-            arrays = {name: self.arrays[name] for name in program.names}
-            other = Question(program, shapes, arrays, self.wrt, self.dtype, self.named)
-            jacobian, _ = other.jacobian(JACOBIAN_ENTRIES)
-            if jacobian is None and v is None:  # of a large Jacobian that is the answer itself
-                v = np.ones(other.shape)
-            product = None if v is None else vjp(other.forward, v, self.wrt)
-            return other.weighed(jacobian, v, product, tolerance).check.verdict
-        except GradcliError:
-            return None
 
 
 def require_one_element(question: Question, what: str, hint: str) -> None:

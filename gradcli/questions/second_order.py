@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from gradcli.language.directions import read_directions
 from gradcli.language.values import Array, Value
+from gradcli.questions.judging import by_variable, concluded, judged
 from gradcli.questions.question import Question, require_one_element, require_room, rounded
-from gradcli.results import HVP, JVP, Formula, Hessian
+from gradcli.results import HVP, JVP, Hessian
 
-if TYPE_CHECKING:
-    from gradcli.check.second_order_formulas import Found
+_T = TypeVar("_T")
 
 Directions = Mapping[str, Value] | Value | None
 """Directions by variable, or that of the only one."""
@@ -26,13 +26,13 @@ def jvp(question: Question, u: Directions, *, check: bool) -> JVP:
     directions = _directions(question, u, "jvp")
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check import second_order_formulas as formulas
-    from gradcli.check.second_order import judge_jvp
+    from gradcli.check.context import JacobianVectorProduct
+    from gradcli.check.formulas import of_jvp
 
     forward = question.ran(twice=True)
     y, along = value(forward), hessians.jvp(forward, directions)
-    judged = judge_jvp(question.point, question.dtype, y, along, directions) if check else None
-    found = formulas.of_jvp(question.point, question.program, directions, judged)
+    judgement = judged(question, JacobianVectorProduct(question.dtype, y, along, directions)) if check else None
+    found, verdict = concluded(question, judgement, of_jvp(question.point, question.program, directions))
     return JVP(
         command="jvp",
         u=directions,
@@ -40,7 +40,7 @@ def jvp(question: Question, u: Directions, *, check: bool) -> JVP:
         value=y,
         symbolic=found.shown.get(("", "")),
         symbolic_omitted=found.omitted.get(("", ""), ""),
-        check=found.check(judged),
+        check=verdict,
         **question.common,
     )
 
@@ -59,21 +59,21 @@ def hessian(question: Question, *, check: bool) -> Hessian:
     )
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check import second_order_formulas as formulas
-    from gradcli.check.second_order import judge_hessian
+    from gradcli.check.context import SecondDerivatives
+    from gradcli.check.formulas import of_hessian
 
     forward = question.ran(twice=True)
     gradient, blocks = hessians.hessian(forward, question.wrt)
-    judged = judge_hessian(question.point, question.dtype, gradient, blocks, question.wrt) if check else None
-    found = formulas.of_hessian(question.point, question.program, question.wrt, judged)
+    judgement = judged(question, SecondDerivatives(question.dtype, gradient, blocks)) if check else None
+    found, verdict = concluded(question, judgement, of_hessian(question.point, question.wrt))
     return Hessian(
         command="hessian",
         value=value(forward),
         grad=gradient,
         hessian=blocks,
-        symbolic=_nested(found),
-        symbolic_omitted=_nested_reasons(found),
-        check=found.check(judged),
+        symbolic=_nested(found.shown),
+        symbolic_omitted=_nested(found.omitted),
+        check=verdict,
         **question.common,
     )
 
@@ -88,24 +88,24 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check import second_order_formulas as formulas
-    from gradcli.check.second_order import judge_hvp
+    from gradcli.check.context import HessianVectorProduct
+    from gradcli.check.formulas import of_hvp
 
     forward = question.ran(twice=True)
     gradient, slope, product = hessians.hvp(forward, directions, question.wrt)
-    judged = (
-        judge_hvp(question.point, question.dtype, float(slope), product, directions, question.wrt) if check else None
-    )
-    found = formulas.of_hvp(question.point, question.program, directions, question.wrt, judged)
+    numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
+    judgement = judged(question, numbers) if check else None
+    derived = of_hvp(question.point, question.program, directions, question.wrt)
+    found, verdict = concluded(question, judgement, derived)
     return HVP(
         command="hvp",
         u=directions,
         value=value(forward),
         grad=gradient,
         hvp=product,
-        symbolic={name: formula for (_, name), formula in found.shown.items()},
-        symbolic_omitted={name: reason for (_, name), reason in found.omitted.items()},
-        check=found.check(judged),
+        symbolic=by_variable(found.shown),
+        symbolic_omitted=by_variable(found.omitted),
+        check=verdict,
         **question.common,
     )
 
@@ -124,15 +124,9 @@ def _require_gradient(question: Question, what: str) -> None:
     require_one_element(question, what, f"use sum(...){example}")
 
 
-def _nested(found: Found) -> dict[str, dict[str, Formula]]:
-    blocks: dict[str, dict[str, Formula]] = {}
-    for (row, column), formula in found.shown.items():
-        blocks.setdefault(row, {})[column] = formula
-    return blocks
-
-
-def _nested_reasons(found: Found) -> dict[str, dict[str, str]]:
-    blocks: dict[str, dict[str, str]] = {}
-    for (row, column), reason in found.omitted.items():
-        blocks.setdefault(row, {})[column] = reason
+def _nested(found: Mapping[tuple[str, str], _T]) -> dict[str, dict[str, _T]]:
+    """What is known of blocks, by the variable of the row and then of the column."""
+    blocks: dict[str, dict[str, _T]] = {}
+    for (row, column), one in found.items():
+        blocks.setdefault(row, {})[column] = one
     return blocks

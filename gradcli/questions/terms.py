@@ -12,19 +12,19 @@ import numpy as np
 import sympy
 from flint import arb
 
+from gradcli.check.confirming import confirm
 from gradcli.check.context import Point
-from gradcli.check.formulas import confirm
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.language.values import Array
+from gradcli.notation import Bar, Form
 from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
-from gradcli.results import Notation, Term
+from gradcli.results import Term
 from gradcli.symbolic.adjoints import rule
 from gradcli.symbolic.local import LONGEST, Slope, alone, local, slope
-from gradcli.symbolic.notation import adjoint_of
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ CLOSE = {"float64": 1e-6, "float32": 1e-3}
 
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
 """Operations whose local Jacobian is worth seeing; those that move elements have one of ones and zeros."""
+
+_CHAIN = Form("%s*%s", "%s · %s", r"%s \cdot %s")
+"""An adjoint times a local derivative."""
 
 _ALONE = "one line"
 """What a Program of one line is called where its name does not matter."""
@@ -96,11 +99,8 @@ class Terms:
             return term
         remark = "" if found.is_branch else self._difference(line, found, slopes)
         words = "; ".join(filter(None, (term.words, remark)))
-        return replace(term, formula=_bare(found.text.text), equation=self._times(line, found.text), words=words)
-
-    def _times(self, line: Line, factor: Notation) -> Notation:
-        z = adjoint_of(self.names[line.symbol])
-        return Notation(f"{z.text}*{factor.text}", f"{z.pretty} · {factor.pretty}")
+        equation = _CHAIN(Bar(self.names[line.symbol]), found.factor)
+        return replace(term, derivative=found.alone, equation=equation, words=words)
 
     def _stretched(self, line: Line, operand: Atom) -> str:
         shapes = self.trace.values[operand].shape, self.trace.values[line.symbol].shape
@@ -143,10 +143,10 @@ class Terms:
     def _other(self, line: Line, operand: Atom, term: Term) -> Term:
         call, y = line.call, self.names[line.symbol]
         shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        z = adjoint_of(y)
+        z = Bar(y)
         found = rule(call, operand, self.names, shapes, y, z)
         equation = found.equation
-        term = replace(term, equation=equation, words=found.words, formula=equation.text if equation else "")
+        term = replace(term, equation=equation, words=found.words, derivative=equation)
         result = self.trace.values[line.symbol]
         adjoint = self.trace.adjoints[line.symbol]
         if call.op.kind is Kind.CONTRACTION:
@@ -186,7 +186,7 @@ class Terms:
         cell = formula(derivative, program).cells[0]
         if len(cell.text) > LONGEST:
             return term
-        return replace(term, formula=cell.text, pretty=cell.pretty, entry=(cell.row, cell.column))
+        return replace(term, derivative=cell.expression, entry=(cell.row, cell.column))
 
     def _small(self, line: Line, operand: Atom) -> Array | None:
         """The local Jacobian, if it has at most `SMALL` entries."""
@@ -222,16 +222,6 @@ def _uniform(array: Array) -> Array:
     """One number in the place of an array of equal ones."""
     flat = array.reshape(-1)
     return flat[0].reshape(()) if flat.size and np.all(flat == flat[0]) else array
-
-
-def _bare(text: str) -> str:
-    """A factor without the parentheses around all of it."""
-    depth = 0
-    for n, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0 and n < len(text) - 1:
-            return text
-    return text[1:-1] if text.startswith("(") else text
 
 
 def _sampled(array: Array) -> list[tuple[int, ...]]:

@@ -1,25 +1,28 @@
-"""Results out: one module or folder a format, each from a result object to text.  Does no mathematics.
+"""Results out: an answer becomes a document that is rendered, or data that is written.  Does no mathematics.
 
-table                            tables, trees and boards for people, a module a family of answers
-latex, markdown                  the same as a fragment of LaTeX, and as GitHub's Markdown
-json, csv, plain                 for programs: an object a line, a row an entry, or the bare numbers
-arrays                           the arrays of an answer by name, for files of NumPy
+document                         what a page is made of
+compose                          an answer as a document, a module a family of answers
+render                           a document on a terminal, in Markdown and in LaTeX; graphs for other programs to draw
+data                             an answer as JSON, CSV, bare numbers and arrays
 map_summary                      what is said when a stream of rows has gone by
-dot, mermaid                     graphs for other programs to draw
-wording, labels, numbers         what table and latex say alike: words, names of entries, digits
-drawing, board, nodes            what tables, boards and graphs are drawn with
-reflow, digits, leaves           narrow terminals, fewer digits, and texts that can be shown
+wording, labels, numbers         what all of these say alike: words, names of entries, digits
+graph_labels                     what nodes and edges of backward graphs are called
+screen                           what a page is shown on
+digits, leaves                   fewer digits, and texts that can be shown
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.report import csv, dot, json, latex, markdown, mermaid, plain, table
-from gradcli.report.arrays import named, primary_array
+from gradcli.report.compose import compose
+from gradcli.report.data import csv, json, plain
+from gradcli.report.data.arrays import named, primary_array
 from gradcli.report.digits import rounded
-from gradcli.report.drawing import Screen
+from gradcli.report.document import Script
 from gradcli.report.leaves import printable
+from gradcli.report.render import dot, latex, markdown, mermaid, terminal
+from gradcli.report.screen import Screen
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
 __all__ = ["Screen", "named", "pieces", "primary_array", "render"]
@@ -61,15 +64,12 @@ def pieces(
 
 
 def _page(answer: Answer | Functions | Source, form: str, screen: Screen) -> str:
-    """What people read, which shows no more than they can."""
-    match form:
-        case "markdown":
-            return markdown.render(answer, screen)
-        case "latex":
-            return latex.render(answer)
-        case _ if isinstance(answer, BackwardGraph) and answer.drawing == "dot":
-            return dot.render(answer)
-        case _ if isinstance(answer, BackwardGraph) and answer.drawing == "mermaid":
-            return mermaid.render(answer)
-        case _:
-            return table.render(answer, screen)
+    """What people read."""
+    document = compose(answer)
+    match form, answer:
+        case "latex", _:
+            return latex.render(document)
+        case _, BackwardGraph(drawing="dot" | "mermaid" as language):
+            source = dot.render(answer) if language == "dot" else mermaid.render(answer)
+            document = (Script(source, source, language),)
+    return markdown.render(document, screen) if form == "markdown" else terminal.render(document, screen)

@@ -1,10 +1,15 @@
-"""What entries are called, `∂y[0]/∂x[1]`, `vᵀJ x[1]`, `y[0]`, the same in plain words, and what became of claims."""
+"""What entries are called, `∂y[0]/∂x[1]`, `vᵀJ x[1]`, `y[0]`, the same in one plain word, and what became of claims."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from gradcli.notation import Element, Form, Name, Notation
+from gradcli.notation.trees import HU, PARTIAL, directional, second
 from gradcli.results import Claim, Finding, Opinion
+
+RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
+"""A derivative in a line of words."""
+
+_OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
 
 
 def index(position: tuple[int, ...] | None) -> str:
@@ -16,54 +21,38 @@ def index(position: tuple[int, ...] | None) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
 
 
-def entry(of: Finding | Opinion, y: str) -> str:
+def entry(of: Finding | Opinion, y: str) -> Notation:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
     Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
     the gradient beside them `∂y/∂x[1]`.
 
-    >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, "", point=3), "y")
-    '∂y[0]/∂x[1] at point 3'
+    >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
+    '∂y[0]/∂x[1]'
     """
-    if isinstance(of, Finding) and of.point is not None:
-        return f"{entry(replace(of, point=None), y)} at point {of.point}"
-    if isinstance(of, Finding) and of.of:
-        return _of_curvature(of, y)
-    if of.variable is None:
-        return y + index(of.row)
-    if of.column is None:
-        return f"∂{y}/∂{of.variable}"
-    column = of.variable + index(of.column)
-    return f"vᵀJ {column}" if of.row is None else f"∂{y}{index(of.row)}/∂{column}"
-
-
-def _of_curvature(of: Finding, y: str) -> str:
-    column = f"{of.variable or ''}{index(of.column)}"
-    match of.of:
+    column = Element(of.variable or "", of.column or ())
+    match getattr(of, "of", ""):
         case "jvp":
-            return f"(Ju){index(of.row)}" if of.row else "Ju"
+            return directional(of.row or ())
         case "hvp":
-            return f"Hu {column}"
+            return HU(column)
         case "accumulated":
-            return f"{of.variable}.grad{index(of.column)}"
+            return Element(f"{of.variable}.grad", of.column or ())
         case "hessian":
-            row = f"{of.by}{index(of.row)}"
-            return f"∂²{y}/∂{row}²" if row == column else f"∂²{y}/∂{row}∂{column}"
-        case _:
-            return f"∂{y}/∂{column}"
-
-
-_PLAIN = str.maketrans({"∂": "d", "²": "2", " ": "_"})
+            return second(Name(y), Element(getattr(of, "by", None) or "", of.row or ()), column)
+        case "gradient":
+            return RATIO(Name(y), column)
+    if of.variable is None:
+        return Element(y, of.row or ())
+    if of.column is None:
+        return PARTIAL(Name(y), column)
+    return _OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 
 def plain_entry(of: Finding | Opinion, y: str) -> str:
     """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
-    if isinstance(of, Finding) and of.of:
-        return _of_curvature(of, y).translate(_PLAIN).replace("(Ju)", "Ju")
-    if of.variable is None:
-        return y + index(of.row)
-    column = of.variable + index(of.column)
-    return column if of.row is None else f"d{y}{index(of.row)}/d{column}"
+    found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
+    return found.replace(" ", "_")
 
 
 def status(claim: Claim) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gradcli.report.labels import entry
 from gradcli.report.wording import covered, standing
 from gradcli.results import Finding, StreamSummary
@@ -45,4 +43,4 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
 
 def _finding(finding: Finding, y: str) -> str:
     note = f": {finding.note}" if finding.note else ""
-    return f"row {finding.point}, {entry(replace(finding, point=None), y)}, {finding.verdict}{note}"
+    return f"row {finding.point}, {entry(finding, y).pretty}, {finding.verdict}{note}"

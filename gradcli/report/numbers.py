@@ -11,6 +11,12 @@ import numpy as np
 
 from gradcli.results import Array
 
+EDGE = 3
+"""Elements shown at either end of a long axis."""
+
+LONG = 12
+"""Elements of an axis from which on only its ends are shown."""
+
 
 def digits(number: Any) -> str:
     """One element of an array, without the `.0` of whole numbers; of conditions, the word.
@@ -22,6 +28,29 @@ def digits(number: Any) -> str:
     """
     text = str(number) if isinstance(number, np.floating | np.bool_) else repr(float(number))
     return text.removesuffix(".0")
+
+
+def elements(array: Array) -> str:
+    """Elements separated by commas, a line a row; the corners and the count of a large array."""
+    if array.ndim == 0:
+        return digits(array[()])
+    if array.size == 0:
+        return "empty"
+    rows = array.reshape(-1, array.shape[-1])
+    lines = [
+        "…" if i < 0 else ", ".join("…" if j < 0 else digits(rows[i, j]) for j in ends(rows.shape[1]))
+        for i in ends(len(rows))
+    ]
+    if max(rows.shape) > LONG:
+        lines.append(f"({array.size:,} elements)")
+    return "\n".join(lines)
+
+
+def ends(size: int) -> list[int]:
+    """Positions of an axis; only the ends of a long one, -1 standing for the rest."""
+    if size <= LONG:
+        return list(range(size))
+    return [*range(EDGE), -1, *range(size - EDGE, size)]
 
 
 MANY = 2**16

@@ -1,14 +1,11 @@
-"""What answers say in words, the same in tables and in LaTeX: opinions, claims, verdicts, the facts of a function."""
+"""What answers say in words: claims, verdicts, the facts of a function."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-import numpy as np
-
-from gradcli.report.labels import entry, index, status
+from gradcli.report.labels import index, status
 from gradcli.report.numbers import digits
 from gradcli.results import (
     NO_COUNTEREXAMPLE,
@@ -20,22 +17,13 @@ from gradcli.results import (
     Claim,
     Differentiation,
     Evaluation,
-    Finding,
     FunctionPage,
     Jacobian,
     Judged,
-    Opinion,
     Products,
     Sampling,
     Verdict,
 )
-
-SHOWN = 20
-"""Opinions that are shown; JSON and plain have all."""
-
-MOST_NAMED = 3
-"""Entries that are named beside a reason that they share."""
-
 
 AGAIN = (
     "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
@@ -133,11 +121,6 @@ def of_sample(check: Check | None) -> str:
     return f"the verdict is that of a sample, {what}; with --require-all that exits with 1"
 
 
-def sides(one_sided: tuple[float, float]) -> str:
-    """The derivatives from the left and from the right."""
-    return f"[{', '.join(map(digits, one_sided))}]"
-
-
 def at_points(answer: Answer) -> str:
     """How many points there are, and of which variables."""
     count = answer.points or 0
@@ -160,63 +143,6 @@ def chosen(check: Check) -> str:
     """How the entries were chosen, if they are not all alike."""
     zeros = f"{check.zeros:,} of them zero by structure" if check.zeros else ""
     return "; ".join(filter(None, [zeros, "" if check.chosen == "all" else check.chosen]))
-
-
-def opinion_row(opinion: Opinion, answer: Checking, y: str) -> dict[str, str]:
-    """A cell for each reading, empty where it says nothing; the verdict comes last."""
-    return {
-        "entry": entry(opinion, y),
-        "torch": digits(np.dtype(answer.dtype).type(opinion.torch)),
-        "formula": "" if opinion.formula is None else digits(opinion.formula),
-        "enclosure": _enclosure(opinion),
-        "finite difference": _difference(opinion),
-        "relative error": "" if opinion.relative_error is None else f"{opinion.relative_error:.2g}",
-        "ulps": "" if opinion.ulps is None else f"{opinion.ulps:.2g}",
-        "verdict": judged(opinion.verdict, proven=opinion.proven),
-    }
-
-
-def _enclosure(opinion: Opinion) -> str:
-    """The digits that are proven: those of a float, or the middle and the radius where they are fewer."""
-    if opinion.one_sided is not None:
-        return sides(opinion.one_sided)
-    if opinion.reference is None:
-        return "none"
-    radius = opinion.radius or 0.0
-    is_wide = radius > np.spacing(abs(opinion.reference))
-    return digits(opinion.reference) + (f" ± {radius:.2g}" if is_wide else "")
-
-
-def _difference(opinion: Opinion) -> str:
-    """The quotient to the digit where its error begins, and the error.
-
-    >>> made = Opinion("x", (), (), 0, None, None, None, 3.14159, 2e-3, None, None, "agree", True)
-    >>> _difference(made)
-    '3.142 ± 0.002'
-    """
-    if opinion.difference is None:
-        return ""
-    quotient, error = opinion.difference, opinion.difference_error or 0.0
-    if 0 < error < math.inf:
-        quotient = round(quotient, -math.floor(math.log10(error)))
-    return f"{digits(quotient)} ± {error:.1g}"
-
-
-def _reasons(opinions: Sequence[Opinion | Finding], y: str) -> dict[str, list[str]]:
-    """Why entries do not agree: each reason once, with its entries."""
-    found: dict[str, list[str]] = {}
-    for opinion in opinions:
-        if opinion.verdict != "agree" and opinion.note:
-            found.setdefault(opinion.note, []).append(entry(opinion, y))
-    return found
-
-
-def reasons(opinions: Sequence[Opinion | Finding], y: str) -> Iterator[str]:
-    """Why entries do not agree: each reason once, behind its entries."""
-    for reason, entries in _reasons(opinions, y).items():
-        named = ", ".join(entries[:MOST_NAMED])
-        more = f" and {len(entries) - MOST_NAMED:,} more" if len(entries) > MOST_NAMED else ""
-        yield f"{named}{more}: {reason}"
 
 
 def claimed(claim: Claim) -> str:

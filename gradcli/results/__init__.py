@@ -1,5 +1,6 @@
 """What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them."""
 
+from gradcli.notation import Notation
 from gradcli.results.answers import (
     VJP,
     Answer,
@@ -14,7 +15,7 @@ from gradcli.results.answers import (
     Judged,
 )
 from gradcli.results.code import Language, Source
-from gradcli.results.explain import Adjoint, Explanation, Loss, Notation, Step, Term
+from gradcli.results.explain import Adjoint, Explanation, Loss, Step, Term
 from gradcli.results.functions import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 from gradcli.results.graph import BackwardGraph, Drawing, GraphEdge, GraphNode, GraphTensor
 from gradcli.results.products import Products
@@ -27,7 +28,9 @@ from gradcli.results.verdicts import (
     Array,
     Check,
     Claim,
+    Entry,
     Finding,
+    Index,
     Of,
     Opinion,
     Rewrite,
@@ -54,6 +57,7 @@ __all__ = [
     "Claim",
     "Differentiation",
     "Drawing",
+    "Entry",
     "Evaluation",
     "Explanation",
     "Fault",
@@ -67,6 +71,7 @@ __all__ = [
     "GraphNode",
     "GraphTensor",
     "Hessian",
+    "Index",
     "Intermediate",
     "Jacobian",
     "Judged",

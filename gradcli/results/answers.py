@@ -1,4 +1,4 @@
-"""What every command on a function answers: frozen dataclasses of NumPy arrays and text.
+"""What every command on a function answers: frozen dataclasses of NumPy arrays, formulas and verdicts.
 
 Shapes: y and v have y's shape, a gradient its variable's, a Jacobian block y.shape + x.shape.  Arrays have the dtype
 that torch computed in.
@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gradcli.results.verdicts import Allowed, Array, Check, Claim, Opinion, Sampling
+from gradcli.notation import Element, Notation
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
 
 if TYPE_CHECKING:
     from gradcli.results.explain import Loss
@@ -18,25 +19,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One formula: ∂`row`/∂`column` = `text`, in SymPy's notation.
+    """One formula, which is printed when it is read.
 
     Attributes:
-        row: The element of y.
-        column: The element of x.
-        text: The formula.
-        pretty: The same in Unicode mathematics.
-        label: What it is the formula of, where that is no such derivative.
-        latex: The same as `text` in LaTeX, with amsmath.
-        label_latex: What it is the formula of, in LaTeX.
+        above: The element of y.
+        below: The element of x.
+        label: What it is the formula of: ∂`above`/∂`below`, or an element of Ju, of the Hessian or of Hu.
+        expression: The formula.
     """
 
-    row: str
-    column: str
-    text: str
-    pretty: str
-    label: str = ""
-    latex: str = ""
-    label_latex: str = ""
+    above: Element
+    below: Element
+    label: Notation
+    expression: Notation
+
+    @property
+    def row(self) -> str:
+        """What the element of y is called."""
+        return self.above.text
+
+    @property
+    def column(self) -> str:
+        """What the element of x is called."""
+        return self.below.text
+
+    @property
+    def text(self) -> str:
+        """The formula in SymPy's notation."""
+        return self.expression.text
+
+    @property
+    def pretty(self) -> str:
+        """The formula in Unicode mathematics."""
+        return self.expression.pretty
+
+    @property
+    def latex(self) -> str:
+        """The formula in LaTeX, with amsmath."""
+        return self.expression.latex
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +64,34 @@ class Formula:
     """The closed form of one Jacobian block; several cells where it is written out entry by entry.
 
     Attributes:
-        text: In SymPy's notation, a nested list where written out.
         cells: Row by row.
+        sizes: Of the axes along which it is written out.
         note: Where it was confirmed, if not at the entries of this answer.
         structure: What it shows of the whole block, whatever the values and the sizes.
-        function_latex: The equation of the element of y that it is the derivative of, in LaTeX, if that is short.
+        function: Both sides of the equation of the element of y that it is the derivative of, if that is short.
     """
 
-    text: str
     cells: tuple[Cell, ...]
+    sizes: tuple[int, ...] = ()
     note: str = ""
     structure: Literal["", "diagonal", "zero"] = ""
-    function_latex: str = ""
+    function: tuple[Notation, Notation] | None = None
+
+    @property
+    def text(self) -> str:
+        """In SymPy's notation, a nested list where it is written out."""
+        return self._nested([cell.text for cell in self.cells])
+
+    @property
+    def pretty(self) -> str:
+        """In Unicode mathematics, a nested list where it is written out."""
+        return self._nested([cell.pretty for cell in self.cells])
+
+    def _nested(self, texts: list[str]) -> str:
+        """Formulas in row-major order as a nested list."""
+        for size in reversed(self.sizes):
+            texts = [f"[{', '.join(texts[n : n + size])}]" for n in range(0, len(texts), size)]
+        return texts[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +229,7 @@ class Checking(Differentiation):
         vjp: The vector-Jacobian product, then.
     """
 
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[Entry, ...]
     opinions_count: int
     allowed: tuple[Allowed, ...]
     passed: bool

@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gradcli.notation import Notation
 from gradcli.results.answers import Differentiation, Formula
 from gradcli.results.verdicts import Array, Check
-
-
-@dataclass(frozen=True, slots=True)
-class Notation:
-    """The same mathematics twice.
-
-    Attributes:
-        text: In plain characters.
-        pretty: As people write it.
-    """
-
-    text: str
-    pretty: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +58,8 @@ class Term:
 
     Attributes:
         source: The name of the line.
-        formula: The local derivative in SymPy's notation, or the rule for the adjoint; empty if there is none.
-        entry: What `formula` is the derivative of, where that is not the whole: `y` by `x[j]`.
-        pretty: `formula` for people, for an `entry`.
+        derivative: The local derivative, or the rule for the adjoint; None if there is none.
+        entry: What `derivative` is of, where that is not the whole: `y` by `x[j]`.
         equation: The adjoint of the line times the local derivative, or the rule that stands for it.
         factors: The numbers of this product; none where they say no more than the value.
         words: The rule in words, or a remark.
@@ -84,9 +71,8 @@ class Term:
     """
 
     source: str
-    formula: str = ""
+    derivative: Notation | None = None
     entry: tuple[str, str] = ("", "")
-    pretty: str = ""
     equation: Notation | None = None
     factors: tuple[Array, ...] = ()
     words: str = ""
@@ -94,6 +80,11 @@ class Term:
     is_elementwise: bool = False
     summed: bool = False
     value: Array
+
+    @property
+    def formula(self) -> str:
+        """The local derivative in SymPy's notation; empty if there is none."""
+        return "" if self.derivative is None else self.derivative.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What was found of numbers and of claims: verdicts, findings, opinions.
+"""What was found of numbers and of claims: verdicts, entries, checks.
 
 Knows no formats; `gradcli.report` writes them.
 """
@@ -6,7 +6,7 @@ Knows no formats; `gradcli.report` writes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -38,39 +38,63 @@ Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
 """What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it; what passes add up to."""
 
 
+Index = tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """An entry whose numbers do not agree.
+class Entry:
+    """One number of torch, or one formula, with what every reading says of it; it is filled as it is judged.
 
     Attributes:
         variable: The x of the block; None for an element of y itself, and of Ju.
         row: Index into y; of a Hessian, into the variable `by`; None for an entry of vᵀJ, Hu or the gradient.
         column: Index into x; None for a formula, and for an element of y or Ju.
-        verdict: What is wrong.
+        verdict: What was found; `unchecked` before.
         torch: What torch computed; None for a formula.
         reference: The truth to float64, if it exists; of a removable singularity, the limit.
         relative_error: Of torch, if both are finite.
-        note: Why, in words.
+        note: Why, in words, if it does not agree.
         one_sided: The derivatives from the left and from the right, at a kink.
         proven: Whether an enclosure decided, and no sample, limit or estimate.
         point: The number of the point, where there are many.
         of: What the entry belongs to; empty for y, J and vᵀJ.
         by: The variable of the row, for an entry of a Hessian.
+        radius: Of the enclosure of the truth.
+        formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
+        difference: The central finite difference in float64, if the function has values around the point.
+        difference_error: How far that may be off, by its own estimate.
+        ulps: The error of torch in units in the last place of the dtype.
+        is_crossing: Whether branches or poles meet here: a formula takes one of them, and is held to nothing.
+        truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
 
     variable: str | None
-    row: tuple[int, ...] | None
-    column: tuple[int, ...] | None
+    row: Index | None
+    column: Index | None
     verdict: Verdict
     torch: float | None
-    reference: float | None
-    relative_error: float | None
-    note: str
+    reference: float | None = None
+    relative_error: float | None = None
+    note: str = ""
     one_sided: tuple[float, float] | None = None
     proven: bool = False
     point: int | None = None
     of: Of = ""
     by: str | None = None
+    radius: float | None = None
+    formula: float | None = None
+    difference: float | None = None
+    difference_error: float | None = None
+    ulps: float | None = None
+    is_crossing: bool = False
+    truth: Any = field(default=None, compare=False, repr=False)
+
+
+Finding = Entry
+"""An entry that does not agree."""
+
+Opinion = Entry
+"""An entry with what every reading says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +135,7 @@ class Check:
     entries: int
     checked: int
     max_relative_error: float | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Entry, ...] = ()
     findings_count: int = 0
     chosen: str = "all"
     notes: tuple[str, ...] = ()
@@ -125,45 +149,6 @@ class Check:
         """Whether every entry was looked at and compared."""
         is_judged = self.verdict != "unchecked" or not self.entries
         return not self.sampled and self.checked == self.entries and is_judged
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """What each reading says of one entry of the Jacobian.
-
-    Attributes:
-        variable: The x of the block; None for an element of y itself.
-        row: Index into y; None for an entry of vᵀJ.
-        column: Index into x; None for an element of y.
-        torch: What autograd computed.
-        formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
-        reference: The middle of the enclosure, if there is one.
-        radius: Its radius.
-        difference: The central finite difference in float64, if the function has values around the point.
-        difference_error: How far that may be off, by its own estimate.
-        relative_error: Of torch, against the enclosure.
-        ulps: The same in units in the last place of the dtype.
-        verdict: Of the entry.
-        proven: Whether the enclosure decided.
-        note: Why, in words, if it does not agree.
-        one_sided: The derivatives from the left and from the right, at a kink.
-    """
-
-    variable: str | None
-    row: tuple[int, ...] | None
-    column: tuple[int, ...] | None
-    torch: float
-    formula: float | None
-    reference: float | None
-    radius: float | None
-    difference: float | None
-    difference_error: float | None
-    relative_error: float | None
-    ulps: float | None
-    verdict: Verdict
-    proven: bool
-    note: str = ""
-    one_sided: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ element, index_maps              one element of a line with symbolic indices
 linear, derivative, hessian      ∂y/∂x with its deltas collapsed; Ju, the Hessian and Hu
 diagonal                         what a formula shows of the whole Jacobian
 local, adjoints                  the derivative of one operation; how an adjoint passes one that is not elementwise
-notation, names_of_formulas      one operation as short mathematics; what a formula is of
+notation                         one operation as short mathematics
 printing                         formulas as text, in each notation
 
 Knows no numbers: whether a formula holds is for `gradcli.check` to say.

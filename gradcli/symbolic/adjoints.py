@@ -7,14 +7,15 @@ differentiation", 2008; z̄ is the adjoint of the line z.  The numbers that stan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axis_of
 from gradcli.language.program.wengert import Atom, Call
-from gradcli.results import Notation
+from gradcli.notation import Form, Name, Notation, Number, Typed
+from gradcli.notation.trees import BRACKETED, MATMUL, MINUS, NEGATIVE, OVER, PLUS, TIMES, TRANSPOSED, call, joined
 
 MOST_SLICES = 3
 """Places in a list of one operand up to which each is written."""
@@ -43,17 +44,8 @@ _REDUCED: Mapping[str, str] = {
     "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
 
-_EQUATIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "dot": (("{z}*{1}", "{z}·{1}"), ("{z}*{0}", "{z}·{0}")),
-    "outer": (("{z} @ {1}", "{z} {1}"), ("{z}.T @ {0}", "{z}ᵀ {0}")),
-    "softmax": (("{y}*({z} - sum({z}*{y}{dim}))", "{y}·({z} - sum({z}·{y}{dim}))"),),
-    "log_softmax": (("{z} - exp({y})*sum({z}{dim})", "{z} - exp({y})·sum({z}{dim})"),),
-    "det": (("{z}*{y}*inv({0}).T", "{z}·{y}·inv({0})ᵀ"),),
-    "logdet": (("{z}*inv({0}).T", "{z}·inv({0})ᵀ"),),
-    "inv": (("-{y}.T @ {z} @ {y}.T", "-{y}ᵀ {z} {y}ᵀ"),),
-    "solve": (("-inv({0}).T @ {z} @ {y}.T", "-inv({0})ᵀ {z} {y}ᵀ"), ("inv({0}).T @ {z}", "inv({0})ᵀ {z}")),
-}
-"""The adjoint of each operand: {0}, {1} are the operands, {y} is the line, {z} its adjoint."""
+_OUTER = Form("outer(%s, %s)", "%s %sᵀ", r"%s \, %s^{T}")
+_SLICE = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 
 
 @dataclass(frozen=True)
@@ -64,11 +56,11 @@ class Rule:
     words: str = ""
 
 
-def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation) -> Rule:
+def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation) -> Rule:
     """How the adjoint of a line reaches one of its operands.
 
     Args:
-        call: The operation.
+        made: The operation.
         operand: One of its operands.
         names: What the operands are called.
         shapes: Of the operands, in order.
@@ -78,34 +70,29 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     >>> from gradcli.language.grammar import parse
     >>> program = parse("A @ x")
     >>> A, x = program.variables
-    >>> z = Notation("adj(z)", "z̄")
+    >>> z = Form("adj(z)", "z̄", r"\\bar{z}")()
     >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z", z).equation.pretty
     'Aᵀ z̄'
     """
-    op = call.op
-    places = [n for n, atom in enumerate(call.operands) if atom == operand]
-    labels = [names.get(atom, str(atom)) for atom in call.operands]
+    op = made.op
+    places = [n for n, atom in enumerate(made.operands) if atom == operand]
+    labels = [names.get(atom, str(atom)) for atom in made.operands]
+    operands = [Name(label) for label in labels]
     if op.kind is Kind.CONTRACTION and len(places) == 1:
-        return _product(places[0], labels, shapes, z)
+        return _product(places[0], operands, shapes, z)
     if op.kind is Kind.LIST:
-        return _listed(call, places, shapes, z)
+        return _listed(made, places, shapes, z)
     if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
-        return Rule(Notation(f"{z.text}.T", f"{z.pretty}ᵀ"))
+        return Rule(TRANSPOSED(z))
     if op.has_equation:
         return Rule(words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}")
-    if op.name in _EQUATIONS and len(places) == 1:
-        is_along = op.along is not None and len(shapes[0]) > 1
-        dim = f", dim={call.statics[0]}, keepdim=True" if is_along else ""
-        named = dict(enumerate(labels))
-        plain, pretty = _EQUATIONS[op.name][places[0]]
-        if op.name == "solve" and places[0] == 0 and len(shapes[1]) == 1:
-            plain = "-outer(inv({0}).T @ {z}, {y})"
-        return Rule(Notation(_filled(plain, named, y, z.text, dim), _filled(pretty, named, y, z.pretty, dim)))
-    if op.name == "mean" and call.statics[0] is None:
-        count = math.prod(shapes[0])
-        return Rule(Notation(f"{z.text}/{count}", f"{z.pretty}/{count}"), "mean hands its share to every element")
+    equation = _equation(made, places[0], operands, shapes, Name(y), z) if len(places) == 1 else None
+    if equation is not None:
+        return Rule(equation)
+    if op.name == "mean" and made.statics[0] is None:
+        return Rule(OVER(z, Number(str(math.prod(shapes[0])))), "mean hands its share to every element")
     if op.name in _REDUCED:
-        return Rule(words=_REDUCED[op.name] + _along(call, shapes[0]))
+        return Rule(words=_REDUCED[op.name] + _along(made, shapes[0]))
     if op.name in _MOVED:
         return Rule(words=_MOVED[op.name])
     if op.kind is Kind.MOVEMENT:
@@ -113,63 +100,85 @@ def rule(call: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     return Rule()
 
 
-def _filled(template: str, labels: Mapping[int, str], y: str, z: str, dim: str) -> str:
-    text = template.replace("{y}", y).replace("{z}", z).replace("{dim}", dim)
-    for n, label in labels.items():
-        text = text.replace(f"{{{n}}}", label)
-    return text
+def _equation(
+    made: Call, place: int, operands: Sequence[Notation], shapes: Sequence[Shape], y: Notation, z: Notation
+) -> Notation | None:
+    """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; None without such a rule."""
+    is_along = len(shapes[0]) > 1
+    match made.op.name, place, operands:
+        case ("dot", 0, [_, b]) | ("dot", 1, [b, _]):
+            return TIMES(z, b)
+        case "outer", 0, [_, b]:
+            return MATMUL(z, b)
+        case "outer", 1, [a, _]:
+            return MATMUL(TRANSPOSED(z), a)
+        case "softmax", _, _:
+            return TIMES(y, BRACKETED(MINUS(z, call("sum", TIMES(z, y), *_kept(made, is_along=is_along)))))
+        case "log_softmax", _, _:
+            return MINUS(z, TIMES(call("exp", y), call("sum", z, *_kept(made, is_along=is_along))))
+        case "det", _, [a]:
+            return TIMES(TIMES(z, y), _inverse_transposed(a))
+        case "logdet", _, [a]:
+            return TIMES(z, _inverse_transposed(a))
+        case "inv", _, _:
+            return NEGATIVE(MATMUL(MATMUL(TRANSPOSED(y), z), TRANSPOSED(y)))
+        case "solve", 0, [a, _] if len(shapes[1]) == 1:
+            return NEGATIVE(_OUTER(MATMUL(_inverse_transposed(a), z), y))
+        case "solve", 0, [a, _]:
+            return NEGATIVE(MATMUL(MATMUL(_inverse_transposed(a), z), TRANSPOSED(y)))
+        case "solve", 1, [a, _]:
+            return MATMUL(_inverse_transposed(a), z)
+    return None
 
 
-def _along(call: Call, shape: Shape) -> str:
-    dim = call.statics[0]
-    if call.op.is_sum and dim is None:
+def _kept(made: Call, *, is_along: bool) -> list[Notation]:
+    """The dimension of a sum that keeps it, where there are several."""
+    return [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if is_along else []
+
+
+def _inverse_transposed(a: Notation) -> Notation:
+    return TRANSPOSED(call("inv", a))
+
+
+def _along(made: Call, shape: Shape) -> str:
+    dim = made.statics[0]
+    if made.op.is_sum and dim is None:
         return ", as v = ones would"
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
 
 
-def _product(place: int, labels: Sequence[str], shapes: Sequence[Shape], z: Notation) -> Rule:
+def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> Rule:
     """Of a matrix product, by the dimensions of its two operands."""
-    a, b = labels
+    a, b = operands
     ranks = min(len(shapes[0]), 3), min(len(shapes[1]), 3)
-
-    def both(form: Callable[[str, str, str], str]) -> Notation:
-        return Notation(form(z.text, ".T", " @ "), form(z.pretty, "ᵀ", " "))
-
+    stretched = "matrix by matrix, summed over what was stretched"
     match place, ranks:
         case 0, (1, 1):
-            return Rule(Notation(f"{z.text}*{b}", f"{z.pretty}·{b}"))
+            return Rule(TIMES(z, b))
         case 1, (1, 1):
-            return Rule(Notation(f"{z.text}*{a}", f"{z.pretty}·{a}"))
+            return Rule(TIMES(z, a))
         case 0, (2, 1):
-            return Rule(Notation(f"outer({z.text}, {b})", f"{z.pretty} {b}ᵀ"))
+            return Rule(_OUTER(z, b))
         case 0, (1, 2):
-            return Rule(both(lambda z, t, at: f"{b}{at}{z}"))
+            return Rule(MATMUL(b, z))
         case 1, (1, 2):
-            return Rule(Notation(f"outer({a}, {z.text})", f"{a} {z.pretty}ᵀ"))
-        case 0, (2, 2):
-            return Rule(both(lambda z, t, at: f"{z}{at}{b}{t}"))
-        case 1, (2, 1 | 2):
-            return Rule(both(lambda z, t, at: f"{a}{t}{at}{z}"))
+            return Rule(_OUTER(a, z))
         case 0, _:
-            return Rule(both(lambda z, t, at: f"{z}{at}{b}{t}"), "matrix by matrix, summed over what was stretched")
-    return Rule(both(lambda z, t, at: f"{a}{t}{at}{z}"), "matrix by matrix, summed over what was stretched")
+            return Rule(MATMUL(z, TRANSPOSED(b)), "" if ranks == (2, 2) else stretched)
+    return Rule(MATMUL(TRANSPOSED(a), z), "" if ranks in ((2, 1), (2, 2)) else stretched)
 
 
-def _listed(call: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:
+def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:
     """Each part of a list takes its own part of the adjoint."""
     full = max(shapes, key=len)
-    is_stack = bool(call.op.adds_dimension)
-    axis = axis_of(full, call.statics[0], extra=int(is_stack))
-    keys = []
+    is_stack = bool(made.op.adds_dimension)
+    axis = axis_of(full, made.statics[0], extra=int(is_stack))
+    parts: list[Notation] = []
     for place in places:
         start = sum(shape[axis] for shape in shapes[:place]) if not is_stack else place
         key = str(place) if is_stack else f"{start}:{start + shapes[place][axis]}"
-        keys.append(f"[{':, ' * axis}{key}]")
-    if len(keys) > MOST_SLICES:
+        parts.append(_SLICE(z, Typed(f"{':, ' * axis}{key}")))
+    if len(parts) > MOST_SLICES:
         return Rule(words="the sum of its parts of the adjoint")
     stretched = is_stack and len(shapes[places[0]]) < len(full)
-
-    def joined(z: str) -> str:
-        return " + ".join(f"sum({z}{key})" if stretched else f"{z}{key}" for key in keys)
-
-    return Rule(Notation(joined(z.text), joined(z.pretty)))
+    return Rule(joined([call("sum", part) for part in parts] if stretched else parts, PLUS))

@@ -18,9 +18,11 @@ from gradcli.language.ops import Branches
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
-from gradcli.results import Notation
+from gradcli.notation import Form, Name, Notation
+from gradcli.notation.trees import BRACKETED
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.index_maps import NoFormulaError
+from gradcli.symbolic.printing import alone as printed
 from gradcli.symbolic.printing import as_factor
 
 LONGEST = 80
@@ -33,12 +35,14 @@ class Slope:
 
     Attributes:
         expression: In symbols called as the operands are.
-        text: As a factor, with parentheses where it needs them.
+        alone: By itself.
+        factor: As it stands in a product, with parentheses where it needs them.
         is_branch: Whether it is 1 on the branch taken and 0 elsewhere.
     """
 
     expression: Expr
-    text: Notation
+    alone: Notation
+    factor: Notation
     is_branch: bool = False
 
 
@@ -47,7 +51,7 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
 
     >>> from gradcli.language.grammar import parse
     >>> program = parse("x**2")
-    >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).text.pretty
+    >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).factor.pretty
     '2·t1'
     """
     if call.op.branches is not None:
@@ -59,8 +63,8 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     if found is None:
         return None
     expression = found.xreplace({stand_ins[s]: sympy.Symbol(names[s], real=True) for s in symbols})
-    text = as_factor(expression)
-    return Slope(expression, text) if len(text.text) <= LONGEST else None
+    factor = as_factor(expression)
+    return Slope(expression, printed(expression), factor) if len(factor.text) <= LONGEST else None
 
 
 def alone(
@@ -108,5 +112,7 @@ def _branch(call: Call, branches: Branches, names: Mapping[Atom, str], operand: 
     inverse = operand == of[branches.second]
     if not condition or call.operands.count(operand) > 1:
         return None
-    words = f"({int(not inverse)} where {condition}, else {int(inverse)})"
-    return Slope(sympy.nan, Notation(words, words), is_branch=True)
+    chosen, other = int(not inverse), int(inverse)
+    shown = f"{chosen} where %s, else {other}"
+    words = Form(shown, shown, rf"{chosen} \text{{ where }} %s, \text{{ else }} {other}")(Name(condition))
+    return Slope(sympy.nan, words, BRACKETED(words), is_branch=True)

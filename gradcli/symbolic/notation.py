@@ -5,39 +5,49 @@ For reading, not for reading back: long lists and long keys are shortened.  Name
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeVar
 
 import sympy
 
-from gradcli.language.operators import BINARY
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Slice
 from gradcli.language.program.wengert import Atom, Call, number
-from gradcli.results import Notation
+from gradcli.notation import Form, Name, Notation, Number, Typed
+from gradcli.notation.trees import BRACKETED, LIST, MINUS, NEGATIVE, OVER, PLUS, TIMES, TRANSPOSED, call, joined
+
+_Item = TypeVar("_Item")
 
 MOST_OPERANDS = 8
 """Operands of a list from which on its middle is left out."""
 
-_SIGNS = {op: sign for sign, (_, op) in BINARY.items() if sign.isascii() and not sign.isalpha()}
-_PRETTY_SIGNS = {"mul": "·", "ge": "≥", "le": "≤", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or"}
-_TIGHT = frozenset(["mul", "div"])
-"""Signs without blanks around them."""
-
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_BAR, _OVERLINE = "\N{COMBINING MACRON}", "\N{COMBINING OVERLINE}"
 
+_INFIX = {
+    "add": PLUS,
+    "sub": MINUS,
+    "mul": TIMES,
+    "div": OVER,
+    "matmul": Form("%s @ %s", "%s @ %s", r"%s \, %s"),
+    "floor_divide": Form("%s // %s", "%s // %s", r"\left\lfloor %s / %s \right\rfloor"),
+    "remainder": Form("%s %% %s", "%s %% %s", r"%s \text{ \%% } %s"),
+    "gt": Form("%s > %s", "%s > %s", "%s > %s"),
+    "lt": Form("%s < %s", "%s < %s", "%s < %s"),
+    "ge": Form("%s >= %s", "%s ≥ %s", r"%s \ge %s"),
+    "le": Form("%s <= %s", "%s ≤ %s", r"%s \le %s"),
+    "eq": Form("%s == %s", "%s = %s", "%s = %s"),
+    "ne": Form("%s != %s", "%s ≠ %s", r"%s \neq %s"),
+    "logical_and": Form("%s & %s", "%s and %s", r"%s \text{ and } %s"),
+    "logical_or": Form("%s | %s", "%s or %s", r"%s \text{ or } %s"),
+}
+"""Operations that stand between their operands."""
 
-def adjoint_of(name: str) -> Notation:
-    """The adjoint of a name: a bar over a letter, over the letter of `t1`, or over the whole of a word.
-
-    >>> adjoint_of("x"), adjoint_of("t1").text
-    (Notation(text='adj(x)', pretty='x̄'), 'adj(t1)')
-    """
-    letter, rest = name[:1], name[1:]
-    is_short = not rest or rest.isdigit()
-    barred = unicodedata.normalize("NFC", letter + _BAR) + rest if is_short else "".join(c + _OVERLINE for c in name)
-    return Notation(f"adj({name})", barred)
+_POWER = Form("%s**%s", "%s^%s", "%s^{%s}")
+_ROOT = Form("sqrt(%s)", "√%s", r"\sqrt{%s}")
+_ABSOLUTE = Form("abs(%s)", "|%s|", r"\left|%s\right|")
+_NOT = Form("~%s", "not %s", r"\text{not } %s")
+_LAST_TRANSPOSED = Form("%s.mT", "%sᵀ", "%s^{T}")
+_INDEXED = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -47,7 +57,39 @@ def written(call: Call, name: Callable[[Atom], str]) -> Notation:
     >>> [written(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
     ['x²']
     """
-    return Notation(_text(call, name, pretty=False), _text(call, name, pretty=True))
+    operands = [_operand(atom, name) for atom in call.operands]
+    op = call.op.name
+    match op, operands:
+        case "neg", [x]:
+            return NEGATIVE(_bracketed(x))
+        case "pow", [x, n]:
+            return _power(x, n)
+        case "add" | "sub", [a, b]:
+            return _INFIX[op](a, _bracketed(b, of_fractions=False))
+        case "mul" | "div", [a, b]:
+            return _INFIX[op](_bracketed(a), _bracketed(b))
+        case _, [a, b] if op in _INFIX:
+            return _INFIX[op](a, b)
+        case "abs", [x]:
+            return _ABSOLUTE(x)
+        case "sqrt", [x] if x.pretty.isidentifier():
+            return _ROOT(x)
+        case "logical_not", [a]:
+            return _NOT(a)
+        case "index", [x]:
+            return _INDEXED(x, Typed(", ".join(_keys(call.statics[0]))))
+        case "transpose", [x] if call.statics in ((None, None), (-2, -1)):
+            return (TRANSPOSED if call.statics[0] is None else _LAST_TRANSPOSED)(x)
+    return _called(call, operands)
+
+
+def _power(x: Notation, n: Notation) -> Notation:
+    """A whole exponent stands above in Unicode too."""
+    exponent = n.text
+    if not exponent.lstrip("-").isdigit():
+        return _POWER(_bracketed(x), _bracketed(n))
+    plain = f"({exponent})" if exponent.startswith("-") else exponent
+    return Form(f"%s**{plain}", f"%s{exponent.translate(_SUPERSCRIPTS)}", f"%s^{{{exponent}}}")(_bracketed(x))
 
 
 def constant(atom: Atom) -> str:
@@ -63,55 +105,16 @@ def constant(atom: Atom) -> str:
     return {sympy.oo: "inf", -sympy.oo: "-inf"}.get(atom, str(atom))
 
 
-def _text(call: Call, name: Callable[[Atom], str], *, pretty: bool) -> str:
-    operands = [_operand(atom, name, pretty=pretty) for atom in call.operands]
-    op = call.op.name
-    match op, operands:
-        case "neg", [x]:
-            return f"-{_bracketed(x)}"
-        case "pow", [x, n]:
-            whole = n.lstrip("-").isdigit()
-            if pretty and whole:
-                return _bracketed(x) + n.translate(_SUPERSCRIPTS)
-            return f"{_bracketed(x)}**{_bracketed(n)}" if not pretty else f"{_bracketed(x)}^{_bracketed(n)}"
-        case "matmul", [a, b]:
-            return f"{a} @ {b}"
-        case _, [a, b] if op in _SIGNS and op != "pow":
-            return _joined(op, a, b, pretty=pretty)
-        case "abs", [x] if pretty:
-            return f"|{x}|"
-        case "sqrt", [x] if pretty and x.isidentifier():
-            return f"√{x}"
-        case "logical_not", [a]:
-            return f"not {a}" if pretty else f"~{a}"
-        case "index", [x]:
-            return f"{x}[{', '.join(_keys(call.statics[0]))}]"
-        case "transpose", [x] if call.statics in ((None, None), (-2, -1)):
-            return f"{x}ᵀ" if pretty else f"{x}.{'T' if call.statics[0] is None else 'mT'}"
-    return _called(call, operands)
-
-
-def _joined(op: str, a: str, b: str, *, pretty: bool) -> str:
-    sign = _PRETTY_SIGNS.get(op, _SIGNS[op]) if pretty else _SIGNS[op]
-    if op in ("add", "sub"):
-        return f"{a} {sign} {_bracketed(b, of_fractions=False)}"
-    if op in _TIGHT:
-        return f"{_bracketed(a)}{sign}{_bracketed(b)}"
-    return f"{a} {sign} {b}"
-
-
-def _called(call: Call, operands: Sequence[str]) -> str:
+def _called(made: Call, operands: Sequence[Notation]) -> Notation:
     """`name(operands, statics)`, defaults left out, in the order of the signature."""
-    op = call.op
-    given = _shortened(list(operands))
+    op = made.op
+    given = _shortened(list(operands), Typed("…"))
+    statics = [Typed(shown) for shown in _statics(made)]
     if op.kind is Kind.LIST:
-        listed = f"[{', '.join(given)}]"
-        is_plain = op.adds_dimension and call.statics == (0,)
-        return listed if is_plain else f"{op.name}({listed}{', '.join(['', *_statics(call)])})"
-    statics = list(_statics(call))
-    if op.has_equation:
-        return f"{op.name}({', '.join([*statics, *given])})"
-    return f"{op.name}({', '.join([*given, *statics])})"
+        listed = LIST(joined(given))
+        is_plain = op.adds_dimension and made.statics == (0,)
+        return listed if is_plain else call(op.name, listed, *statics)
+    return call(op.name, *([*statics, *given] if op.has_equation else [*given, *statics]))
 
 
 def _statics(call: Call) -> Iterator[str]:
@@ -126,7 +129,7 @@ def _statics(call: Call) -> Iterator[str]:
 
 def _shown(value: Hashable) -> str:
     if isinstance(value, tuple):
-        items = _shortened([_shown(item) for item in value])
+        items = _shortened([_shown(item) for item in value], "…")
         return f"({', '.join(items)}{',' * (len(items) == 1)})"
     return repr(value)
 
@@ -136,19 +139,17 @@ def _keys(key: Hashable) -> list[str]:
     return [str(item) if isinstance(item, Slice | str | int) else repr(item) for item in items]
 
 
-def _operand(atom: Atom, name: Callable[[Atom], str], *, pretty: bool) -> str:
-    if isinstance(atom, sympy.Symbol):
-        return name(atom)
-    return "π" if pretty and atom == sympy.pi else constant(atom)
+def _operand(atom: Atom, name: Callable[[Atom], str]) -> Notation:
+    return Name(name(atom)) if isinstance(atom, sympy.Symbol) else Number(constant(atom))
 
 
-def _bracketed(text: str, *, of_fractions: bool = True) -> str:
+def _bracketed(operand: Notation, *, of_fractions: bool = True) -> Notation:
     """A negative number in brackets, and a fraction where a sign binds its parts as tightly."""
-    needs = text.startswith("-") or (of_fractions and "/" in text)
-    return f"({text})" if needs else text
+    needs = operand.text.startswith("-") or (of_fractions and "/" in operand.text)
+    return BRACKETED(operand) if needs else operand
 
 
-def _shortened(items: list[str]) -> list[str]:
+def _shortened(items: list[_Item], rest: _Item) -> list[_Item]:
     if len(items) <= MOST_OPERANDS:
         return items
-    return [*items[: MOST_OPERANDS - 3], "…", *items[-2:]]
+    return [*items[: MOST_OPERANDS - 3], rest, *items[-2:]]

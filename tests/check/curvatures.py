@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from gradcli.autodiff.run import run
-from gradcli.check.context import Point
-from gradcli.check.second_order import Curvature, judge_hessian, judge_hvp, judge_jvp
+from gradcli.check.context import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
+from gradcli.check.judge import Judgement
+from gradcli.check.pipeline import judge
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype
@@ -76,24 +77,25 @@ class Second:
         (found,) = self._gradients(total, [v])
         return np.asarray(found.numpy(force=True))
 
-    def judged_hessian(self, spoil: Spoil = _same, *, of_gradient: Spoil = _same) -> Curvature:
+    def judged_hessian(self, spoil: Spoil = _same, *, of_gradient: Spoil = _same) -> Judgement:
         """The verdict of torch's numbers, those of the first block spoiled."""
         gradient, hessian = self.hessian()
         first = self.wrt[0]
         hessian[first][first] = spoil(hessian[first][first])
         gradient[first] = of_gradient(gradient[first])
-        return judge_hessian(self.point, self.dtype, gradient, hessian, self.wrt)
+        return judge(self.point, SecondDerivatives(self.dtype, gradient, hessian), self.wrt)
 
-    def judged_jvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Curvature:
+    def judged_jvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Judgement:
         """The verdict of torch's Ju."""
         directions = self.direction(u)
-        return judge_jvp(self.point, self.dtype, self.y.numpy(force=True), spoil(self.product(directions)), directions)
+        y, jvp = self.y.numpy(force=True), spoil(self.product(directions))
+        return judge(self.point, JacobianVectorProduct(self.dtype, y, jvp, directions), self.wrt)
 
-    def judged_hvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Curvature:
+    def judged_hvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Judgement:
         """The verdict of torch's Hu."""
         directions = self.direction(u)
         gradient = self._gradients(self.y, [leaf for n, leaf in zip(self.wrt, self.leaves, strict=True) if n in u])
         slope = sum((g * torch.tensor(directions[n])).sum() for n, g in zip(directions, gradient, strict=True))
         hvp = {n: g.numpy(force=True) for n, g in zip(self.wrt, self._gradients(slope, self.leaves), strict=True)}
         hvp[self.wrt[0]] = spoil(hvp[self.wrt[0]])
-        return judge_hvp(self.point, self.dtype, slope.item(), hvp, directions, self.wrt)
+        return judge(self.point, HessianVectorProduct(self.dtype, slope.item(), hvp, directions), self.wrt)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
+from gradcli.questions import judging
 from gradcli.questions.question import Question
 from gradcli.results import Check
 
@@ -118,10 +119,10 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
     """Each trial is a whole check, so that twelve of a sum of hundreds of quotients would take a minute."""
     tried: list[str] = []
 
-    def verdict_of(self: Question, text: str, *_: object) -> None:
+    def verdict_of(_question: Question, text: str, *_: object) -> None:
         tried.append(text)
 
-    monkeypatch.setattr(Question, "_verdict_of", verdict_of)
+    monkeypatch.setattr(judging, "_verdict_of", verdict_of)
     for terms, most in ((3, 12), (200, 3)):
         tried.clear()
         _check("+".join(f"sin({k + 1}*x)/x" for k in range(terms)), 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.check.entry import TOLERANCE
+from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed, expected
 from gradcli.errors import GradcliError
 from gradcli.language.grammar import parse

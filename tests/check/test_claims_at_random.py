@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gradcli.check.entry import TOLERANCE
+from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed
 from gradcli.language.grammar import parse
 from gradcli.results import Claim

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gradcli.check.rows import ALL_ROWS
-from gradcli.check.second_order import judge_hessian, known_hessian, known_hvp, known_jvp
+from gradcli.check.context import SecondDerivatives
+from gradcli.check.evidence import Truths, truths_of_hessian, truths_of_hvp, truths_of_jvp
+from gradcli.check.judge import Judgement
+from gradcli.check.pipeline import judge
+from gradcli.check.second_order import ALL_ROWS
 from gradcli.language.grammar import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding
@@ -63,6 +66,12 @@ HESSIANS: list[tuple[str, dict[str, Any], dict[tuple[str, str], Any]]] = [
 ]
 
 
+def _known(found: Judgement) -> Any:
+    """The truths by block."""
+    assert isinstance(found.evidence, Truths)
+    return found.evidence.blocks
+
+
 @pytest.mark.parametrize(("text", "at", "truth"), HESSIANS, ids=lambda value: value if isinstance(value, str) else "")
 def test_the_known_truths_are_the_hand_derived_ones(
     text: str, at: dict[str, Any], truth: dict[tuple[str, str], Any]
@@ -75,10 +84,10 @@ def test_the_known_truths_are_the_hand_derived_ones(
     for key, block in truth.items():
         wanted = np.asarray(block, dtype=float)
         known = np.full(wanted.shape, np.nan)
-        for (row, column), ball in found.known[key].items():
+        for (row, column), ball in _known(found)[key].items():
             known[row + column] = float(ball.mid())
         np.testing.assert_allclose(known, wanted, rtol=1e-13, atol=1e-13)
-        for (row, column), ball in known_hessian(second.point, second.wrt, 128)[key].items():
+        for (row, column), ball in truths_of_hessian(second.point, second.wrt, 128).blocks[key].items():
             np.testing.assert_allclose(float(ball.mid()), wanted[row + column], rtol=1e-13, atol=1e-13)
 
 
@@ -118,7 +127,7 @@ def test_a_jacobian_vector_product_is_judged(text: str, at: dict[str, Any], u: d
     assert wrong.verdict == "disagree"
     assert (wrong.findings[0].of, wrong.findings[0].variable) == ("jvp", None)
     product = second.product(second.direction(u))
-    for known in (found.known, known_jvp(second.point, second.direction(u), 128)):
+    for known in (_known(found), truths_of_jvp(second.point, second.direction(u), 128).blocks):
         for (row, column), ball in known["", ""].items():
             assert column == ()
             np.testing.assert_allclose(float(ball.mid()), product[row], rtol=1e-14)
@@ -144,7 +153,7 @@ def test_a_hessian_vector_product_is_judged(
     wrong = second.judged_hvp(u, lambda hvp: hvp + 1e-6 * (1 + abs(hvp))).check
     assert wrong.verdict == "disagree"
     assert (wrong.findings[0].of, wrong.findings[0].row) == ("hvp", None)
-    for known in (found.known, known_hvp(second.point, second.direction(u), second.wrt, 128)):
+    for known in (_known(found), truths_of_hvp(second.point, second.direction(u), second.wrt, 128).blocks):
         for name, wanted in truth.items():
             for (row, column), ball in known["", name].items():
                 assert row == ()
@@ -281,12 +290,12 @@ def test_a_large_hessian_is_sampled_and_says_so() -> None:
     second = Second("sum(x**3)", {"x": x})
     hessian = {"x": {"x": np.diag(6 * x)}}
     gradient = {"x": 3 * x**2}
-    check = judge_hessian(second.point, "float64", gradient, hessian, ("x",)).check
+    check = judge(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
     assert (check.verdict, check.entries, check.checked) == ("agree", 1_000_000, 8_000)
     assert check.chosen == "8 of 1,000 rows: corners, extremes and a sample, seed 0"
     for row in (0, 500, 999):
         hessian["x"]["x"][row, row] += 1e-6
-        check = judge_hessian(second.point, "float64", gradient, hessian, ("x",)).check
+        check = judge(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
         assert (check.verdict, check.findings[0].row) == ("disagree", (row,))
         hessian["x"]["x"][row, row] -= 1e-6
 

@@ -16,7 +16,7 @@ from gradcli.reference import deadline, duals
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat
-from gradcli.report.json import reply
+from gradcli.report.data.json import reply
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "grad": {"at": {"x": [0.0, 1.0]}},

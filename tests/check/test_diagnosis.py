@@ -8,20 +8,41 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
+from gradcli.check.context import unravel
 from gradcli.diagnose import context, diagnosis, error_trace
-from gradcli.diagnose.diagnosis import Diagnosis, DiagnosisContext, lost, poisoned
+from gradcli.diagnose.context import DiagnosisContext
+from gradcli.diagnose.diagnosis import Diagnosis
 from gradcli.diagnose.faults import said
 from gradcli.language.grammar import parse
+from gradcli.results import Entry, Verdict
 
 
 @dataclass(frozen=True)
 class EntryIndex:
-    """A number of an answer."""
+    """A number of an answer: flat positions, -1 for none."""
 
     variable: str | None
     column: int
     row: int
+
+    def entry(self, scene: DiagnosisContext, verdict: Verdict) -> Entry:
+        """The entry of this function."""
+        symbol = scene.program.output if self.variable is None else sympy.Symbol(self.variable, real=True)
+        row = None if self.row < 0 else unravel(self.row, scene.shapes.get(scene.program.output, ()))
+        column = None if self.variable is None else unravel(self.column, scene.shapes[symbol])
+        return Entry(self.variable, row, column, verdict, 0.0)
+
+
+def lost(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Diagnosis:
+    """Where digits of this number were lost."""
+    return diagnosis.diagnose(scene, site.entry(scene, "inaccurate"), v)
+
+
+def poisoned(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Diagnosis:
+    """What made this number infinite or NaN."""
+    return diagnosis.diagnose(scene, site.entry(scene, "nan-trap"), v)
 
 
 Y, DY = EntryIndex(None, -1, 0), EntryIndex("x", 0, 0)

@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.check.confirming import confirm
 from gradcli.check.context import Point
-from gradcli.check.formulas import confirm
-from gradcli.check.judge import Evidence
+from gradcli.check.evidence import Enclosed
 from gradcli.language.grammar import parse
 from gradcli.reference.duals import Reference
 from gradcli.symbolic.derivative import differentiate
@@ -44,6 +44,6 @@ def test_a_wrong_formula_is_refuted_at_a_tie_too(at: float) -> None:
     x = sympy.Symbol("x", real=True)
     right, wrong = (Point.of(parse(text), {x: ()}, {"x": np.asarray(at)}) for text in ("relu(x)", "relu(2*x)"))
     plan = Reference(right.program, right.shapes, right.inputs).plan([(x, 0)], None)
-    evidence = Evidence([(x, 0)], plan.run(64).columns, None, 64)
+    evidence = Enclosed(right, [(x, 0)], plan.run(64).columns, None, 64)
     assert confirm(right, differentiate(right.program, right.shapes, x), evidence).holds
     assert confirm(right, differentiate(wrong.program, wrong.shapes, x), evidence).refuted

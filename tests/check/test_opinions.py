@@ -10,13 +10,12 @@ from flint import arb
 
 from gradcli import Function
 from gradcli.check import opinions as module
-from gradcli.check.entry import Entry
 from gradcli.check.opinions import worst_first
-from gradcli.results import Opinion
+from gradcli.results import Entry, Opinion
 
 
 def _entry(verdict: str, error: float | None, variable: str | None = "x", row: int = 0) -> Entry:
-    return Entry(variable, 0, row, 1.0, verdict, arb(1), error)  # type: ignore[arg-type]
+    return Entry(variable, (row,), (0,), verdict, 1.0, relative_error=error)  # type: ignore[arg-type]
 
 
 def _opinions(text: str, **at: object) -> list[Opinion]:

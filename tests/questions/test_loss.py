@@ -11,6 +11,7 @@ import pytest
 
 from gradcli.errors import GradcliError, UsageError
 from gradcli.language.snippets import read
+from gradcli.questions.judging import product
 from gradcli.questions.loss import apart, derive_loss, require_alone
 from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype, Question
@@ -28,7 +29,7 @@ def _loss(expression: str, loss: str, extra: dict[str, Any] | None = None, **at:
 
 
 def _product(question: Question, v: Any) -> dict[str, Any]:
-    return {name: array.tolist() for name, array in question.product(v, check=False)[0].items()}
+    return {name: array.tolist() for name, array in product(question, v, check=False)[0].items()}
 
 
 def test_v_is_the_derivative_of_the_loss_by_y() -> None:

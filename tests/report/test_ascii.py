@@ -11,11 +11,20 @@ import pytest
 import gradcli as package
 from gradcli import Function
 from gradcli.report import render
-from gradcli.report.drawing import Screen, text
+from gradcli.report.screen import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("typesetting.py", "tokens.py", "board.py", "notation.py", "graph.py", "mathematics.py")
+OWN_SIGNS = (
+    "typesetting.py",
+    "tokens.py",
+    "usage_errors.py",
+    "hints.py",
+    "board.py",
+    "notation.py",
+    "trees.py",
+    "tree.py",
+)
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [
@@ -45,7 +54,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
     """The words of answers, wherever they are written."""
     for source in SOURCES:
         for words in _words(source):
-            assert text(words, Screen(ascii=True)).plain.isascii(), (source, words)
+            assert in_ascii(words).isascii(), (source, words)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gb18030"])

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 
 from gradcli import Function
 from gradcli.report import render
-from gradcli.report.board import beside, chain, numbers, words, wrapped
-from gradcli.report.drawing import Screen
+from gradcli.report.render.board import beside, chain, numbers, words, wrapped
+from gradcli.report.screen import Screen
 from gradcli.results import Explanation
 
 UNICODE, ASCII = Screen(), Screen(ascii=True)

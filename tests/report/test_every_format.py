@@ -19,10 +19,11 @@ from gradcli import Function, results
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS
 from gradcli.questions import functions
-from gradcli.report import markdown, render
+from gradcli.report import render
 from gradcli.report.digits import rounded
-from gradcli.report.drawing import Screen
 from gradcli.report.numbers import digits
+from gradcli.report.render import markdown
+from gradcli.report.screen import Screen
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}

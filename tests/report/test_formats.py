@@ -8,7 +8,7 @@ import pytest
 
 from gradcli import Function, report, results
 from gradcli.questions import functions
-from gradcli.report.drawing import Screen
+from gradcli.report.screen import Screen
 
 CASES: dict[type, tuple[Callable[[], results.Answer | results.Functions | results.Source], list[str]]] = {
     results.Evaluation: (lambda: Function("7.25*x").eval({"x": 1.5}), ["10.875"]),

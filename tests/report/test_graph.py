@@ -12,8 +12,9 @@ import pytest
 from gradcli import Function
 from gradcli.errors import TooLargeError
 from gradcli.report import Screen, render
-from gradcli.report.nodes import MAX_NODES
-from gradcli.report.table.graph import MAX_LINES, MAX_ROWS
+from gradcli.report.compose.graph import MAX_ROWS
+from gradcli.report.graph_labels import MAX_NODES
+from gradcli.report.render.tree import MAX_LINES
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 
 HOSTILE = [

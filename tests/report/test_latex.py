@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 
 from gradcli import Function
 from gradcli.language import ops
+from gradcli.language.grammar import parse
+from gradcli.notation import Bar, Element, Name, Typed
+from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
-from gradcli.report.latex import parts, render
-from gradcli.report.latex.mathematics import mathematics
+from gradcli.report import Screen, render
+from gradcli.report.render.latex import matrix
 from gradcli.results import Functions
-from gradcli.typesetting import name, number, text, typed
+from gradcli.symbolic.notation import written
 from tests import latex, recorded
 from tests.conftest import Command
+
+
+def _shown(answer: Any) -> str:
+    return render(answer, "latex", Screen())
+
 
 COMMANDS = [
     c for c in recorded.COMMANDS if not c.startswith("$ gradcli graph") or "--to" not in c
@@ -44,12 +53,12 @@ def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_page_of_the_catalog_compiles(op: ops.Op) -> None:
     """With its definition, derivative and example."""
-    latex.check(render(Functions((recorded.page(op.name),))))
+    latex.check(_shown(Functions((recorded.page(op.name),))))
 
 
 def test_the_list_of_functions_compiles() -> None:
     """All of it."""
-    latex.check(render(functions.listed()))
+    latex.check(_shown(functions.listed()))
 
 
 @given(st.text(max_size=40))
@@ -78,7 +87,7 @@ def test_what_is_special_to_tex_never_arrives_raw(character: str) -> None:
 def test_hostile_expressions_are_text() -> None:
     """They cannot end the document, read a file, or begin a comment."""
     expression = r"x**2 # \end{document}\input{/etc/passwd} 100% & $1"
-    shown = render(replace(Function("x**2").eval({"x": 1.0}), expression=expression))
+    shown = _shown(replace(Function("x**2").eval({"x": 1.0}), expression=expression))
     latex.check(shown)
     assert r"\input" not in shown
     assert r"\textbackslash{}end\{document\}" in shown
@@ -86,7 +95,7 @@ def test_hostile_expressions_are_text() -> None:
 
 def test_greek_and_foreign_names() -> None:
     """Of variables, in vectors, labels and formulas."""
-    shown = render(Function("größe*λ + sum(alpha)").vjp({"größe": [1.0, 2.0], "λ": 2.0, "alpha": [1.0]}, "ones"))
+    shown = _shown(Function("größe*λ + sum(alpha)").vjp({"größe": [1.0, 2.0], "λ": 2.0, "alpha": [1.0]}, "ones"))
     latex.check(shown)
     assert r"\lambda &= 2 \\" in shown
     assert r"\frac{\partial y_{i}}{\partial \alpha_{" in shown
@@ -104,23 +113,23 @@ def test_numbers_keep_their_digits(value: float) -> None:
 
 def test_matrices_show_their_corners() -> None:
     """Of rows and columns, with the count; one that is too wide for an environment of amsmath's is an array."""
-    shown = parts.matrix(np.arange(400.0).reshape(20, 20))
+    shown = matrix(np.arange(400.0).reshape(20, 20))
     assert shown.count(r"\cdots") == 6
     assert shown.count(r"\vdots") == 6
     assert shown.count(r"\ddots") == 1
     assert shown.endswith(r"\text{(400 elements)}")
-    wide = parts.matrix(np.arange(24.0).reshape(2, 12))
+    wide = matrix(np.arange(24.0).reshape(2, 12))
     assert wide.startswith(r"\left[\begin{array}{cccccccccccc} 0 & 1")
-    for matrix in (shown, wide, parts.matrix(np.zeros((0, 3))), parts.matrix(np.array(np.nan))):
-        latex.check(matrix, is_math=True)
+    for one in (shown, wide, matrix(np.zeros((0, 3))), matrix(np.array(np.nan))):
+        latex.check(one, is_math=True)
 
 
 def test_the_product_is_written_out_where_it_fits() -> None:
     """Row vector, Jacobian, row vector."""
-    shown = render(Function("x**2").vjp({"x": [1.0, 2.0]}, [3.0, 4.0]))
+    shown = _shown(Function("x**2").vjp({"x": [1.0, 2.0]}, [3.0, 4.0]))
     v, block, product = (rf"\begin{{bmatrix}} {m} \end{{bmatrix}}" for m in ("3 & 4", r"2 & 0 \\ 0 & 4", "6 & 16"))
     assert rf"v^{{T}} \frac{{\partial y}}{{\partial x}} &= {v} {block} = {product}" in shown
-    long = render(Function("exp(x)").vjp({"x": np.linspace(0, 1, 5)}, "ones"))
+    long = _shown(Function("exp(x)").vjp({"x": np.linspace(0, 1, 5)}, "ones"))
     assert r"v^{T} \frac{\partial y}{\partial x} &= \begin{bmatrix} 1 & 1.28" in long
 
 
@@ -132,31 +141,45 @@ def test_json_excludes_latex(gradcli: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("board", "expected"),
+    ("text", "expected"),
     [
-        ("x²", "x^{2}"),
+        ("x**2", "x^{2}"),
         ("-x", "-x"),
-        ("t1·t2", r"\mathit{t1} \cdot \mathit{t2}"),
-        ("Aᵀ ȳ Bᵀ", r"A^{T} \, \bar{y} \, B^{T}"),
-        ("where(t1, a, b)", r"\operatorname{where}(\mathit{t1}, a, b)"),
-        ("x[1:, ..., None]", r"x{[}1:, \text{.}\text{.}\text{.}, \mathit{None}{]}"),
-        ("einsum('ij->ji', A)", r"\operatorname{einsum}(\text{'ij-\textgreater{}ji'}, A)"),
-        ("1e-08·x", r"10^{-8} \cdot x"),
-        ("λ² + größe", r"\lambda^{2} + \mathit{gr\ddot{o}\mathrm{U{+}00DF}e}"),
-        ("x # {", r"x \text{\#} \text{\{}"),
+        ("abs(x)", r"\left|x\right|"),
+        ("sqrt(x)", r"\sqrt{x}"),
+        ("x/z", "x/z"),
+        ("x >= z", r"x \ge z"),
+        ("A.T", "A^{T}"),
+        ("A @ x", r"A \, x"),
+        ("sum(A, dim=1)", r"\operatorname{sum}(A, \texttt{dim=1})"),
+        ("x[1:, ..., None]", r"x{[}\texttt{1:, ..., None}{]}"),
+        ("einsum('ij->ji', A)", r"\operatorname{einsum}(\texttt{'ij-\textgreater{}ji'}, A)"),
+        ("1e-08*x", r"10^{-8} \cdot x"),
+        ("x*pi", r"x \cdot \pi"),
+        ("größe + λ", r"\mathit{gr\ddot{o}\mathrm{U{+}00DF}e} + \lambda"),
+        ("x // z", r"\left\lfloor x / z \right\rfloor"),
+        ("x % z", r"x \text{ \% } z"),
     ],
 )
-def test_the_mathematics_of_the_board(board: str, expected: str) -> None:
-    """Names, numbers, powers, calls; the rest is text."""
-    assert mathematics(board) == expected
-    latex.check(expected, is_math=True)
+def test_an_operation_is_set_as_mathematics(text: str, expected: str) -> None:
+    """Signs, powers, calls; keys and keywords as they are typed."""
+    shown = written(parse(text).lines[0].call, str).latex
+    assert shown == expected
+    latex.check(shown, is_math=True)
 
 
-@example("𑶠²·٣")  # digits of other scripts, which are no numbers to TeX
-@given(st.text(max_size=30))
-def test_any_mathematics_of_the_board_compiles(board: str) -> None:
-    """Whatever stands in it."""
-    latex.check(mathematics(board), is_math=True)
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_every_operation_compiles(op: ops.Op) -> None:
+    """Every line of its worked example."""
+    for line in parse(op.worked_example[0]).lines:
+        latex.check(written(line.call, str).latex, is_math=True)
+
+
+@given(st.text(min_size=1, max_size=8))
+def test_any_adjoint_and_element_compiles(word: str) -> None:
+    """Of names of every script, and of what is none."""
+    for notation in (Bar(word), Element(word, (0, 1)), Typed(word), Name(word)):
+        latex.check(notation.latex, is_math=True)
 
 
 def test_code_writes_a_document(gradcli: Command) -> None:

@@ -11,8 +11,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gradcli.report import render
-from gradcli.report.drawing import Screen, add_row, draw, new_table, title
-from gradcli.report.reflow import lines
+from gradcli.report.document import Span, Table
+from gradcli.report.document import lines as cells
+from gradcli.report.render.reflow import lines
+from gradcli.report.render.terminal import draw, framed
+from gradcli.report.screen import Screen
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)", c)]
@@ -33,8 +36,8 @@ def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
 
 def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
     """And becomes blocks when there is not."""
-    table = new_table(["name", "why"], screen := Screen())
-    add_row(table, screen, "a", "because of a long reason that goes on for a while")
+    rows = (cells("a", "because of a long reason that goes on for a while"),)
+    table = framed(Table(cells("name", "why"), rows), Screen())
     assert draw([table], Screen(40)) == (
         "╭──────┬───────────────────────────────╮\n"
         "│ name │ why                           │\n"
@@ -48,9 +51,9 @@ def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
 
 def test_rows_without_headers_become_blocks_too() -> None:
     """The first cell, then the others below it; lines of a cell stay lines; styles stay."""
-    table = new_table(["", ""], screen := Screen())
-    add_row(table, screen, "x", "1.0000000000000002, 2.0000000000000004\n3.0000000000000004, 4")
-    add_row(table, screen, title("verdict", screen), Text("inaccurate, to say the least", style="bold red"))
+    numbers = cells("x", "1.0000000000000002, 2.0000000000000004\n3.0000000000000004, 4")
+    verdict = cells(Span("verdict", "strong"), Span("inaccurate, to say the least", "bad"))
+    table = framed(Table(cells("", ""), (numbers, verdict)), Screen())
     assert draw([table], Screen(30)) == (
         "x\n  1.0000000000000002,\n  2.0000000000000004\n  3.0000000000000004, 4\n"
         "verdict\n  inaccurate, to say the least\n"

@@ -12,11 +12,17 @@ import pytest
 from hypothesis import given
 
 from gradcli import Function
-from gradcli.report import json as json_report
-from gradcli.report import labels, plain, table
-from gradcli.report.drawing import Screen
+from gradcli.report import labels, render
+from gradcli.report.data import json as json_report
+from gradcli.report.data import plain
 from gradcli.report.numbers import as_json, digits
+from gradcli.report.screen import Screen
 from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
+
+
+def shown_as_table(answer: Any, screen: Screen) -> str:
+    """As people read it."""
+    return render(answer, "table", screen)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -45,7 +51,7 @@ def test_json_of_arrays_keeps_their_shape() -> None:
 def test_markup_is_text() -> None:
     """Rich would eat x[0] and fail on [/b]."""
     answer = Function("[x[0], x[1]]").vjp({"x": [1, 2]}, "e0")
-    shown = table.render(answer, Screen())
+    shown = shown_as_table(answer, Screen())
     assert "y = [x[0], x[1]]" in shown
     assert "x[1]" in shown
 
@@ -54,15 +60,15 @@ def test_markup_is_text() -> None:
 def test_tables_fit_the_width(width: int) -> None:
     """Of a terminal; in a pipe they are as wide as they need."""
     answer = Function("exp(x)*sum(x)").jacobian({"x": np.linspace(0, 1, 9)})
-    lines = table.render(answer, Screen(width)).splitlines()
+    lines = shown_as_table(answer, Screen(width)).splitlines()
     assert max(map(len, lines)) <= width
-    assert max(map(len, table.render(answer, Screen()).splitlines())) > 200 - 40
+    assert max(map(len, shown_as_table(answer, Screen()).splitlines())) > 200 - 40
 
 
 def test_a_wide_jacobian_keeps_every_number_in_blocks_of_columns() -> None:
     """Nothing is cut off with an ellipsis."""
     answer = Function("exp(x)*sum(x)").jacobian({"x": np.linspace(0, 1, 9)})
-    shown = table.render(answer, Screen(80))
+    shown = shown_as_table(answer, Screen(80))
     assert answer.jacobian is not None
     assert all(digits(number) in shown for number in answer.jacobian["x"].ravel())
 
@@ -70,7 +76,7 @@ def test_a_wide_jacobian_keeps_every_number_in_blocks_of_columns() -> None:
 def test_long_axes_show_their_corners_with_the_count() -> None:
     """Rows and columns of a matrix alike."""
     answer = Function("A*2").eval({"A": np.arange(400.0).reshape(20, 20)})
-    shown = table.render(answer, Screen())
+    shown = shown_as_table(answer, Screen())
     assert "0, 1, 2, …, 17, 18, 19" in shown
     assert "(400 elements)" in shown
     assert "150" not in shown
@@ -79,14 +85,14 @@ def test_long_axes_show_their_corners_with_the_count() -> None:
 def test_ascii_screens_get_ascii_only() -> None:
     """Frames, names and formulas."""
     answer = Function("sum(exp(x))*x").vjp({"x": np.linspace(0, 1, 14)}, "ones")
-    assert table.render(answer, Screen(ascii=True)).isascii()
+    assert shown_as_table(answer, Screen(ascii=True)).isascii()
 
 
 def test_colours_are_on_request() -> None:
     """Only the verdict and the titles have any."""
     answer = Function("x**2").vjp({"x": 1})
-    assert "\x1b[" in table.render(answer, Screen(80, color=True))
-    assert "\x1b[" not in table.render(answer, Screen(80))
+    assert "\x1b[" in shown_as_table(answer, Screen(80, color=True))
+    assert "\x1b[" not in shown_as_table(answer, Screen(80))
 
 
 def test_plain_is_rows_of_numbers() -> None:
@@ -109,7 +115,7 @@ def test_json_is_one_line() -> None:
 def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> None:
     """As paragraphs where the table would fold numbers."""
     answer = Function("sum((1-cos(x))/x**2)").grad({"x": [1e-8, 2e-8]})
-    shown = table.render(answer, Screen(width))
+    shown = shown_as_table(answer, Screen(width))
     assert "-8.333333333333334e-10" in shown
     assert "99999999.99999999" in shown
     assert "0 of 16 digits survive" in " ".join(shown.split())
@@ -119,7 +125,7 @@ def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> N
 def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
     """As a table, or as paragraphs where that would fold numbers."""
     answer = Function("(1-cos(x))/x**2").check({"x": [1e-8, 0.1]})
-    shown = table.render(answer, Screen(width))
+    shown = shown_as_table(answer, Screen(width))
     assert width is None or max(map(len, shown.splitlines())) <= width
     for opinion in answer.opinions:
         for number in (opinion.torch, opinion.formula, opinion.reference):
@@ -146,7 +152,7 @@ CURVATURE = [
 )
 def test_entries_of_second_derivatives_have_names(finding: Finding, shown: str, plain: str) -> None:
     """In mathematics, in one ASCII word, and in JSON by what they belong to."""
-    assert labels.entry(finding, "y") == shown
+    assert labels.entry(finding, "y").pretty == shown
     assert labels.plain_entry(finding, "y") == plain
     check = Check("kink", 1, 1, None, (finding,), 1)
     answer = _checking(check=check)
@@ -164,15 +170,16 @@ def test_other_findings_do_not_say_what_they_belong_to() -> None:
 def test_opinions_are_in_ascii_where_the_screen_is() -> None:
     """Frames, labels, plus-minus signs."""
     answer = Function("exp(x)").check({"x": [1, 2]}, "ones")
-    assert table.render(answer, Screen(ascii=True)).isascii()
-    assert table.render(answer, Screen(40, ascii=True)).isascii()
+    assert shown_as_table(answer, Screen(ascii=True)).isascii()
+    assert shown_as_table(answer, Screen(40, ascii=True)).isascii()
 
 
 def _checking(**changes: Any) -> Checking:
     """An answer whose parts are made up, so that each is there."""
-    kink = Opinion("x", (0,), (1,), 0.0, None, None, None, None, None, None, None, "kink", True, "why", (-1.0, 1.0))
-    wide = Opinion("x", None, (0,), 1.5, 2.0, 1.25, 0.5, 1.0, 1e-9, 0.25, 3e15, "inaccurate", False, "lost")
-    own = Opinion(None, (0,), None, 1.0, None, 1.0, 0.0, None, None, 0.0, 0.0, "agree", True)
+    kink = Opinion("x", (0,), (1,), "kink", 0.0, note="why", one_sided=(-1.0, 1.0), proven=True)
+    wide = Opinion("x", None, (0,), "inaccurate", 1.5, 1.25, 0.25, "lost")
+    wide = replace(wide, formula=2.0, radius=0.5, difference=1.0, difference_error=1e-9, ulps=3e15)
+    own = Opinion(None, (0,), None, "agree", 1.0, 1.0, 0.0, proven=True, radius=0.0, ulps=0.0)
     finding = Finding("x", (0,), (1,), "kink", 0.0, None, None, "why", (-1.0, 1.0), True)
     check = Check(
         "kink", 2, 2, 0.25, (finding,), 1, proven=True, rewrite=Rewrite("2*sin(x/2)**2", "keeps the digits", "agree")
@@ -210,7 +217,7 @@ def _checking(**changes: Any) -> Checking:
 
 def test_a_check_shows_all_that_there_is() -> None:
     """One-sided derivatives, radii, rewrites, claims with their counterexample, random points, and why it failed."""
-    shown = table.render(_checking(), Screen())
+    shown = shown_as_table(_checking(), Screen())
     for words in (
         "3, and 47 more",
         "kink (proven)",
@@ -231,8 +238,8 @@ def test_a_check_shows_all_that_there_is() -> None:
     ):
         assert words in shown, words
     assert shown.endswith("did not pass: inaccurate, 1 claim refuted, 1 claim neither proved nor refuted\n")
-    assert table.render(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
-    assert table.render(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
+    assert shown_as_table(_checking(passed=True), Screen()).endswith("passed (kink allowed)\n")
+    assert shown_as_table(_checking(passed=True, allowed=()), Screen()).endswith("passed\n")
 
 
 def test_a_check_as_json_has_the_keys_that_apply() -> None:
@@ -266,6 +273,6 @@ def test_other_answers_show_proofs_kinks_and_rewrites_too() -> None:
     """The table of `grad` has them as `check` has."""
     made = _checking()
     answer = replace(Function("sum(abs(x))").grad({"x": [1, 2]}), check=made.check)
-    shown = table.render(answer, Screen())
+    shown = shown_as_table(answer, Screen())
     for words in ("kink (proven)", "[-1, 1]", "a safe way to write it"):
         assert words in shown

@@ -24,7 +24,7 @@ from gradcli.errors import GradcliError, InternalError
 from gradcli.language import ops
 from gradcli.language.ops import Default
 from gradcli.options import QUESTIONS
-from gradcli.report.json import render_error, reply
+from gradcli.report.data.json import render_error, reply
 from gradcli.requests import answer, read
 from tests.fuzz import limited
 

@@ -7,10 +7,10 @@ import pytest
 from gradcli.language import ops
 from gradcli.language.grammar import parse
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.results import Notation
+from gradcli.notation import Bar
 from gradcli.symbolic.adjoints import Rule, rule
 from gradcli.symbolic.local import slope
-from gradcli.symbolic.notation import adjoint_of, written
+from gradcli.symbolic.notation import written
 
 
 def _names(program: Program) -> dict[Atom, str]:
@@ -54,7 +54,8 @@ def test_an_operation_is_written_in_the_names_of_its_operands(text: str, plain: 
     """In plain characters, and for people."""
     program = parse(text)
     names = _names(program)
-    assert written(program.lines[-1].call, lambda atom: names[atom]) == Notation(plain, pretty)
+    found = written(program.lines[-1].call, lambda atom: names[atom])
+    assert (found.text, found.pretty) == (plain, pretty)
 
 
 def test_conditions_are_written_with_their_signs() -> None:
@@ -89,7 +90,8 @@ def test_every_operation_can_be_written(op: ops.Op) -> None:
 )
 def test_adjoints_have_a_bar(name: str, text: str, pretty: str) -> None:
     """Over a letter, over the letter of a numbered line, over a whole word."""
-    assert adjoint_of(name) == Notation(text, pretty)
+    found = Bar(name)
+    assert (found.text, found.pretty) == (text, pretty)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_the_slope_of_an_operation(text: str, operand: str, expected: str) -> No
     atom = next(symbol for symbol in program.variables if str(symbol) == operand)
     found = slope(program.lines[-1].call, _names(program), atom)
     assert found is not None
-    assert found.text.pretty == expected
+    assert found.factor.pretty == expected
 
 
 def _rule(text: str, operand: str, *shapes: tuple[int, ...]) -> Rule:
@@ -125,7 +127,7 @@ def _rule(text: str, operand: str, *shapes: tuple[int, ...]) -> Rule:
     line = program.lines[-1]
     names = _names(program) | {line.symbol: "y"}
     atom = next(a for a in line.call.operands if names.get(a) == operand)
-    return rule(line.call, atom, names, list(shapes), "y", adjoint_of("y"))
+    return rule(line.call, atom, names, list(shapes), "y", Bar("y"))
 
 
 @pytest.mark.parametrize(

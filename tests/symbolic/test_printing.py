@@ -316,7 +316,7 @@ def test_formulas_in_latex(text: str, at: At, expected: str) -> None:
 def test_labels_in_latex() -> None:
     """Partial derivatives of elements, the indices that are written out among them."""
     cells = Function("[x**2, 5*x]").jacobian({"x": [1, 2]}).symbolic["x"].cells
-    assert [cell.label_latex for cell in cells] == [
+    assert [cell.label.latex for cell in cells] == [
         r"\frac{\partial y_{0,i}}{\partial x_{j}}",
         r"\frac{\partial y_{1,i}}{\partial x_{j}}",
     ]
@@ -331,7 +331,7 @@ def test_every_function_of_the_catalog_compiles(op: ops.Op) -> None:
         for found in answer.symbolic.values():
             for cell in found.cells:
                 latex.check(cell.latex, is_math=True)
-                latex.check(cell.label_latex, is_math=True)
+                latex.check(cell.label.latex, is_math=True)
                 assert "*" not in cell.pretty
                 assert not re.search(r"\(\([^()]*\)\)", cell.pretty)
 
@@ -427,8 +427,8 @@ def test_names_in_latex(name: str, expected: str) -> None:
     """Whatever a user calls a variable compiles."""
     cell = Function(f"{name}**2").jacobian({name: [1.0, 2.0]}).symbolic[name].cells[0]
     assert cell.latex == rf"2 {expected}_{{i}} \, \delta_{{ij}}"
-    assert cell.label_latex == rf"\frac{{\partial y_{{i}}}}{{\partial {expected}_{{j}}}}"
-    latex.check(cell.latex + cell.label_latex, is_math=True)
+    assert cell.label.latex == rf"\frac{{\partial y_{{i}}}}{{\partial {expected}_{{j}}}}"
+    latex.check(cell.latex + cell.label.latex, is_math=True)
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,26 @@
-"""Formulas of a derivative as text, entry by entry, its indices with the letters i, j, k, ... that no variable has.
+"""Formulas of a derivative, entry by entry, its indices with the letters i, j, k, ... that no variable has.
 
-Indices are Dummies until here.
+Indices are Dummies until a formula is printed, which is when somebody reads it.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 
 import sympy
 from sympy import Expr
+from sympy.printing.printer import Printer
 
+from gradcli.errors import displayable
 from gradcli.language.program.indexed_functions import Aggregate, quotient
 from gradcli.language.program.wengert import Program
-from gradcli.results import Cell, Formula, Notation
+from gradcli.notation import Element, Name, Notation
+from gradcli.notation.trees import HU, PARTIAL, directional, second
+from gradcli.results import Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of
 from gradcli.symbolic.diagonal import Structure
-from gradcli.symbolic.names_of_formulas import label
 from gradcli.symbolic.printing.ascii import PlainPrinter
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PrettyPrinter
@@ -35,22 +39,56 @@ Names = Mapping[sympy.Symbol, sympy.Symbol]
 _PLAIN, _PRETTY, _LATEX = PlainPrinter(), PrettyPrinter(), LatexPrinter()
 
 
+class Printed(Notation):
+    """An expression of SymPy's, prepared and printed when it is read, and once."""
+
+    def __init__(self, prepare: Callable[[], Expr], *, is_factor: bool = False) -> None:
+        self._prepare, self._is_factor = prepare, is_factor
+
+    @cached_property
+    def expression(self) -> Expr:
+        """With the names that it is printed with."""
+        return self._prepare()
+
+    @cached_property
+    def text(self) -> str:
+        """In SymPy's notation."""
+        return self._with(_PLAIN)
+
+    @cached_property
+    def pretty(self) -> str:
+        """In Unicode mathematics."""
+        return self._with(_PRETTY)
+
+    @cached_property
+    def latex(self) -> str:
+        """In LaTeX, with amsmath."""
+        return self._with(_LATEX)
+
+    def _with(self, printer: Printer) -> str:
+        """In parentheses where it would fall apart as a factor."""
+        shown = displayable(printer.doprint(self.expression))
+        is_loose = self._is_factor and (self.expression.is_Add or shown.startswith("-"))
+        return f"({shown})" if is_loose else shown
+
+
+def alone(expression: Expr) -> Notation:
+    """An expression by itself."""
+    return Printed(lambda: expression)
+
+
 def as_factor(expression: Expr) -> Notation:
     """An expression as it stands in a product: a sum, a fraction or a negative one in parentheses.
 
     >>> x = sympy.Symbol("x")
-    >>> as_factor(1 - x**2), as_factor(2*x).pretty
-    (Notation(text='(1 - x**2)', pretty='(1 - x²)'), '2·x')
+    >>> as_factor(1 - x**2).text, as_factor(1 - x**2).pretty, as_factor(2*x).pretty
+    ('(1 - x**2)', '(1 - x²)', '2·x')
     """
-    texts = []
-    for printer in (_PLAIN, _PRETTY):
-        text = printer.doprint(expression)
-        texts.append(f"({text})" if expression.is_Add or text.startswith("-") else text)
-    return Notation(*texts)
+    return Printed(lambda: expression, is_factor=True)
 
 
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
-    """The formula of one Jacobian block, or of another derivative, as text.
+    """The formula of one Jacobian block, or of another derivative; nothing is printed yet.
 
     Args:
         derivative: The closed form.
@@ -67,24 +105,23 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
     if derivative.of == "jvp":
         next(letters)  # as j stands for x's
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
-    labels = program, names, bound
-    cells = tuple(_cell(derivative, chosen, expression, *labels) for chosen, expression in derivative.cases)
-    text = _nested([cell.text for cell in cells], [size for _, size in derivative.written])
-    return Formula(text, cells, note, structure, _function(derivative, program))
+    cells = tuple(
+        _cell(derivative, chosen, expression, program, names, bound) for chosen, expression in derivative.cases
+    )
+    sizes = tuple(size for _, size in derivative.written)
+    return Formula(cells, sizes, note, structure, _function(derivative, program))
 
 
-def _function(derivative: Derivative, program: Program) -> str:
-    """The equation of y[i] in LaTeX, if it is short."""
-    if derivative.element is None:
-        return ""
-    parts = sympy.preorder_traversal(derivative.element)
-    if len(list(itertools.islice(parts, MOST_PARTS + 1))) > MOST_PARTS:
-        return ""
+def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
+    """Both sides of the equation of y[i], if it is short."""
+    element = derivative.element
+    if element is None or len(list(itertools.islice(sympy.preorder_traversal(element), MOST_PARTS + 1))) > MOST_PARTS:
+        return None
     letters = _letters(program)
     names = _name(list(derivative.rows), letters)
-    shown = _named(derivative, derivative.element, names, tuple(itertools.islice(letters, len(_LETTERS))))
-    y = _element(program.output_name, [names[s] for s in derivative.rows])
-    return f"{_LATEX.doprint(y)} = {_LATEX.doprint(shown)}"
+    bound = tuple(itertools.islice(letters, len(_LETTERS)))
+    left = Element(program.output_name, tuple(str(names[s]) for s in derivative.rows))
+    return left, Printed(lambda: _named(derivative, element, names, bound))
 
 
 def _letters(program: Program, direction: str = "") -> Iterator[str]:
@@ -109,42 +146,25 @@ def _cell(
     names: Names,
     bound: tuple[str, ...],
 ) -> Cell:
-    shown = _named(derivative, expression, names, bound)
-
-    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Expr:
-        return _element(name, [chosen.get(s, names.get(s)) for s in symbols])
+    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Element:
+        return Element(name, tuple(str(chosen.get(s, names.get(s))) for s in symbols))
 
     row = element(derivative.first or program.output_name, derivative.rows)
     column = element(derivative.variable, derivative.columns)
-    shown_row, shown_column = _PRETTY.doprint(row), _PRETTY.doprint(column)
-    return Cell(
-        shown_row,
-        shown_column,
-        _PLAIN.doprint(shown),
-        _PRETTY.doprint(shown),
-        label(derivative.of, program.output_name, shown_row, shown_column),
-        _LATEX.doprint(shown),
-        _label(derivative.of, program.output_name, row, column),
-    )
+    label = _label(derivative.of, Name(program.output_name), row, column)
+    return Cell(row, column, label, Printed(lambda: _named(derivative, expression, names, bound)))
 
 
-def _label(of: Of, output: str, row: Expr, column: Expr) -> str:
-    """What a formula is of, in LaTeX."""
-    y, above, below = (str(_LATEX.doprint(part)) for part in (sympy.Symbol(output), row, column))
+def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
+    """What a formula is of: ∂y[i]/∂x[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
     match of:
         case "jvp":
-            return "(J u)" + above.removeprefix(y)
+            return directional(row.index)
         case "hvp":
-            return f"(H u)_{{{below}}}"
-        case "hessian" if row == column:
-            return rf"\frac{{\partial^{{2}} {y}}}{{\partial {above}^{{2}}}}"
+            return HU(column)
         case "hessian":
-            return rf"\frac{{\partial^{{2}} {y}}}{{\partial {above} \, \partial {below}}}"
-    return rf"\frac{{\partial {above}}}{{\partial {below}}}"
-
-
-def _element(name: str, at: Sequence[Expr]) -> Expr:
-    return sympy.Indexed(sympy.IndexedBase(name), *at) if at else sympy.Symbol(name)
+            return second(output, row, column)
+    return PARTIAL(row, column)
 
 
 def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
@@ -172,10 +192,3 @@ def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
         if corners in ({sympy.true}, {sympy.false}):
             sure[condition] = corners.pop()
     return expression.xreplace(sure)
-
-
-def _nested(texts: list[str], sizes: list[int]) -> str:
-    """Formulas in row-major order as a nested list with these sizes."""
-    for size in reversed(sizes):
-        texts = [f"[{', '.join(texts[n : n + size])}]" for n in range(0, len(texts), size)]
-    return texts[0]

@@ -1,0 +1,313 @@
+"""A formula is confirmed against the reference at sampled entries, or it is not shown.
+
+First at the point itself.  Where that would take too long (a sum over a million elements), where the function has no
+derivative, or where a tie or the end of a domain is met, at which a formula by cases takes one of them: on a probe, the
+same Program at smaller sizes and ordinary values.  The formula knows large sizes only as symbols, so it is the same
+formula there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+from flint import arb
+from sympy import Expr
+
+from gradcli.check.context import Point
+from gradcli.check.evidence import (
+    Evidence,
+    Truth,
+    enclosed,
+    spaced,
+    truths_of_hessian,
+    truths_of_hvp,
+    truths_of_jvp,
+)
+from gradcli.check.survey import Wiring
+from gradcli.errors import ShapeError
+from gradcli.language.ops import Kind
+from gradcli.language.program.constant_tensors import array_of
+from gradcli.language.program.indexed_functions import Aggregate, InverseElement, MatrixDeterminant
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.compiling import compile_ball, environment
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.reference.duals import Reference
+from gradcli.results import Array, Index
+from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.element import LARGE, constant_symbol
+
+MOST_WORK = 40_000
+"""Ball operations that comparing one formula may take."""
+
+MATRIX_IS_CHEAPER = 10
+"""How much less an operation inside of Arb's matrices takes."""
+
+TIGHT = 20
+"""Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
+
+PROBE_BITS = 128
+"""Precision on a probe."""
+
+ELSEWHERE = "the formula was confirmed at other values or sizes, not at this point"
+"""The remark on a formula that only a probe confirmed."""
+
+BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
+"""Where the values of a probe are drawn from, in turn: inside the domain of nearly every function."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Whether a formula holds: where it was confirmed (empty for the point itself), or what refutes it."""
+
+    holds: bool
+    note: str = ""
+    refuted: str = ""
+
+
+Directions = Mapping[str, tuple[str, Array]]
+"""By variable: what its direction is called in a formula, and the direction."""
+
+
+def confirm(
+    point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions | None = None
+) -> Confirmation:
+    """Compare a formula with the reference at the point, or else on a probe.
+
+    Args:
+        point: The Program and its inputs.
+        derivative: The formula.
+        evidence: What the reference found at the point, if it was asked.
+        directions: Those of Ju and Hu.
+    """
+    try:
+        with time_limit():
+            return _confirm(point, derivative, evidence, directions or {})
+    except (NotImplementedError, OverTimeError) as error:
+        return Confirmation(holds=False, note=str(error))
+
+
+def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
+    """Where the reference contradicts a formula of a Jacobian at the point; empty where it does not."""
+    try:
+        compared = _at_the_point(point, derivative, evidence, {}, zeros_count=False)
+    except NotImplementedError:
+        return ""
+    return compared.refuted if compared else ""
+
+
+def _at_the_point(
+    point: Point, derivative: Derivative, evidence: Evidence, directions: Directions, *, zeros_count: bool
+) -> Confirmation | None:
+    """What the evidence at the point says of a formula; None if it says nothing.
+
+    Where branches or extremes tie, or a domain ends, the derivative may exist and not be that of the case which the
+    formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
+    """
+    compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes, zeros_count=zeros_count)
+    return None if compared is not None and compared.refuted and _meets_cases(point) else compared
+
+
+def _meets_cases(point: Point) -> bool:
+    """Whether branches or extremes tie at the point, or a domain ends, as far as floats tell."""
+    found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
+    return found is None or bool(found.spots or found.unknown)
+
+
+def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions) -> Confirmation:
+    is_zero = all(expression == 0 for _, expression in derivative.cases)
+    if evidence is not None:
+        compared = _at_the_point(point, derivative, evidence, directions, zeros_count=is_zero)
+        if compared is not None:
+            return compared
+    for shapes, sizes in _probes(point, derivative):
+        for seed, box in enumerate(BOXES * 3):
+            generator = np.random.default_rng(seed)
+            inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
+            probe = Point.of(point.typed, shapes, inputs)
+            moved = {
+                name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
+                for name, (symbol, _) in directions.items()
+            }
+            found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
+            if found is None:
+                continue
+            compared = _compare(derivative, found, lookups(probe, moved), sizes, zeros_count=is_zero)
+            if compared is not None:
+                note = "" if compared.refuted else ELSEWHERE
+                return Confirmation(compared.holds, note, compared.refuted)
+    return Confirmation(holds=False)
+
+
+def _compare(
+    derivative: Derivative,
+    evidence: Evidence,
+    values: Mapping[sympy.Symbol, Any],
+    sizes: Mapping[sympy.Symbol, int],
+    *,
+    zeros_count: bool,
+) -> Confirmation | None:
+    """At entries where the truth is known; None if there are none, or too costly.
+
+    That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
+    """
+    entries: list[Truth] = evidence.of(derivative)
+    expression_work = max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
+    if shared_work(derivative, sizes) > MOST_WORK:
+        return None
+    if expression_work * len(entries) > MOST_WORK:
+        entries = entries[: int(MOST_WORK // max(1, expression_work))]
+    confirmed = False
+    with precision(evidence.bits):
+        env = environment({**values, **sizes})
+        for row, column, truth in entries:
+            expression, indices = derivative.at(row, column)
+            found = compile_ball(expression)({**env, **indices})
+            if not exists(found):
+                continue
+            if not found.overlaps(truth):
+                numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
+                return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
+            confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
+    return Confirmation(holds=True) if confirmed else None
+
+
+def _place(derivative: Derivative, row: Index, column: Index) -> str:
+    """An entry in words."""
+    match derivative.of:
+        case "jvp":
+            return f"(Ju){_shown(row)}"
+        case "hvp":
+            return f"(Hu){_shown(column)} by {derivative.variable}"
+        case "hessian":
+            return f"y by {derivative.first}{_shown(row)} and {derivative.variable}{_shown(column)}"
+    return f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
+
+
+def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]]:
+    """The Program at sizes just above `LARGE` if it has such a form, and at its own."""
+    probes: list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]] = []
+    large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
+    smaller = {size: LARGE + 1 + n for n, size in enumerate(large)}
+    variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
+    try:
+        shapes = infer(point.program, variables)
+    except ShapeError:
+        shapes = {}
+    matching = _matching(point.shapes, shapes)
+    if matching is not None:
+        probes.append(
+            (shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items() if size in matching})
+        )
+    if not large or matching is None:
+        probes.append((point.shapes, derivative.sizes))
+    return [(shapes, sizes) for shapes, sizes in probes if len(sizes) == len(derivative.sizes)][:1]
+
+
+def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:
+    """The small size for each full size, if one size always becomes one and what was small stays."""
+    matching: dict[int, int] = {}
+    for symbol, shape in full.items():
+        if len(small.get(symbol, ())) != len(shape):
+            return None
+        for size, other in zip(shape, small.get(symbol, ()), strict=True):
+            if matching.setdefault(size, other) != other or (size <= LARGE) != (other <= LARGE):
+                return None
+    return matching
+
+
+def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
+    """What the reference finds on a probe, at some entries; None where that is over the budget."""
+    match derivative.of:
+        case "jvp":
+            return truths_of_jvp(probe, u, PROBE_BITS)
+        case "hvp":
+            return truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
+        case "hessian":
+            return truths_of_hessian(probe, list(dict.fromkeys((derivative.first, derivative.variable))), PROBE_BITS)
+    variable = sympy.Symbol(derivative.variable, real=True)
+    directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
+    return enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+
+
+def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, Any]:
+    """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
+    found: dict[sympy.Symbol, Any] = {}
+    for line in point.program.lines:
+        if line.call.op.kind is Kind.SOURCE:
+            found[constant_symbol(line.call)] = element_of(array_of(line.call))
+    for symbol in point.program.variables:
+        found[symbol] = element_of(np.asarray(point.inputs[str(symbol)]))
+    for name, u in (directions or {}).values():
+        found[sympy.Symbol(name, real=True)] = element_of(u.astype(np.float64))
+    return found
+
+
+def element_of(array: npt.NDArray[np.float64]) -> Any:
+    """An array as a function of indices, or the ball of a number."""
+    if not array.ndim:
+        return arb(float(array))
+
+    def element(*index: int) -> Ball:
+        inside = all(0 <= n < size for n, size in zip(index, array.shape, strict=True))
+        return arb(float(array[index])) if inside else arb.nan()
+
+    return element
+
+
+def work_of(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """Ball operations of evaluating a formula once: a sum costs its range times its body."""
+    if isinstance(expression, Aggregate):
+        return 1.0 if _is_shared(expression, derivative) else _aggregate_work(expression, derivative, sizes)
+    if isinstance(expression, sympy.Sum):
+        ranges = [_length(a, b, derivative, sizes) for _, a, b in expression.limits]
+        return work_of(expression.function, derivative, sizes) * math.prod(ranges)
+    return 1 + sum(work_of(a, derivative, sizes) for a in expression.args)
+
+
+def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
+    """Whether the values of a product, an extreme or a matrix are the same for all entries, and taken once."""
+    return not any(symbol.is_integer for symbol in aggregate.ranged_symbols - set(derivative.sizes))
+
+
+def shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """Ball operations of what is the same for all entries."""
+    found = {a for _, e in derivative.cases for a in e.atoms(Aggregate)}
+    bodies = {(type(a), a.body, a.limits): a for a in found if _is_shared(a, derivative)}
+    return sum(_aggregate_work(a, derivative, sizes) for a in bodies.values())
+
+
+def _aggregate_work(aggregate: Aggregate, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    ranges = [_length(a, b, derivative, sizes) for _, a, b in aggregate.limits]
+    is_matrix = isinstance(aggregate, MatrixDeterminant | InverseElement)
+    of_matrix = math.prod(ranges) * ranges[-1] / MATRIX_IS_CHEAPER if is_matrix else 0.0
+    return work_of(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
+
+
+def _length(first: Expr, last: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """The terms of a sum; of one that ends at an index, as a running sum does, at most the largest size."""
+    known = {s: sympy.Integer(n) for s, n in sizes.items()}
+    terms = (last - first + 1).xreplace(known)
+    if not terms.is_number:
+        terms = max(size.xreplace(known) for size in derivative.ranges.values())
+    return float(terms)
+
+
+def _is_tight(ball: Ball) -> bool:
+    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT or abs(ball) < arb(2) ** (-2 * TIGHT))
+
+
+def _shown(index: Index) -> str:
+    return f"[{','.join(map(str, index))}]" if index else ""
+
+
+def _short(ball: Ball) -> str:
+    return repr(float(ball.mid()))

@@ -1,0 +1,242 @@
+"""Parts that many documents have: the heading, quantities, formulas, the verdict and what does not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gradcli.notation import Form, Name, Notation
+from gradcli.notation.trees import PARTIAL
+from gradcli.report import document as doc
+from gradcli.report.document import TONES, line, lines
+from gradcli.report.labels import entry
+from gradcli.report.numbers import digits
+from gradcli.report.wording import covered, judged, readings, standing, statement
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Answer,
+    Array,
+    Cell,
+    Check,
+    Checking,
+    Differentiation,
+    Finding,
+    Formula,
+    Judged,
+    Opinion,
+    Rewrite,
+    Verdict,
+)
+
+PRODUCT = Form("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\partial %s}")
+"""A vector-Jacobian product by one variable."""
+
+GRADIENT = Form("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
+"""The gradient by a variable of a function."""
+
+_BY_VARIABLE = Form("%s_%s", "%s_%s", "%s_{%s}")
+
+Row = tuple[doc.Line, ...]
+
+
+def title(*words: str | doc.Span | doc.Symbol) -> doc.Title:
+    """A line above a part."""
+    return doc.Title(line(*words))
+
+
+def note(words: str) -> doc.Note:
+    """A paragraph of our own words."""
+    return doc.Note(line(words))
+
+
+def code(words: str) -> doc.Span:
+    """Words as they were typed."""
+    return doc.Span(words, "code")
+
+
+def symbol(name: str) -> doc.Symbol:
+    """What something is called."""
+    return doc.Symbol(Name(name))
+
+
+def lying(array: Array) -> Array:
+    """A vector as a row."""
+    return array.reshape(1, -1) if array.ndim == 1 and array.size else array
+
+
+# -- quantities
+
+
+def quantity(label: str, name: Notation, array: Array, *more: doc.Equation) -> Row:
+    """A row of a table of arrays: what it is, its shape, the array."""
+    return lines(label, str(array.shape), doc.Equation(name, doc.Numbers(array)), *more)
+
+
+def quantities(header: str, rows: Iterable[Row], *, first: str = "", lead: str = "") -> doc.Table:
+    """Arrays with their shapes."""
+    return doc.Table(lines(first, "shape", header), tuple(rows), lead)
+
+
+def named(arrays: Mapping[str, Array]) -> Iterator[Row]:
+    """A row for each array by its own name."""
+    return (quantity(name, Name(name), array) for name, array in arrays.items())
+
+
+def gradient(grad: Mapping[str, Array], wrt: Sequence[str], y: str) -> Iterator[doc.Node]:
+    """The gradient by variable."""
+    yield title("the gradient")
+    yield quantities("gradient", (quantity(name, GRADIENT(Name(name), Name(y)), grad[name]) for name in wrt))
+
+
+def heading(answer: Answer) -> Iterator[doc.Node]:
+    """The function, its inputs and its value."""
+    yield title(code(statement(answer)))
+    rows = [*named(answer.inputs), *named({answer.output: answer.value})]
+    if isinstance(answer, VJP | Checking) and answer.v is not None:
+        rows.append(quantity("v", Name("v"), answer.v))
+    if isinstance(answer, JVP | HVP):
+        is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
+        for name, array in answer.u.items():
+            direction = Name("u") if is_one else _BY_VARIABLE(Name("u"), Name(name))
+            rows.append(quantity("u" if is_one else f"u for {name}", direction, array))
+    yield quantities(answer.dtype, rows, lead=f"in {answer.dtype}")
+
+
+# -- formulas
+
+
+def closed_form(answer: Differentiation) -> Iterator[doc.Node]:
+    """The formulas, a matrix where they are written out, or why there are none."""
+    yield title("the derivative in closed form")
+    yield formulas(answer)
+    yield from formula_notes(answer.symbolic.values())
+
+
+def formulas(answer: Differentiation, *, may_be_matrix: bool = True) -> doc.Formulas | doc.FormulaMatrix:
+    """A row for each formula, or for the reason why there is none."""
+    shown = [answer.symbolic[name] for name in answer.wrt if name in answer.symbolic]
+    function = next((formula.function for formula in answer.symbolic.values() if formula.function), None)
+    is_whole = may_be_matrix and len(shown) == len(answer.wrt)
+    matrix = formula_matrix("J", shown, function) if is_whole else None
+    y = Name(answer.output)
+    return matrix or doc.Formulas(
+        tuple(
+            row
+            for name in answer.wrt
+            for row in formula_rows(answer.symbolic.get(name), answer.symbolic_omitted, name, PARTIAL(y, Name(name)))
+        ),
+        function,
+    )
+
+
+def formula_rows(
+    found: Formula | None, omitted: Mapping[str, str], key: str, label: Notation
+) -> Iterator[doc.Equation]:
+    """A formula cell by cell, or the reason why there is none."""
+    if found is None:
+        yield doc.Equation(label, doc.Span(f"none: {omitted[key]}"))
+    else:
+        yield from map(_equation, found.cells)
+
+
+def _equation(cell: Cell) -> doc.Equation:
+    return doc.Equation(cell.label, doc.Expression(cell.expression))
+
+
+def formula_matrix(
+    name: str, shown: Sequence[Formula], function: tuple[Notation, Notation] | None = None, row_label: str = "∂%s"
+) -> doc.FormulaMatrix | None:
+    """Formulas as a matrix, if they are written out as the entries of one."""
+    cells = {(cell.row, cell.column): cell for formula in shown for cell in formula.cells}
+    rows, columns = (list(dict.fromkeys(key[n] for key in cells)) for n in (0, 1))
+    if len(rows) < 2 or len(cells) != len(rows) * len(columns):
+        return None
+    return doc.FormulaMatrix(
+        name,
+        tuple(row_label % row for row in rows),
+        tuple(f"∂/∂{column}" for column in columns),
+        tuple(tuple(_equation(cells[row, column]) for column in columns) for row in rows),
+        function,
+    )
+
+
+def formula_notes(found: Iterable[Formula]) -> Iterator[doc.Note]:
+    """Where formulas were confirmed, each remark once."""
+    return map(note, sorted({formula.note for formula in found if formula.note}))
+
+
+# -- the verdict
+
+
+def verdict(answer: Judged) -> Iterator[doc.Node]:
+    """The verdict, what it covers, and what does not agree, if that was asked."""
+    if answer.check is not None:
+        yield from coverage(answer.check, readings(answer))
+        yield from findings(answer.check, answer.output)
+
+
+def coverage(check: Check, compared: str) -> Iterator[doc.Node]:
+    """The verdict and what it covers."""
+    yield title(f"the cross-check of {compared}")
+    entries, error = covered(check)
+    headers = lines("verdict", "entries checked", "largest relative error")
+    shown = error if check.max_relative_error is None else number(error)
+    yield doc.Table(headers, (lines(doc.Span(standing(check), TONES[check.verdict]), entries, shown),))
+    yield from map(note, check.notes)
+
+
+def findings(check: Check, y: str) -> Iterator[doc.Node]:
+    """What does not agree, and how to write the function better."""
+    if check.findings:
+        more = check.findings_count - len(check.findings)
+        yield title("what does not agree" + (f": the worst {len(check.findings)}, and {more:,} more" if more else ""))
+        rows = tuple(
+            lines(
+                label(finding, y),
+                doc.Span(judged(finding.verdict, proven=finding.proven), TONES[finding.verdict]),
+                () if finding.torch is None else number(digits(finding.torch)),
+                _truth(finding),
+                finding.note,
+            )
+            for finding in check.findings
+        )
+        yield doc.Table(lines("entry", "verdict", "torch", "truth", "why"), rows, heads=(0, 1))
+    yield from safe_form(check.rewrite)
+
+
+def safe_form(rewrite: Rewrite | None) -> Iterator[doc.Node]:
+    """How to write the function better, if that is known."""
+    if rewrite is not None:
+        yield title("a safe way to write it")
+        yield doc.Note(line(code(rewrite.expression)))
+        yield note(f"{rewrite.reason}; its verdict here is {rewrite.verdict}")
+
+
+def judgement(before: str, words: str, verdict: Verdict, behind: str) -> doc.Line:
+    """A verdict in a sentence."""
+    return line(doc.Span(before, "strong"), doc.Span(words, TONES[verdict]), doc.Span(behind, "strong"))
+
+
+def label(of: Finding | Opinion, y: str) -> doc.Line:
+    """What an entry is called, and at which of many points."""
+    point = getattr(of, "point", None)
+    return line(doc.Symbol(entry(of, y)), "" if point is None else f" at point {point}")
+
+
+def number(shown: str) -> doc.Span:
+    """The digits of a number."""
+    return doc.Span(shown, "number")
+
+
+def sides(one_sided: tuple[float, float]) -> doc.Line:
+    """The derivatives from the left and from the right."""
+    left, right = (number(digits(side)) for side in one_sided)
+    return line("[", left, ", ", right, "]")
+
+
+def _truth(finding: Finding) -> doc.Line:
+    """The number, or at a kink those of both sides."""
+    if finding.one_sided is not None:
+        return sides(finding.one_sided)
+    return line("none" if finding.reference is None else number(digits(finding.reference)))

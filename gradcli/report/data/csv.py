@@ -1,0 +1,240 @@
+"""Answers as tidy tables of comma-separated values: a header, then a row for each entry, with all digits.
+
+An index is its numbers with blanks between, `0 1`, and empty for a scalar.  Numbers are the shortest that round-trip;
+those that are not finite are `nan`, `inf` and `-inf`.  Quoting is that of RFC 4180; lines end as those of the shell do,
+or `cut -d, -f3` would keep a carriage return.
+
+Source: RFC 4180, "Common Format and MIME Type for CSV Files", https://www.rfc-editor.org/rfc/rfc4180
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from gradcli.errors import UsageError
+from gradcli.report.data.quantities import by_variable
+from gradcli.report.labels import plain_entry, status
+from gradcli.report.numbers import MANY, digits
+from gradcli.report.screen import in_ascii
+from gradcli.report.wording import counterexample
+from gradcli.results import (
+    JVP,
+    VJP,
+    Answer,
+    Array,
+    BackwardGraph,
+    Checking,
+    Explanation,
+    FunctionEntry,
+    Functions,
+    Hessian,
+    Jacobian,
+    Listing,
+    Opinion,
+    Products,
+    Source,
+)
+
+Row = Sequence[str]
+
+OPINION = ["entry", "torch", "formula", "reference", "radius", "difference", "difference_error", "relative_error"]
+OPINION += ["ulps", "verdict", "left", "right", "note"]
+"""Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
+
+
+def pieces(answer: Answer | Functions | Source) -> Iterator[str]:
+    """VᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
+
+    Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
+    Of a check, a row an opinion, then a row a claim.  Of an explanation, the elements of the lines, of v, of what
+    each line adds to an adjoint, of the adjoints and of vᵀJ; of a graph, those of the tensors.  Of functions, a row a
+    function, or a name of a brief list.
+
+    Raises:
+        UsageError: The answer is a script.
+    """
+    header, rows = _table(answer)
+    everything = itertools.chain([header], rows)
+    while block := list(itertools.islice(everything, MANY)):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(block)
+        yield out.getvalue()
+
+
+def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:
+    match answer:
+        case Source():
+            raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
+        case Functions():
+            return _functions(answer)
+        case Checking():
+            return OPINION, _checking(answer)
+        case Products():
+            return _products(answer)
+        case Explanation():
+            return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
+        case BackwardGraph():
+            header = ["tensor", "index", "data", "grad", "requires_grad", "grad_fn", "is_leaf", "retains_grad"]
+            return header, _tensors(answer)
+        case Hessian():
+            return ["row_variable", "row", "column_variable", "column", "value"], _hessian(answer)
+        case Jacobian():
+            return [*_point(answer), "row", "variable", "column", "value"], _jacobian(answer)
+        case VJP(accumulated=held) if held is not None:
+            return ["variable", "index", "value", "grad"], _pairs(answer.wrt, answer.vjp, held)
+        case JVP():
+            return ["index", "value"], _entries(answer.jvp)
+    held = by_variable(answer)
+    if held is None:
+        return _moved(answer, ["index", "value"], 0, map(list, _entries(answer.value)))
+    rows = ([name, index, value] for name in answer.wrt for index, value in _entries(held[name]))
+    return _moved(answer, ["variable", "index", "value"], 1, rows)
+
+
+# -- entries
+
+
+def _index(position: Sequence[int]) -> str:
+    """An index in one cell.
+
+    >>> _index((0, 1)), _index(())
+    ('0 1', '')
+    """
+    return " ".join(map(str, position))
+
+
+def _entries(array: Array) -> Iterator[tuple[str, str]]:
+    """Every element behind its index, in row-major order."""
+    return ((_index(position), digits(array[position])) for position in np.ndindex(array.shape))
+
+
+def _point(answer: Answer) -> list[str]:
+    return [] if answer.points is None else ["point"]
+
+
+def _moved(answer: Answer, header: list[str], at: int, rows: Iterator[list[str]]) -> tuple[Row, Iterable[Row]]:
+    """The number of the point in a column of its own, where the index begins with it."""
+    if answer.points is None:
+        return header, rows
+    return ["point", *header], (_split(row, at) for row in rows)
+
+
+def _split(row: list[str], at: int) -> list[str]:
+    point, _, rest = row[at].partition(" ")
+    return [point, *row[:at], rest, *row[at + 1 :]]
+
+
+def _pairs(wrt: Sequence[str], one: Mapping[str, Array], other: Mapping[str, Array]) -> Iterator[list[str]]:
+    for name in wrt:
+        for (index, value), held in zip(_entries(one[name]), other[name].reshape(-1), strict=True):
+            yield [name, index, value, digits(held)]
+
+
+# -- answers
+
+
+def _products(answer: Products) -> tuple[Row, Iterable[Row]]:
+    accumulates = answer.answers[0].accumulated is not None
+    header = ["v", "variable", "index", "value", *["grad"] * accumulates]
+    return header, (
+        [str(number), *(row if accumulates else row[:3])]
+        for number, one in enumerate(answer.answers, 1)
+        for row in _pairs(answer.wrt, one.vjp, one.accumulated or one.vjp)
+    )
+
+
+def _jacobian(answer: Jacobian) -> Iterator[list[str]]:
+    """A row of J after the other; of many points, the first number of a row's index is that of the point."""
+    blocks = answer.jacobian or {}
+    depth = answer.value.ndim
+    for row in np.ndindex(answer.value.shape):
+        at = [_index(row)] if answer.points is None else [str(row[0]), _index(row[1:])]
+        for name in answer.wrt:
+            for column in np.ndindex(blocks[name].shape[depth:]):
+                yield [*at, name, _index(column), digits(blocks[name][row + column])]
+
+
+def _hessian(answer: Hessian) -> Iterator[list[str]]:
+    for a in answer.wrt:
+        for row in np.ndindex(answer.grad[a].shape):
+            for b in answer.wrt:
+                for column, value in _entries(answer.hessian[a][b][row]):
+                    yield [a, _index(row), b, column, value]
+
+
+def _checking(answer: Checking) -> Iterator[list[str]]:
+    """The opinions, then the claims; of a claim that is refuted, the truth and in words what it says instead."""
+    kind = np.dtype(answer.dtype).type
+    for opinion in answer.opinions:
+        sides = opinion.one_sided or (None, None)
+        entry = plain_entry(opinion, answer.output)
+        yield [
+            entry,
+            digits(kind(opinion.torch)),
+            *_opinion(opinion),
+            opinion.verdict,
+            *map(_number, sides),
+            opinion.note,
+        ]
+    for claim in answer.claims:
+        found = dict.fromkeys(OPINION, "")
+        found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
+        found["reference"] = _number(claim.truth)
+        found["verdict"] = status(claim).replace(" ", "-")
+        found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
+        yield list(found.values())
+
+
+def _opinion(opinion: Opinion) -> list[str]:
+    """What the other readings say, empty where they say nothing."""
+    numbers = [opinion.formula, opinion.reference, opinion.radius, opinion.difference, opinion.difference_error]
+    return [_number(number) for number in [*numbers, opinion.relative_error, opinion.ulps]]
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else digits(number)
+
+
+def _explanation(answer: Explanation) -> Iterator[list[str]]:
+    for step in answer.steps:
+        yield from _rows("step", step.name, "", step.operation.text, step.value)
+    yield from _rows("v", "v", "", "", answer.v)
+    for adjoint in answer.adjoints:
+        for term in adjoint.terms:
+            rule = term.equation.text if term.equation is not None else term.formula or term.words
+            yield from _rows("term", adjoint.name, term.source, rule, term.value)
+        yield from _rows("adjoint", adjoint.name, "", adjoint.notation.text, adjoint.value)
+    for name in answer.wrt:
+        yield from _rows("vjp", name, "", "", answer.vjp[name])
+
+
+def _rows(kind: str, name: str, source: str, operation: str, array: Array) -> Iterator[list[str]]:
+    """A row an element."""
+    return ([kind, name, source, operation.replace("…", "..."), *entry] for entry in _entries(array))
+
+
+def _tensors(answer: BackwardGraph) -> Iterator[list[str]]:
+    for tensor in answer.tensors:
+        facts = [str(tensor.requires_grad), tensor.grad_fn or "", str(tensor.is_leaf), str(tensor.retains_grad)]
+        for position in np.ndindex(tensor.data.shape):
+            grad = "" if tensor.grad is None else digits(tensor.grad[position])
+            yield [tensor.name, _index(position), digits(tensor.data[position]), grad, *facts]
+
+
+def _functions(answer: Functions) -> tuple[Row, Iterable[Row]]:
+    if all(isinstance(part, Listing) and part.is_brief for part in answer.parts):
+        groups = [group for part in answer.parts if isinstance(part, Listing) for group in part.groups]
+        return ["group", "name"], ([group, name] for group, names in groups for name in names)
+    header = ["name", "group", "usage", "aliases", "spellings", "doc", "domain", "kinks", "step", "caveat"]
+    entries = [e for part in answer.parts for e in (part.entries if isinstance(part, Listing) else (part.entry,))]
+    return header, map(_function, entries)
+
+
+def _function(entry: FunctionEntry) -> list[str]:
+    names = [entry.name, entry.group, entry.usage, " ".join(entry.aliases), "; ".join(entry.spellings), entry.doc]
+    return [*names, entry.domain, "; ".join(entry.kinks), str(entry.is_step), entry.caveat]

@@ -1,0 +1,309 @@
+"""What a page of an answer is made of: nodes from top to bottom, whose words are spans with a role.
+
+A composer makes a document of an answer and knows no format; a renderer writes a document and asks nothing of the
+answer.  What is mathematics stays a tree, what is an array stays one: each format writes them in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gradcli.notation import Notation
+from gradcli.results import Array, GraphEdge, GraphNode, Verdict
+
+Role = Literal["plain", "strong", "aside", "code", "number", "good", "open", "lost", "bad"]
+"""What words are: ours, some of them strong or a remark; as typed; digits; a verdict: good, open, lost digits, bad."""
+
+TONES: Mapping[Verdict, Role] = {
+    "agree": "good",
+    "unchecked": "open",
+    "kink": "open",
+    "inaccurate": "lost",
+    "removable": "lost",
+    "nan-trap": "bad",
+    "undefined": "open",
+    "disagree": "bad",
+}
+"""The role of a verdict's words."""
+
+# -- within a line
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words of one role."""
+
+    words: str
+    role: Role = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What something is called, in mathematical notation."""
+
+    notation: Notation
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A formula, or an operation."""
+
+    notation: Notation
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The elements of an array."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Words of the language, one after another."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A cell that says what something is: a table shows its right side, where there are no tables it is an equation.
+
+    Attributes:
+        left: What it is, so that it can stand alone.
+        right: An array, a formula, or the words in their place.
+        factors: What the right side is the product of, where there is room for it.
+    """
+
+    left: Notation
+    right: Numbers | Expression | Span
+    factors: tuple[Numbers | Expression, ...] = ()
+
+
+Inline = Span | Symbol | Expression | Numbers | Names | Equation
+Line = tuple[Inline, ...]
+
+
+def line(*parts: str | Inline) -> Line:
+    """Parts of a line, texts being plain words; empty ones are nothing."""
+    return tuple(Span(part) if isinstance(part, str) else part for part in parts if part != "")
+
+
+def lines(*cells: str | Inline | Line) -> tuple[Line, ...]:
+    """Cells of a row, each of one part."""
+    return tuple(cell if isinstance(cell, tuple) else line(cell) for cell in cells)
+
+
+# -- from top to bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A line above a part."""
+
+    words: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A paragraph."""
+
+    words: Line
+    indent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An empty line, before what has no frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below headers.
+
+    Attributes:
+        headers: Of the columns.
+        rows: Cells; None for rows that are left out.
+        lead: What a format says that shows equations and no headers.
+        is_numeric: Whether all but the first column are numbers.
+        heads: Columns that begin the paragraph that a row becomes where the rows do not fit; none, where cells are
+            rather broken.
+        has_rules: Whether rows of several lines have a rule between them.
+    """
+
+    headers: tuple[Line, ...]
+    rows: tuple[tuple[Line, ...] | None, ...]
+    lead: str = ""
+    is_numeric: bool = False
+    heads: tuple[int, ...] = ()
+    has_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A tensor whose elements are the rows or the columns of a matrix."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A matrix of numbers in blocks, such as a Jacobian by its variables.
+
+    Attributes:
+        rows: What the rows are elements of.
+        columns: What the columns are elements of.
+        blocks: A matrix for each row axis and each column axis, as an equation.
+    """
+
+    rows: tuple[Axis, ...]
+    columns: tuple[Axis, ...]
+    blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """Formulas, a line each.
+
+    Attributes:
+        rows: What each is of, and the formula or why there is none.
+        function: Both sides of the equation of the function, if that is short.
+    """
+
+    rows: tuple[Equation, ...]
+    function: tuple[Notation, Notation] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaMatrix:
+    """Formulas that are all entries of a matrix.
+
+    Attributes:
+        name: Of the matrix.
+        rows: Labels of the rows.
+        columns: Labels of the columns.
+        cells: What each is of and the formula, row by row.
+        function: Both sides of the equation of the function, if that is short.
+    """
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Equation, ...], ...]
+    function: tuple[Notation, Notation] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What there is to say, by what it is."""
+
+    rows: tuple[tuple[str, Line], ...]
+    headers: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function of the language in a list: the call, other names, what it computes."""
+
+    usage: str
+    aliases: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """Functions of the language, group by group."""
+
+    headers: tuple[str, str, str]
+    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of several things that are equal: notation and numbers with signs between.
+
+    Attributes:
+        parts: What is multiplied or added.
+        sign: What stands between.
+        is_summed: Whether all of it is summed over.
+        has_more: Whether more is added than is shown.
+    """
+
+    parts: tuple[Notation | Array, ...]
+    sign: Literal["·", "+"] = "·"
+    is_summed: bool = False
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Equal things, as on a board: `ȳ = z̄ · 3·y² = [3, 48]`."""
+
+    sides: tuple[Side, ...]
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLine:
+    """A line of words among equations."""
+
+    words: tuple[Span | Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A vector-Jacobian product by one variable.
+
+    Attributes:
+        variable: By which.
+        partial: ∂y/∂x.
+        v: The gradient vector.
+        jacobian: As a matrix; None where that is large.
+        product: VᵀJ.
+    """
+
+    variable: str
+    partial: Notation
+    v: Array
+    jacobian: Array | None
+    product: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Vector-Jacobian products, drawn as v, J and vᵀJ where they are small."""
+
+    products: tuple[Product, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes and what leads from one to another, from the first on."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text in another language, which is written as it is.
+
+    Attributes:
+        source: The text.
+        in_ascii: The same where there are no other characters.
+        language: What it is written in.
+    """
+
+    source: str
+    in_ascii: str
+    language: str
+
+
+Node = (
+    Title | Note | Gap | Table | Blocks | Formulas | FormulaMatrix | Facts | Glossary
+    | Chain | BoardLine | Products | Graph | Script
+)  # fmt: skip
+Document = tuple[Node, ...]

@@ -1,0 +1,340 @@
+r"""A document as a fragment of LaTeX, to \input into a document that loads amsmath, which is all it needs.
+
+Tables whose cells say what something is become equations; numbers keep their digits, long axes show their corners, and
+whatever was typed is escaped.  Between parts is an empty line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from gradcli.notation import Notation
+from gradcli.notation.typesetting import number, text, typed
+from gradcli.report import document as doc
+from gradcli.report.graph_labels import node_text
+from gradcli.report.numbers import LONG, digits, ends
+from gradcli.results import Array, GraphNode
+
+MOST_COLUMNS = 10
+"""Of a matrix environment of amsmath's; a wider matrix is an array."""
+
+MOST_IN_A_LINE = 240
+"""Characters of LaTeX up to which a product is written with its factors; more would not fit the page."""
+
+LONGEST_CELL = 40
+"""Characters of a cell, as columns do not wrap."""
+
+MOST_NAMED = 3
+"""Rows that are named beside words that they share."""
+
+MOST_EDGES = 200
+"""Edges of a graph that are listed."""
+
+_SIGNS = {"·": r" \cdot ", "+": " + "}
+
+
+def render(document: doc.Document) -> str:
+    """The parts from top to bottom, behind a remark on what they need."""
+    match document:
+        case (doc.Script(language="latex", source=source),):
+            return source
+    return "% needs \\usepackage{amsmath}\n" + body(document)
+
+
+def body(document: doc.Document) -> str:
+    """The same without the remark."""
+    return "\n\n".join(part for node in document for part in _parts(node)) + "\n"
+
+
+def _parts(node: doc.Node) -> Iterator[str]:
+    match node:
+        case doc.Title(words=(doc.Span(role="code") as code,)) | doc.Note(words=(doc.Span(role="code") as code,)):
+            yield _lines_of_code(code.words)
+        case doc.Title(words=words):
+            yield rf"\noindent\textbf{{{_sentence(words)}}}"
+        case doc.Note() | doc.BoardLine():
+            yield rf"\noindent {_sentence(node.words)}"
+        case doc.Table():
+            yield from _equations_of(node) if _is_of_equations(node) else _tables(node)
+        case doc.Formulas(rows=rows, function=function):
+            yield from _cells(rows, function)
+        case doc.FormulaMatrix(name=name, cells=cells, function=function):
+            yield from _cells([cell for row in cells for cell in row], function)
+            yield _align([(name, _grid([[_right(cell) for cell in row] for row in cells]))])
+        case doc.Blocks():
+            yield _align(_blocks(node))
+        case doc.Chain(sides=sides):
+            yield _align([_chain(sides)])
+        case doc.Products(products=products):
+            lines: list[_Sides] = []
+            for one in products:
+                factors = () if one.jacobian is None else (one.v.reshape(1, -1), one.jacobian)
+                product = one.product if one.jacobian is None else one.product.reshape(1, -1)
+                lines += _tensor(rf"v^{{T}} {one.partial.latex}", product, factors)
+            yield _align(lines)
+        case doc.Facts(rows=rows):
+            yield _description((text(label), _fact(words)) for label, words in rows)
+        case doc.Glossary(groups=groups):
+            for group, entries in groups:
+                yield rf"\noindent\textbf{{{text(_capital(group))}}}"
+                yield _description((typed(one.usage), text(one.words) + _also(one.aliases)) for one in entries)
+        case doc.Graph():
+            yield from _graph(node)
+        case doc.Script(source=source):
+            yield _lines_of_code(source)
+        case doc.Gap():
+            return
+
+
+# -- equations
+
+_Sides = tuple[str, str]
+"""What stands at either side of the sign."""
+
+
+def _align(lines: Iterable[_Sides]) -> str:
+    """Equations below each other, their signs in line."""
+    shown = " \\\\\n".join(f"{left} &= {right}" if right else left for left, right in lines)
+    return f"\\begin{{align*}}\n{shown}\n\\end{{align*}}"
+
+
+def _is_of_equations(table: doc.Table) -> bool:
+    return any(isinstance(part, doc.Equation) for row in table.rows if row for cell in row for part in cell)
+
+
+def _equations_of(table: doc.Table) -> Iterator[str]:
+    """The equations in the cells, column by column; what else the rows have, their left sides say."""
+    if table.lead:
+        yield rf"\noindent {text(_capital(table.lead))}:"
+    rows = [[part for cell in row for part in cell if isinstance(part, doc.Equation)] for row in table.rows if row]
+    yield from _cells([part for column in zip_longest(*rows) for part in column])
+
+
+def _cells(cells: Sequence[doc.Equation | None], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
+    """Equations below each other, dots for what is left out, then what has only words at its right."""
+    known = [cell for cell in cells if cell is None or not isinstance(cell.right, doc.Span)]
+    lines = [] if function is None or not known else [(function[0].latex, function[1].latex)]
+    for cell in known:
+        lines += [(r"\vdots\;", "")] if cell is None else _equation(cell)
+    if lines:
+        yield _align(lines)
+    for cell in cells:
+        if cell is not None and isinstance(cell.right, doc.Span):
+            yield rf"\noindent \({cell.left.latex}\): {text(cell.right.words)}"
+
+
+def _equation(cell: doc.Equation) -> Iterator[_Sides]:
+    match cell.right:
+        case doc.Numbers(array=array):
+            yield from _tensor(cell.left.latex, array, [_value(factor) for factor in cell.factors])
+        case _:
+            yield cell.left.latex, _right(cell)
+
+
+def _tensor(
+    label: str, array: Array, factors: Sequence[Array | Notation] = (), at: tuple[int, ...] = ()
+) -> Iterator[_Sides]:
+    """An equation for an array, its factors before it where they fit, or one for each matrix in it."""
+    if array.ndim <= 2 or array.size == 0:
+        rest = (*at, *(":",) * array.ndim) if at else ()
+        shown, before = matrix(array), " ".join(map(_piece, factors))
+        fits = before and len(before) + len(shown) <= MOST_IN_A_LINE
+        yield label + (f"_{{{','.join(map(str, rest))}}}" if rest else ""), f"{before} = {shown}" if fits else shown
+        return
+    for n in ends(len(array)):
+        if n < 0:
+            yield r"\vdots\;", ""
+        else:
+            yield from _tensor(label, array[n], at=(*at, n))
+
+
+def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
+    for rows, blocks in zip(node.rows, node.blocks, strict=True):
+        for columns, (label, block) in zip(node.columns, blocks, strict=True):
+            yield label.latex, matrix(block if rows.shape or columns.shape else block.reshape(()))
+
+
+def _chain(sides: Sequence[doc.Side]) -> _Sides:
+    first, *rest = map(_side, sides)
+    return first, " = ".join(rest)
+
+
+def _side(side: doc.Side) -> str:
+    pieces = [_piece(part) for part in side.parts]
+    if side.sign == "·":
+        pieces[1:] = [rf"({piece})" if piece.startswith("-") else piece for piece in pieces[1:]]
+    shown = _SIGNS[side.sign].join(pieces) + r" + \dots" * side.has_more
+    return rf"\operatorname{{sum}}\left({shown}\right)" if side.is_summed else shown
+
+
+def _piece(part: Notation | Array) -> str:
+    return part.latex if isinstance(part, Notation) else matrix(np.asarray(part))
+
+
+def _value(part: doc.Numbers | doc.Expression) -> Array | Notation:
+    return part.array if isinstance(part, doc.Numbers) else part.notation
+
+
+def _right(cell: doc.Equation) -> str:
+    match cell.right:
+        case doc.Expression(notation=notation):
+            return notation.latex
+        case doc.Numbers(array=array):
+            return matrix(array)
+        case doc.Span(words=words):
+            return rf"\text{{{text(words)}}}"
+
+
+# -- matrices
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    inside = r" \\ ".join(" & ".join(row) for row in rows)
+    width = max(map(len, rows))
+    if width <= MOST_COLUMNS:
+        return rf"\begin{{bmatrix}} {inside} \end{{bmatrix}}"
+    return rf"\left[\begin{{array}}{{{'c' * width}}} {inside} \end{{array}}\right]"
+
+
+def matrix(array: Array) -> str:
+    r"""A number, a column vector or a matrix; the corners of a large one.
+
+    >>> import numpy as np
+    >>> matrix(np.array([1.0, 1e-5]))
+    '\\begin{bmatrix} 1 \\\\ 10^{-5} \\end{bmatrix}'
+    """
+    if array.ndim == 0:
+        return _number(array[()])
+    if array.size == 0:
+        return rf"\text{{empty, of shape {text(str(array.shape))}}}"
+    table = array.reshape(len(array), -1)
+    rows = [[_element(table, i, j) for j in ends(table.shape[1])] for i in ends(len(table))]
+    return _grid(rows) + (rf" \quad \text{{({array.size:,} elements)}}" if max(table.shape) > LONG else "")
+
+
+def _element(table: Array, i: int, j: int) -> str:
+    match i < 0, j < 0:
+        case True, True:
+            return r"\ddots"
+        case True, False:
+            return r"\vdots"
+        case False, True:
+            return r"\cdots"
+    return _number(table[i, j])
+
+
+def _number(value: Any) -> str:
+    return rf"\text{{{value}}}" if isinstance(value, np.bool_) else number(digits(value))
+
+
+# -- text
+
+
+def _sentence(line: doc.Line) -> str:
+    """Words with a capital at the beginning, unless a formula stands there."""
+    match line:
+        case (doc.Span(role=role, words=words), *rest) if role != "code":
+            return "".join([text(_capital(words)), *map(_inline, rest)])
+    return "".join(map(_inline, line))
+
+
+def _capital(words: str) -> str:
+    first = words.partition(" ")[0]
+    is_word = first.isascii() and first.strip(",:;").isalpha() and (len(first) > 1 or first == "a")
+    return words[:1].upper() + words[1:] if is_word else words
+
+
+def _inline(part: doc.Inline) -> str:
+    match part:
+        case doc.Span(role="code", words=words):
+            return typed(" ".join(words.split("\n")))
+        case doc.Span(role="number", words=words):
+            return rf"\({number(words)}\)"
+        case doc.Span(words=words):
+            return text(words)
+        case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
+            return rf"\({notation.latex}\)"
+        case doc.Numbers(array=array):
+            return rf"\({matrix(array)}\)"
+        case doc.Names(words=names):
+            return ", ".join(map(typed, names))
+        case doc.Equation():
+            return rf"\({cell_right}\)" if (cell_right := _right(part)) else ""
+
+
+def _lines_of_code(words: str) -> str:
+    """Lines of the language or of the shell, as they were typed."""
+    return "\n\n".join(rf"\noindent{typed(line)}" for line in words.strip().splitlines() if line.strip())
+
+
+def _tables(table: doc.Table) -> Iterator[str]:
+    """A table of words, numbers and matrices; what is too long for a column that does not wrap stands below it."""
+    last = len(table.headers) - 1
+    texts = ["".join(part.words for part in row[last] if isinstance(part, doc.Span)) for row in table.rows if row]
+    if not table.heads or max(map(len, texts), default=0) <= LONGEST_CELL:
+        yield _tabular(table.headers, table.rows, is_numeric=table.is_numeric)
+        return
+    yield _tabular(table.headers[:last], [row and row[:last] for row in table.rows])
+    known = [row for row in table.rows if row]
+    for words in dict.fromkeys(filter(None, texts)):
+        named = [_joined(row[0]) for row, cell in zip(known, texts, strict=True) if cell == words]
+        more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+        yield rf"\noindent {', '.join(named[:MOST_NAMED])}{more}: {text(words)}"
+
+
+def _tabular(
+    headers: Sequence[doc.Line], rows: Sequence[Sequence[doc.Line] | None], *, is_numeric: bool = False
+) -> str:
+    shown = [_row(headers) + r" \hline"]
+    shown += [_row(row if row is not None else [(doc.Span("…"),)] * len(headers)) for row in rows]
+    columns = "l" + ("r" if is_numeric else "l") * (len(headers) - 1)
+    return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *shown, r"\end{tabular}"])
+
+
+def _row(cells: Sequence[doc.Line]) -> str:
+    return " & ".join(map(_joined, cells)) + r" \\"
+
+
+def _joined(line: doc.Line) -> str:
+    return "".join(map(_inline, line))
+
+
+def _description(items: Iterable[tuple[str, str]]) -> str:
+    lines = "\n".join(rf"\item[{{{term}}}] {words}" for term, words in items)
+    return f"\\begin{{description}}\n{lines}\n\\end{{description}}"
+
+
+def _fact(line: doc.Line) -> str:
+    """Lines of words one after another."""
+    return "".join(
+        ", ".join(map(text, part.words.splitlines())) if isinstance(part, doc.Span) else _inline(part) for part in line
+    )
+
+
+def _also(aliases: Sequence[str]) -> str:
+    return f"; also {', '.join(map(typed, aliases))}" if aliases else ""
+
+
+# -- graphs
+
+
+def _graph(node: doc.Graph) -> Iterator[str]:
+    """The edges, or the nodes where there are none."""
+    if not node.edges:
+        yield rf"\noindent {text('no edges: ' + ('; '.join(map(_label, node.nodes)) or 'empty'))}"
+        return
+    rows = ["from & input & to " + r"\\ \hline"]
+    for edge in node.edges[:MOST_EDGES]:
+        source, target = (typed(_label(node.nodes[n])) for n in (edge.source, edge.target))
+        rows.append(rf"{source} & \({edge.input}\) & {target} \\")
+    yield "\n".join([r"\noindent\begin{tabular}{lll}", *rows, r"\end{tabular}"])
+    if len(node.edges) > MOST_EDGES:
+        yield rf"\noindent And {len(node.edges) - MOST_EDGES:,} more"
+
+
+def _label(node: GraphNode) -> str:
+    return f"{node.id} {node.name}: {node_text(node)}"

@@ -1,0 +1,140 @@
+r"""A document in GitHub's Markdown: titles as headings, formulas and drawings as code.
+
+Whatever was typed is escaped, so that a product is no emphasis and a comparison no tag.
+
+Source: GitHub Flavored Markdown Spec, https://github.github.com/gfm/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from gradcli.report import document as doc
+from gradcli.report.render import board, tables, terminal, tree
+from gradcli.report.screen import Screen
+
+_SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
+_LINK = re.compile(r"\][(\[:]")
+_OPENING = re.compile(r"^(?:[-+#](?=\s|#|$)|\d+(?=[.)](?:\s|$))|={2,}|-{2,})")
+
+_FENCES = {"torch": "python", "numpy": "python"}
+"""What the languages of scripts are called."""
+
+
+def render(document: doc.Document, screen: Screen) -> str:
+    """The whole document, of any width."""
+    page = Screen(ascii=screen.ascii, encoding=screen.encoding)
+    return "\n".join(_blocks(document, page))
+
+
+def _blocks(document: doc.Document, screen: Screen) -> Iterator[str]:
+    """Blocks that end with a newline each; drawings that follow one another are one."""
+    parts = (part for node in document for part in _parts(node, screen))
+    for is_drawn, run in groupby(parts, key=lambda part: isinstance(part, list)):
+        if is_drawn:
+            yield fenced("\n".join(screen.shown(row) for drawn in run for row in drawn))
+        else:
+            yield from (part for part in run if isinstance(part, str))
+
+
+def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
+    """A block each, drawings as their lines."""
+    match node:
+        case doc.Title(words=words):
+            yield _paragraph(words, screen, "### ")
+        case doc.Note(words=words):
+            yield _paragraph(words, screen)
+        case doc.Gap():
+            return
+        case doc.Chain() | doc.BoardLine():
+            yield board.drawn(node, screen)
+        case doc.Products():
+            yield from (
+                part if isinstance(part, list) else _table(part, screen) for part in board.products(node, screen)
+            )
+        case doc.Graph():
+            yield tree.lines(node, screen)
+        case doc.Script(source=source, in_ascii=in_ascii, language=language):
+            yield fenced(in_ascii if screen.ascii else source, _FENCES.get(language, language))
+        case _:
+            yield _table(tables.table(node), screen)
+
+
+def _table(found: doc.Table, screen: Screen) -> str:
+    """A row a line; the header is there even if it is empty, as it must be."""
+    headers = [_cell(header, screen) for header in found.headers]
+    rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
+    rows = ([_cell(cell, screen) for cell in row] if row else [screen.shown("…")] * len(headers) for row in found.rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (headers, rules, *rows))
+
+
+def _cell(line: doc.Line, screen: Screen) -> str:
+    """Lines separated by `<br>`; pipes are escaped in code too, where nothing else is."""
+    return "".join(
+        "<br>".join(code(row).replace("|", r"\|") if is_code else escaped(row) for row in words.split("\n"))
+        for is_code, words in _runs(line, screen)
+    )
+
+
+def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
+    """A heading on one line, else the lines as they are; of code alone, a block."""
+    runs = list(_runs(line, screen))
+    if len(runs) == 1 and runs[0][0] and "\n" in runs[0][1]:
+        return fenced(runs[0][1])
+    shown = []
+    for n, (is_code, words) in enumerate(runs):
+        is_first, is_last = n == 0, n == len(runs) - 1
+        rows = [row.strip() if is_first and is_last else row for row in words.split("\n")]
+        if is_code:
+            shown.append(code(" ".join(rows)))
+        else:
+            shown.append((" " if heading else "\\\n").join(escaped(row) for row in rows if row))
+    return f"{heading}{''.join(shown)}\n"
+
+
+def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
+    """Words and code in turn; words are escaped together, as what means something may go from one to the next."""
+    for is_code, run in groupby(line, key=_is_code):
+        yield is_code, "".join(terminal.words(part, screen) for part in run)
+
+
+def _is_code(part: doc.Inline) -> bool:
+    match part:
+        case doc.Expression() | doc.Span(role="code") | doc.Equation(right=doc.Expression()):
+            return True
+    return False
+
+
+def fenced(words: str, language: str = "") -> str:
+    """A block of code, behind more backticks than it has in a row itself."""
+    ticks = _ticks(words, 3)
+    return f"{ticks}{language}\n{words.rstrip()}\n{ticks}\n"
+
+
+def code(words: str) -> str:
+    """Code within a line.
+
+    >>> code("x`y"), code("a | b")
+    ('``x`y``', '`a | b`')
+    """
+    ticks = _ticks(words, 1)
+    space = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{ticks}{space}{words}{space}{ticks}" if words.strip() else ""
+
+
+def _ticks(words: str, least: int) -> str:
+    return "`" * max(least, 1 + max(map(len, re.findall("`+", words)), default=0))
+
+
+def escaped(words: str) -> str:
+    r"""Words that mean no more than themselves.
+
+    >>> escaped("a*b < x_1"), escaped("x[0]"), escaped("_x_ [a](b)")
+    ('a\\*b \\< x_1', 'x[0]', '\\_x\\_ \\[a](b)')
+    """
+    found = _SPECIAL.sub(r"\\\g<0>", words)
+    if _LINK.search(found):
+        found = found.replace("[", r"\[")
+    return _OPENING.sub(lambda m: m[0] + "\\" if m[0].isdigit() else "\\" + m[0], found)

@@ -1,0 +1,72 @@
+"""Documents: every kind of node is composed, nothing is printed that is not shown."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import pytest
+
+from gradcli import Function, results
+from gradcli.questions import functions
+from gradcli.report import document, render
+from gradcli.report.compose import compose
+from gradcli.report.data.keys import KEYS
+from gradcli.report.screen import Screen
+from gradcli.results import Functions
+from gradcli.symbolic.printing.ascii import PlainPrinter
+from gradcli.symbolic.printing.latex import LatexPrinter
+from gradcli.symbolic.printing.pretty import PrettyPrinter
+
+PRINTERS = (PlainPrinter, PrettyPrinter, LatexPrinter)
+
+
+@pytest.mark.parametrize(
+    ("form", "printing"),
+    [
+        ("plain", []),
+        ("json", [PlainPrinter]),
+        ("csv", []),
+        ("table", [PrettyPrinter]),
+        ("markdown", [PrettyPrinter]),
+        ("latex", [LatexPrinter]),
+    ],
+)
+def test_a_formula_is_printed_when_it_is_shown(
+    form: str, printing: list[type], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the one notation that a format has, and not at all where there are only numbers."""
+    answer = Function("sum(sin(x)*x)").grad({"x": [1.0, 2.0]})
+    called: list[type] = []
+
+    def recorded(self: Any, _: Any) -> str:
+        called.append(type(self))
+        return "f"
+
+    for printer in PRINTERS:
+        monkeypatch.setattr(printer, "doprint", recorded)
+    render(answer, form, Screen())
+    assert list(dict.fromkeys(called)) == printing
+
+
+def test_every_kind_of_node_is_in_some_document() -> None:
+    """One that no composer makes would be written by renderers in vain."""
+    at: dict[str, Any] = {"x": [1.0, 2.0]}
+    answers: list[Any] = [
+        Function("x**2").vjp(at, "ones"),
+        Function("[x[0]*x[1], x[0]]").jacobian(at),
+        Function("y = x**2; z = x*y").explain(at, "ones"),
+        Function("x*2").graph(at, "ones"),
+        Function("x*2").code(at, "ones"),
+        Functions((functions.page("sin"),)),
+        functions.listed("loss"),
+    ]
+    found = {type(node) for answer in answers for node in compose(answer)}
+    assert found == set(typing.get_args(document.Node))
+
+
+def test_every_answer_has_keys() -> None:
+    """All that can be rendered, and the parts that they hold."""
+    kinds = {getattr(results, name) for name in results.__all__}
+    answers = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, results.Answer)}
+    assert answers - {results.Answer, results.Judged, results.Differentiation, results.Products} <= set(KEYS)
