@@ -23,9 +23,9 @@ import numpy as np
 import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
-from gradcli.language.grammar import parse_formula
-from gradcli.language.joined import meant
+from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse_formula
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import broadcast, infer
 from gradcli.language.program.wengert import Atom, Call, Program

@@ -29,6 +29,7 @@ from gradcli.language.program.indexed_functions import (
     quotient,
 )
 from gradcli.language.program.meaning import Comparison, where
+from gradcli.language.text.precedence import COMPARISON
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.errors import InputError, Place, Span, did_you_mean
-from gradcli.language.grammar import parse_cotangent
-from gradcli.language.joined import meant
+from gradcli.language.lower.joined import meant
+from gradcli.language.parsing import parse_cotangent
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.language.grammar import parse_value
+from gradcli.language.parsing import parse_value
 from gradcli.language.program.numeric import run
 
 Array = npt.NDArray[np.floating[Any]]

@@ -19,6 +19,7 @@ from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.passes import Replay
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.passes import Replay
 from gradcli.language.values import Array, Value
 
 if TYPE_CHECKING:

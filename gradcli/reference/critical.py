@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language import ops
-from gradcli.language.grammar import parse_meaning
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.indexing import Shape
@@ -71,7 +71,7 @@ def critical(
         inputs: Of its variables.
         mapped: Those of them whose first axis counts points.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("relu(x) + x**2").primitive
     >>> x = np.array([-1.0, 0.0, 3.0])
     >>> shapes = {symbol: (3,) for symbol in (*program.variables, *(line.symbol for line in program.lines))}

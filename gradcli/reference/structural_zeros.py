@@ -36,7 +36,7 @@ class Structure:
     def pattern(self, variables: Sequence[sympy.Symbol]) -> Pattern | None:
         """The entries of the Jacobian that may differ from 0; None where they are too many to follow.
 
-        >>> from gradcli.language.grammar import parse
+        >>> from gradcli.language.parsing import parse
         >>> program = parse("cumsum(x**2, 0)").primitive
         >>> x = program.variables[0]
         >>> shapes = {symbol: (3,) for symbol in (x, *(line.symbol for line in program.lines))}

@@ -26,7 +26,7 @@ def structure_of(derivative: Derivative, y: Shape, x: Shape) -> Structure:
         x: The shape of x; of two scalars there is nothing to say.
 
     >>> import sympy
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> from gradcli.language.program.shapes import infer
     >>> from gradcli.symbolic.derivative import differentiate
     >>> x = sympy.Symbol("x", real=True)

@@ -48,7 +48,7 @@ class Slope:
 def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """The derivative of an elementwise operation of scalars by one operand; None if it has no short form.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
     >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).factor.pretty
     '2·t1'

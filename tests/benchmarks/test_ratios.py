@@ -14,7 +14,7 @@ from gradcli import Function
 from gradcli.autodiff.jacobians import vjp
 from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.symbolic.derivative import differentiate
 from tests.benchmarks.conftest import ratio

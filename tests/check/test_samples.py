@@ -16,7 +16,7 @@ from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
 from gradcli.check.survey import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.values import read_value
 from gradcli.reference.critical import critical

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.matlab import REMARK
+from gradcli.language.lower.matlab import REMARK
 from gradcli.language.values import read_value
 from tests.conftest import Command
 

@@ -11,7 +11,6 @@ import pytest
 
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.grammar import parse
 from gradcli.language.operators import SIGNS
 from gradcli.questions import functions
 from gradcli.report import render

@@ -9,7 +9,7 @@ import pytest
 import sympy
 from flint import arb
 
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.shapes import infer
 from gradcli.reference.backward import Backward, Flow, Sweep

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Outcome, Undefined

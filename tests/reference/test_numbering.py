@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.numbering import Numbering, constant_of

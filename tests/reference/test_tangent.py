@@ -11,8 +11,8 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Program
 from gradcli.language.values import read_value

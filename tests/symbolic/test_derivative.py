@@ -12,7 +12,7 @@ import sympy
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.reference.compiling import compile_ball, environment

@@ -12,7 +12,7 @@ from flint import arb
 
 from gradcli.autodiff import hessians as torch_second
 from gradcli.autodiff.run import run
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.compiling import compile_ball, environment

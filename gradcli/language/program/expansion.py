@@ -23,7 +23,7 @@ MOST_LETTERS = 12
 def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive) -> Program:
     """The same function in primitives, or in the operations to `keep`.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
     ['maximum']
     """
@@ -60,7 +60,7 @@ def expansion(
         keep: The operations that stay.
         shares: Whether lines that compute the same become one; else every line belongs to one line before.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("sigmoid(x)")
     >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
     {'sigmoid(x)'}
@@ -137,7 +137,7 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
-    from gradcli.language.grammar import parse_meaning
+    from gradcli.language.lower.programs import parse_meaning
 
     op = ops.TABLE[name]
     if op.name == "einsum":

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from gradcli.language import ops
-from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
 from gradcli.language.program import special_functions
 from gradcli.language.program.expansion import definition

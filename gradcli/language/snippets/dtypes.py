@@ -8,18 +8,20 @@ of the others.  Whole numbers cannot require a gradient.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language import ops
-from gradcli.language.lines import Operand
-from gradcli.language.ops import Default, Kind
-from gradcli.language.passes import Passes
+from gradcli.language.lower.evaluation import Array
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.tokens import Token
+from gradcli.language.text.nodes import Arguments, Member
+from gradcli.language.text.tokens import Token
 
 MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
@@ -43,11 +45,22 @@ _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack ca
 """Operations that give whole numbers of whole numbers."""
 
 
-class Dtypes(Passes):
-    """Notes the types that are written."""
+class Dtypes:
+    """Notes the types that are written.
 
-    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
-        super().__init__(text, source, given)
+    Attributes:
+        values: The numbers of the variables.
+        types: Their types.
+        default: What `set_default_dtype` says.
+        cast: The type of the present statement, if it says one.
+        said: The types that the present statement names.
+        casts: Those that the function names.
+        is_rounded: Whether the present statement widens what was narrow.
+    """
+
+    def __init__(self, lowering: Lowering, values: dict[str, Array]) -> None:
+        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
+        self.values = values
         self.types: dict[str, str] = {}
         self.default = ""
         self.cast = ""
@@ -69,81 +82,59 @@ class Dtypes(Passes):
         found = _TYPES.get(word)
         if found == "float16":
             hint = "float32 and float64 are"
-            raise self.error(LanguageError, f"'{word}' has 16 bits, and is not read", span, hint=hint)
+            raise self.source.error(LanguageError, f"'{word}' has 16 bits, and is not read", span, hint=hint)
         if found is not None:
             self.is_rounded |= found == "float64" and self.cast == "float32"
             self.cast = found
             self.said.add(found)
 
-    def default_type(self) -> None:
+    def default_type(self, words: Sequence[Token]) -> None:
         """`torch.set_default_dtype(torch.float64)`."""
-        while self.token.text not in (";", "\n") and not self.at_end:
-            token = self.advance()
-            self.note_type(token.text, token.span)
+        for word in words:
+            self.note_type(word.text, word.span)
         self.default = self.cast
 
     # -- where types are written
 
-    def held(self, keyword: Token, value: str) -> None:
-        """`dtype=torch.float64` among the arguments of a constructor."""
-        super().held(keyword, value)
-        if keyword.text == "dtype":
-            self.note_type(value, keyword.span)
-
-    def named(self, token: Token) -> Operand:
-        """As in the language; NumPy's numbers are of float64."""
-        operand = super().named(token)
-        is_call = self.tokens[self.position - 1].text == ")"  # np.pi is a number of Python's
-        if token.text in ("np", "numpy") and is_call and not self.cast:
+    def named(self, token: Token) -> None:
+        """A call of a module's function; NumPy's numbers are of float64."""
+        if token.text in ("np", "numpy") and not self.cast:
             self.cast = "float64"
-        return operand
 
-    def call(
-        self, name: Token, span: Span, given: list[Operand], *, after_dot: bool = False, library: str = ""
-    ) -> Operand:
-        """As in the language, and `np.float32(0.1)`."""
-        if name.text not in ("float32", "float64", "float16") or given:
-            return super().call(name, span, given, after_dot=after_dot, library=library)
-        operand = super().tensor(name, span)
-        self.note_type(name.text, name.span)
-        return operand
-
-    def tensor(self, name: Token, span: Span) -> Operand:
-        """As in the language; a constructor has a type of its own, unless a keyword says another."""
-        start, before = self.position, self.cast
-        self.cast = ""
-        operand = super().tensor(name, span)
-        is_said = any(token.text == "dtype" for token in self.tokens[start : self.position])
+    def tensor(self, name: Token, span: Span, arguments: Arguments, read: Callable[[], Operand]) -> Operand:
+        """A constructor, which has a type of its own, unless a keyword says another."""
+        before, self.cast = self.cast, ""
+        operand = read()
+        is_said = any(token.text == "dtype" for token in self.source.within(arguments.span))
         if not is_said and name.text.endswith("Tensor"):
             self.note_type(name.text if name.text != "Tensor" else self.default or "float32", name.span)
         elif not is_said and self.is_whole(operand[0]):
             self.cast = self.cast or "int"
-        elif self.text[span.start : name.span.start].replace(" ", "") in ("np.", "numpy."):
+        elif self.source.text[span.start : name.span.start].replace(" ", "") in ("np.", "numpy."):
             self.cast = self.cast or "float64"
         elif not (is_said or self.cast or self.default or self._types_in(operand[0])):
             self.said.add("")
         self.cast = self.cast or before
         return operand
 
-    def made(self, op: ops.Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
-        """As in the language; `arange(3)` is whole."""
-        operand = super().made(op, operands, statics, span)
-        if op.kind is Kind.SOURCE and not self.cast and self.is_whole(operand[0]):
+    def made(self, op: Op, atom: Atom) -> None:
+        """A call was written; `arange(3)` is whole."""
+        if op.kind is Kind.SOURCE and not self.cast and self.is_whole(atom):
             self.cast = "int"
-        return operand
 
-    def method(self, operand: Operand) -> Operand:
-        """As in the language; a conversion gives another type."""
-        name, start = self.tokens[self.position + 1], self.position
+    def member(self, name: Token) -> None:
+        """A member is about to be read; some types are refused."""
         if name.text in ("half", "bfloat16"):
             self.note_type(name.text, name.span)
-        found = super().method(operand)
-        if name.text in _CASTS:
-            for token in self.tokens[start : self.position]:
-                if _TYPES.get(token.text) == "float64" and not (self.cast or self.default):
-                    self.cast = "float32"
-                self.note_type(token.text, token.span)
-        return found
+
+    def was_member(self, member: Member) -> None:
+        """A conversion gives another type."""
+        if member.name.text not in _CASTS:
+            return
+        for token in self.source.within(member.span):
+            if _TYPES.get(token.text) == "float64" and not (self.cast or self.default):
+                self.cast = "float32"
+            self.note_type(token.text, token.span)
 
     # -- what follows
 
@@ -182,7 +173,7 @@ class Dtypes(Passes):
             message = (
                 f"'{name}' has whole numbers: torch raises 'Only Tensors of floating point dtype can require gradients'"
             )
-            raise self.error(LanguageError, message, span, hint="write 1. in place of 1, or dtype=torch.float64")
+            raise self.source.error(LanguageError, message, span, hint="write 1. in place of 1, or dtype=torch.float64")
 
     def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
         """What the numbers of some variables are computed in; None where nothing is written."""
@@ -190,7 +181,7 @@ class Dtypes(Passes):
         found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
         found |= self.casts - {"int"} if found else set()
         if "float64" in found and len(found) > 1:
-            self.warnings.append(MIXED)
+            self.scope.warnings.append(MIXED)
             for name in names:
                 if self.types.get(name) in ("", "float32"):
                     self.values[name] = _rounded(self.values[name])

@@ -14,12 +14,13 @@ from typing import Any, Literal
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.derivatives import Pass
-from gradcli.language.lines import Operand
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.signatures import keeps_graph
-from gradcli.language.tokens import Token
-from gradcli.language.transforms import Transforms
+from gradcli.language.snippets.derivatives import Derivatives, Pass
+from gradcli.language.snippets.signatures import Signatures, keeps_graph
+from gradcli.language.text.nodes import Argument, Arguments, Member
+from gradcli.language.text.tokens import Token
 
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """The remark on several passes, behind their number; it is only so where they are read as one."""
@@ -70,11 +71,20 @@ class Replay:
         return f"pass {number + 1}, {written}{place}"
 
 
-class Passes(Transforms):
-    """Reads backward passes beside the language."""
+class Passes:
+    """Notes backward passes, and says which of them are asked for.
 
-    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
-        super().__init__(text, source, given)
+    Attributes:
+        requires: The variables that require a gradient.
+        passes: In order.
+        zeroed: The variables whose `.grad` was set to zero since the last of them.
+        frees_graph: Whether one is followed by another and is not asked to keep its graph.
+    """
+
+    def __init__(self, lowering: Lowering, signatures: Signatures, derivatives: Derivatives) -> None:
+        self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
+        self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
+        self.constants, self.signatures, self.derivatives = lowering.expressions.constants, signatures, derivatives
         self.requires: dict[str, None] = {}
         self.passes: list[Pass] = []
         self.zeroed: dict[str, None] = {}
@@ -86,7 +96,7 @@ class Passes(Transforms):
 
     def zero(self, name: str | None) -> None:
         """Forget the passes so far once another follows, for the gradient of one variable or of all."""
-        self.zeroed |= dict.fromkeys(self.values if name is None else [name])
+        self.zeroed |= dict.fromkeys(self.derivatives.values if name is None else [name])
 
     def add_pass(self, one: Pass) -> None:
         """Note a derivative that is asked for; one that adds to gradients does so from where they were set to zero.
@@ -94,78 +104,64 @@ class Passes(Transforms):
         Raises:
             LanguageError: Nothing computes what it is of.
         """
-        self.require_computed(one.output, one.span)
+        self.derivatives.require_computed(one.output, one.span)
         if one.accumulates:
             one = replace(one, zeroed=tuple(self.zeroed))
             self.zeroed.clear()
         self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
         self.passes.append(one)
 
-    def skip_line(self) -> None:
-        """Pass over a statement that says nothing about the function."""
-        while self.token.text not in (";", "\n") and not self.at_end:
-            self.advance()
-
-    def method(self, operand: Operand) -> Operand:
-        """As in the language, and `.backward(v)`."""
-        name = self.tokens[self.position + 1]
-        if name.text != "backward" or self.tokens[self.position + 2].text != "(":
-            return super().method(operand)
-        self.position += 2
-        opening = self.advance()
-        found = self.in_call(
-            opening,
-            {
-                "gradient": self.vector,
-                "retain_graph": self.flag,
-                "create_graph": self.flag,
-                "inputs": self._inputs,
-            },
-        )
-        span = operand[1].to(self.tokens[self.position - 1].span)
-        if self.token.text not in ("\n", ";", ""):
-            raise self.unexpected(" behind backward()")
+    def method(self, operand: Operand, member: Member, arguments: Arguments) -> Operand:
+        """`y.backward(v)`."""
+        read = self.signatures
+        readers = {
+            "gradient": read.vector,
+            "retain_graph": read.flag,
+            "create_graph": read.flag,
+            "inputs": self._inputs,
+        }
+        found = read.in_call(arguments, readers)
+        span, behind = operand[1].to(arguments.span), self.source.position(member.span.stop)
+        if self.source.tokens[behind].text not in ("\n", ";", ""):
+            raise self.source.unexpected(behind, " behind backward()")
         self._backward(operand[0], found.get("gradient"), span, found)
         return operand[0], span
 
-    def backward_function(self, first: Token) -> None:
+    def function(self, first: Token, arguments: Arguments) -> None:
         """`torch.autograd.backward(y, v)`."""
-        while self.token.text != "(" and not self.at_end:
-            self.advance()
-        opening = self.advance()
-        found = self.in_call(
-            opening,
-            {
-                "tensors": self.tensors,
-                "grad_tensors": self.vector,
-                "retain_graph": self.flag,
-                "create_graph": self.flag,
-                "grad_variables": self.not_read,
-                "inputs": self._inputs,
-            },
-        )
-        span = first.span.to(self.tokens[self.position - 1].span)
+        read = self.signatures
+        readers = {
+            "tensors": read.tensors,
+            "grad_tensors": read.vector,
+            "retain_graph": read.flag,
+            "create_graph": read.flag,
+            "grad_variables": read.not_read,
+            "inputs": self._inputs,
+        }
+        found = read.in_call(arguments, readers)
+        span = first.span.to(arguments.span)
         outputs = found["tensors"][0] if "tensors" in found else []
         if len(outputs) != 1:
-            raise self.error(LanguageError, "backward takes one output here", span, hint="differentiate the sum")
+            hint = "differentiate the sum"
+            raise self.source.error(LanguageError, "backward takes one output here", span, hint=hint)
         self._backward(outputs[0][0], found.get("grad_tensors"), span, found)
 
     def _backward(self, y: Atom, v: Atom | None, span: Span, found: Mapping[str, Any]) -> None:
-        y = self.as_number(y, span)
+        y = self.lines.as_number(y, span)
         self.add_pass(Pass(y, v, span, found.get("inputs", ()), keeps_graph(found)))
 
-    def _inputs(self) -> tuple[str, ...]:
+    def _inputs(self, argument: Argument) -> tuple[str, ...]:
         """The variables that alone get a gradient."""
-        operands, _ = self.tensors()
+        operands, _ = self.signatures.tensors(argument)
         for atom, span in operands:
-            if str(atom) not in self.values:
-                shown = self.text[span.start : span.stop]
-                raise self.error(LanguageError, f"'{shown}' is not a tensor of this snippet", span)
+            if str(atom) not in self.derivatives.values:
+                shown = self.source.excerpt(span)
+                raise self.source.error(LanguageError, f"'{shown}' is not a tensor of this snippet", span)
         return tuple(str(atom) for atom, _ in operands)
 
     def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
         """The variables among what some lines are made of."""
-        return tuple(symbol for symbol in self.variables.values() if symbol in leaves)
+        return tuple(symbol for symbol in self.scope.variables.values() if symbol in leaves)
 
     # -- what is asked
 
@@ -189,12 +185,12 @@ class Passes(Transforms):
                     if "comput" in one.trouble
                     else None
                 )
-                raise self.error(LanguageError, one.trouble, one.span, hint=hint)
+                raise self.source.error(LanguageError, one.trouble, one.span, hint=hint)
             is_alone = one.asks != "vjp" or found[0].asks != "vjp"
             if one is not found[0] and (is_alone or (self.builder.shares and one.output != found[0].output)):
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
                 what = "a second question" if is_alone else "a second output"
-                raise self.error(LanguageError, f"{what} is not read", one.span, hint=hint)
+                raise self.source.error(LanguageError, f"{what} is not read", one.span, hint=hint)
         return found
 
     def _atoms_of(self, one: Pass) -> list[Atom]:
@@ -222,14 +218,14 @@ class Passes(Transforms):
         """Passes of different outputs of one shape, each from gradients set to zero, as those of a list of them."""
         outputs = list(dict.fromkeys(one.output for one in passes))
         starts = [one for before, one in itertools.pairwise(passes) if one.output != before.output]
-        known = {symbol: self.shapes[name] for name, symbol in self.variables.items() if name in self.shapes}
-        shapes = {self.shape_in(output, known) for output in outputs} if starts else {None}
+        known = self.scope.known_shapes
+        shapes = {self.constants.shape_in(output, known) for output in outputs} if starts else {None}
         if None in shapes or len(shapes) > 1 or not all(one.zeroed and one.accumulates for one in starts):
             return passes
         span = passes[0].span.to(passes[-1].span)
         whole = self.emit("stack", outputs, span, (0,))[0]
         zeros = [self.emit("zeros_like", [output], span)[0] for output in outputs]
-        self.warnings.append(OUTPUTS)
+        self.scope.warnings.append(OUTPUTS)
 
         def chosen(one: Pass) -> Atom:
             parts = [self.vector_of(one) if o == one.output else z for o, z in zip(outputs, zeros, strict=True)]
@@ -251,11 +247,11 @@ class Passes(Transforms):
         since = {
             max((n for n, one in enumerate(adding) if name in one.zeroed), default=0)
             for name in names
-            if name in (self.requires or self.values)
+            if name in (self.requires or self.derivatives.values)
         }
         if len(since) > 1:
             hint = "set all of them to zero at one place"
-            raise self.error(
+            raise self.source.error(
                 LanguageError, "the .grad of these tensors hold different passes", passes[-1].span, hint=hint
             )
         return adding[max(since, default=0) :]
@@ -269,7 +265,7 @@ class Passes(Transforms):
         if not passes or (len(passes) == 1 and passes[0].v is None):
             return None
         if len(passes) > 1:
-            self.warnings.append(f"{len(passes)} {ADD_UP}")
+            self.scope.warnings.append(f"{len(passes)} {ADD_UP}")
         first, *others = map(self.vector_of, passes)
         for v in others:
             first = self.emit("add", [first, v], passes[0].span)[0]

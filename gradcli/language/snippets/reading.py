@@ -14,7 +14,7 @@ else stands there is refused at its place.  A text without any of this is a Prog
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
@@ -24,14 +24,20 @@ import numpy.typing as npt
 
 from gradcli import collector
 from gradcli.errors import LanguageError, Span
-from gradcli.language.derivatives import Pass
-from gradcli.language.grammar import parse
-from gradcli.language.lines import Operand
-from gradcli.language.passes import Asked, Backward, Replay
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Scope
+from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.python_statements import PythonStatements
+from gradcli.language.snippets.derivatives import Pass
+from gradcli.language.snippets.hooks import SnippetHooks
+from gradcli.language.snippets.passes import Asked, Backward, Replay
+from gradcli.language.snippets.statements import Statements
+from gradcli.language.text.blocks import parse_python
+from gradcli.language.text.nodes import Line
+from gradcli.language.text.source import Source
 
 _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
@@ -39,6 +45,9 @@ _SIGNS = re.compile(
     re.MULTILINE,
 )
 """What no expression has, and a snippet does."""
+
+_HINT = "a snippet is tensor definitions, statements, backward() and print()"
+"""What to say of a word that cannot stand where it does, if there is nothing better."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +108,14 @@ def read(
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
     text = _without_prompts(text)
     with collector.paused():
-        reader = _reader(text, given, shapes, shares=shares)
-        snippet = reader.snippet()
-        if not reader.frees_graph:
+        source = Source(text, "EXPR", _HINT)
+        lines = parse_python(source)
+        reader = _Reader(source, Scope(given, shapes=dict(shapes)), shares=shares)
+        snippet = reader.snippet(lines)
+        if not reader.passes.frees_graph:
             return snippet
-        return replace(snippet, frees_graph=_reader(text, given, shapes, shares=False).replay())
-
-
-def _reader(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool) -> _Reader:
-    reader = _Reader(text, "EXPR", given)
-    reader.shapes, reader.builder.shares = dict(shapes), shares
-    return reader
+        again = _Reader(source, Scope(given, shapes=dict(shapes)), shares=False)
+        return replace(snippet, frees_graph=again.replay(lines))
 
 
 def _without_prompts(text: str) -> str:
@@ -122,54 +128,65 @@ def _without_prompts(text: str) -> str:
     return "\n".join(shown)
 
 
-class _Reader(PythonStatements):
+class _Reader:
     """Reads a whole text."""
 
-    def snippet(self) -> Snippet:
+    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+        self.source, self.scope, self.hooks = source, scope, SnippetHooks()
+        self.lowering = Lowering(source, scope, EVALUATION, self.hooks, shares=shares)
+        self.hooks.listen(self.lowering)
+        self.builder, self.passes = self.lowering.lines.builder, self.hooks.passes
+        self.values = self.hooks.values
+
+    def snippet(self, lines: Sequence[Line]) -> Snippet:
         """The whole text."""
-        output = self.last_value()
-        asked = self.asked()
+        output = Statements(self.lowering, self.hooks).last_value(lines)
+        asked = self.passes.asked()
         if asked:
-            self.require_used()
+            self.lowering.require_used()
             output = asked[-1].output, asked[-1].span
         if output is None:
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
-            raise self.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
+            raise self.source.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
         return self.finished(output, asked)
 
-    def replay(self) -> Replay:
+    def replay(self, lines: Sequence[Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
-        self.last_value()
-        last = self.passes[-1]
-        whole = self.finish((last.output, last.span))
-        lines, leaves = self.builder.made_of(*(one.output for one in self.passes))
-        program = replace(whole, variables=self.variables_of(leaves), lines=tuple(lines), output=last.output)
-        return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
+        Statements(self.lowering, self.hooks).last_value(lines)
+        passes = self.passes.passes
+        last = passes[-1]
+        whole = self.lowering.finish((last.output, last.span))
+        made, leaves = self.builder.made_of(*(one.output for one in passes))
+        variables = self.passes.variables_of(leaves)
+        program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
+        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values))
 
     def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
-        v = self.accumulated(self.in_grad(asked))
-        dtype = self.type_of(tuple(self.values))
-        self.unused.clear()  # a snippet may compute more than the function
-        self.last_name = next((n for n, atom in self.names.items() if atom == output[0]), "")
-        whole = self.finish(output)
+        v = self.passes.accumulated(self.passes.in_grad(asked))
+        dtype = self.hooks.dtypes.type_of(tuple(self.values))
+        self.scope.unused.clear()  # a snippet may compute more than the function
+        self.scope.last_name = next((n for n, atom in self.scope.names.items() if atom == output[0]), "")
+        whole = self.lowering.finish(output)
         wanted, leaves = self.builder.made_of(whole.output)
         symbols = {line.symbol for line in wanted} | leaves | {whole.output}
-        call = self.calls.get(asked[-1].output) if asked else None
+        call = self.hooks.derivatives.calls.get(asked[-1].output) if asked else None
         where = asked[-1].span if call else Span(0, 0)  # of the derivative, which is not the function itself
         spans = dict.fromkeys(
-            span for span, atom in self.statements if atom in symbols and not span.start < where.stop <= span.stop
+            span
+            for span, atom in self.hooks.functions.statements
+            if atom in symbols and not span.start < where.stop <= span.stop
         )
         program = replace(
             whole,
-            variables=self.variables_of(leaves),
+            variables=self.passes.variables_of(leaves),
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
             named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
-            shown="; ".join([*(self.text[span.start : span.stop] for span in spans), *([call] if call else [])]),
+            shown="; ".join([*(self.source.excerpt(span) for span in spans), *([call] if call else [])]),
         )
         inputs = asked[-1].inputs if asked else ()
         inputs = tuple(name for name in inputs if name in program.names)
-        wrt = inputs or tuple(name for name in program.names if name in self.requires) or None
+        wrt = inputs or tuple(name for name in program.names if name in self.passes.requires) or None
         if asked and wrt is None and self.values:
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
@@ -186,7 +203,7 @@ class _Reader(PythonStatements):
 
     def backward(self, one: Pass) -> Backward:
         """A pass with its v as a function of the variables."""
-        return Backward(self.gradient(self.vector_of(one)), one.zeroed, one.accumulates)
+        return Backward(self.gradient(self.passes.vector_of(one)), one.zeroed, one.accumulates)
 
     def question(self, program: Program, asked: list[Pass]) -> Asked:
         """What is asked other than a gradient; without a pass, a value that is computed from derivatives."""
@@ -199,14 +216,14 @@ class _Reader(PythonStatements):
         found = {}
         for name, u in one.u:
             lines, leaves = self.builder.made_of(u)
-            used = self.variables_of(leaves)
+            used = self.passes.variables_of(leaves)
             if any(str(symbol) not in self.values for symbol in used):
-                raise self.error(LanguageError, "the direction needs numbers", one.span)
+                raise self.source.error(LanguageError, "the direction needs numbers", one.span)
             known = {symbol: self.values[str(symbol)] for symbol in used}
-            found[name] = run(Program(self.text, (), tuple(lines), u, self.source), known)
+            found[name] = run(Program(self.source.text, (), tuple(lines), u, self.source.name), known)
         return found
 
     def gradient(self, v: Atom) -> Program:
         """A gradient vector as a function of the variables."""
         lines, leaves = self.builder.made_of(v)
-        return Program(self.text, self.variables_of(leaves), tuple(lines), v, self.source)
+        return Program(self.source.text, self.passes.variables_of(leaves), tuple(lines), v, self.source.name)

@@ -17,7 +17,7 @@ from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind, Op
 from gradcli.language.program.wengert import Program
-from gradcli.language.tokens import tokenize
+from gradcli.language.text.tokens import tokenize
 
 LONGEST = 16
 """Letters of a name that is taken apart."""

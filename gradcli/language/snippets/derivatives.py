@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.functions import Function
-from gradcli.language.lines import Operand
-from gradcli.language.ops import Default
+from gradcli.language.lower.evaluation import Array
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.wengert import Atom
-from gradcli.language.signatures import Signatures, keeps_graph
-from gradcli.language.tokens import Token
+from gradcli.language.snippets.functions import Callee
+from gradcli.language.snippets.signatures import Signatures, keeps_graph
+from gradcli.language.text.nodes import Arguments, Subscript
+from gradcli.language.text.tokens import Token
 
 GO_ON = "torch.autograd.grad(y, x, create_graph=True)[0] is a tensor to go on with"
 """What to write in place of `x.grad` where something is computed with it."""
@@ -62,38 +62,46 @@ class Pass:
     values: frozenset[Atom] = frozenset()
 
 
-class Derivatives(Signatures):
-    """Reads `torch.autograd.grad`, and what its results are used for."""
+class Derivatives:
+    """Takes derivatives, and knows what their results are used for.
 
-    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
-        super().__init__(text, source, given)
-        self.values: dict[str, npt.NDArray[np.float64]] = {}
+    Attributes:
+        values: The numbers of the variables that the snippet defines.
+        derived: The pass whose result a value is.
+        tuples: The parts of what is a tuple in torch; none of what nothing can be computed with.
+        pullbacks: The functions of v that `vjp` gives.
+        calls: How a differentiated function is called, by its value.
+    """
+
+    def __init__(self, lowering: Lowering, signatures: Signatures, values: dict[str, Array]) -> None:
+        self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
+        self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
+        self.constants, self.signatures = lowering.expressions.constants, signatures
+        self.values = values
         self.derived: dict[Atom, Pass] = {}
         self.tuples: dict[Atom, tuple[Atom, ...]] = {}
-        self.pullbacks: dict[Atom, Function] = {}
+        self.pullbacks: dict[Atom, Callee] = {}
         self.calls: dict[Atom, str] = {}
         self.aliases = 0
 
-    def indexed(self, operand: Operand) -> Operand:
-        """As in the language, and one of a tuple of gradients."""
+    def indexed(self, operand: Operand, subscript: Subscript) -> Operand | None:
+        """One of a tuple of gradients; None of what is no tuple."""
         found = self.tuples.get(operand[0])
         if found is None:
-            return super().indexed(operand)
-        opening = self.advance()
-        place = self.integer()
-        span = operand[1].to(self.expect("]", opening).span)
+            return None
+        place = self.constants.place(subscript)
+        span = operand[1].to(subscript.span)
         if not -len(found) <= place < len(found):
-            raise self.error(LanguageError, f"this tuple has {len(found)} parts, counted from 0", span)
+            raise self.source.error(LanguageError, f"this tuple has {len(found)} parts, counted from 0", span)
         return found[place], span
 
-    def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
-        """As in the language; a tuple is no tensor."""
+    def require_tensors(self, operands: Sequence[Atom], span: Span) -> None:
+        """Refuse to compute with a tuple, or with what gradcli prints."""
         if any(self.tuples.get(a) == () for a in operands):
-            raise self.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)
+            raise self.source.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)
         if any(a in self.tuples or a in self.pullbacks for a in operands):
             hint = "[0] is its first part"
-            raise self.error(LanguageError, "this derivative is a tuple, as in torch", span, hint=hint)
-        return super().emit(op, operands, span, statics)
+            raise self.source.error(LanguageError, "this derivative is a tuple, as in torch", span, hint=hint)
 
     def pass_of(self, atom: Atom) -> Pass | None:
         """The pass whose result a value is, detached or not."""
@@ -120,28 +128,25 @@ class Derivatives(Signatures):
 
     # -- torch.autograd.grad
 
-    def gradients(self, token: Token, opening: Token) -> Operand:
+    def gradients(self, token: Token, arguments: Arguments) -> Operand:
         """`torch.autograd.grad(outputs, inputs, grad_outputs, ...)`: a gradient for each input."""
-        found = self.in_call(
-            opening,
-            {
-                "outputs": self.tensors,
-                "inputs": self.tensors,
-                "grad_outputs": self.vector,
-                "retain_graph": self.flag,
-                "create_graph": self.flag,
-                "only_inputs": self.flag,
-                "allow_unused": self.flag,
-                "is_grads_batched": self.not_read,
-                "materialize_grads": self.flag,
-            },
-        )
-        span = token.span.to(self.tokens[self.position - 1].span)
+        read = self.signatures
+        flags = ("retain_graph", "create_graph", "only_inputs", "allow_unused")
+        readers = {
+            "outputs": read.tensors,
+            "inputs": read.tensors,
+            "grad_outputs": read.vector,
+            **dict.fromkeys(flags, read.flag),
+            "is_grads_batched": read.not_read,
+            "materialize_grads": read.flag,
+        }
+        found = read.in_call(arguments, readers)
+        span = token.span.to(arguments.span)
         if "outputs" not in found or "inputs" not in found:
-            raise self.error(LanguageError, "grad takes outputs and inputs: grad(y, x)", span)
+            raise self.source.error(LanguageError, "grad takes outputs and inputs: grad(y, x)", span)
         outputs, inputs = found["outputs"][0], found["inputs"][0]
         if len(outputs) != 1:
-            raise self.error(LanguageError, "several outputs are not read", span, hint="differentiate their sum")
+            raise self.source.error(LanguageError, "several outputs are not read", span, hint="differentiate their sum")
         (y, _), v = outputs[0], found.get("grad_outputs")
         self.require_computed(y, span)
         for operand in inputs:
@@ -160,9 +165,9 @@ class Derivatives(Signatures):
             LanguageError: It is a free name.
         """
         name = str(y)
-        if name in self.variables and name not in self.values:
+        if name in self.scope.variables and name not in self.values:
             hint = f"write the statement that does before this one, such as {name} = x**2"
-            raise self.error(LanguageError, f"nothing computes '{name}' in this text", span, hint=hint)
+            raise self.source.error(LanguageError, f"nothing computes '{name}' in this text", span, hint=hint)
 
     def _require_used(self, y: Atom, operand: Operand, found: Mapping[str, Any]) -> None:
         """Refuse what torch refuses: an input that the output was not made of, or is cut off from."""
@@ -170,17 +175,17 @@ class Derivatives(Signatures):
         lines, leaves = self.builder.made_of(y, stop=lambda call: call.op.name == "detach")
         if x in leaves or x == y or any(line.symbol == x for line in lines) or found.get("materialize_grads"):
             return
-        shown = self.text[span.start : span.stop]
+        shown = self.source.excerpt(span)
         if found.get("allow_unused"):
-            raise self.error(LanguageError, f"the output does not depend on {shown}: torch gives None", span)
+            raise self.source.error(LanguageError, f"the output does not depend on {shown}: torch gives None", span)
         message = f"the output does not depend on {shown}: torch raises '{_UNUSED}'"
         is_cut = any(line.call.op.name == "detach" for line in lines)
         hint = "a derivative has a graph of its own only by create_graph=True" if is_cut else None
-        raise self.error(LanguageError, message, span, hint=hint)
+        raise self.source.error(LanguageError, message, span, hint=hint)
 
     def trouble_of(self, inputs: Sequence[Atom]) -> str:
         """Why a derivative by these is no question of its own."""
-        if all(x in self.variables.values() for x in inputs):
+        if all(x in self.scope.variables.values() for x in inputs):
             return ""
         return "a derivative by what is computed is read only where later lines use it"
 
@@ -201,7 +206,7 @@ class Derivatives(Signatures):
     def alias(self, x: Atom, span: Span) -> Atom:
         """A tensor of its own with the numbers of x."""
         if x in self.tuples:
-            raise self.error(LanguageError, "this argument is a tuple", span)
+            raise self.source.error(LanguageError, "this argument is a tuple", span)
         self.aliases += 1
         return self.builder.emit("alias", (x,), span, (self.aliases,))
 
@@ -209,7 +214,7 @@ class Derivatives(Signatures):
         """A derivative without a graph of its own."""
         return self.builder.emit("detach", (atom,), span)
 
-    def _slope(self, parts: Sequence[Atom], directions: Sequence[Atom], span: Span) -> Atom:
+    def slope(self, parts: Sequence[Atom], directions: Sequence[Atom], span: Span) -> Atom:
         """The sum of all elements, each weighted by the direction."""
         total: Atom | None = None
         for part, u in zip(parts, directions, strict=True):
@@ -218,8 +223,8 @@ class Derivatives(Signatures):
         assert total is not None, "a function of one argument at least"  # noqa: S101
         return total
 
-    def _along(self, y: Atom, xs: Sequence[Atom], directions: Sequence[Atom], span: Span) -> Atom:
+    def along(self, y: Atom, xs: Sequence[Atom], directions: Sequence[Atom], span: Span) -> Atom:
         """Ju: the gradient of u·(Jᵀw) by w, in which it is linear."""
         w = self.alias(self.emit("zeros_like", [y], span)[0], span)
-        slope = self._slope([self.gradient_line(y, x, w, span) for x in xs], directions, span)
+        slope = self.slope([self.gradient_line(y, x, w, span) for x in xs], directions, span)
         return self.gradient_line(slope, w, None, span)

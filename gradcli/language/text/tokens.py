@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradcli.errors import LanguageError, Place, Span, TooLargeError
-from gradcli.language import hints
+from gradcli.language.text import hints
 
 MAX_TEXT = 400_000
 """Characters of a text; a 10,000-term sum takes about a quarter of it."""
