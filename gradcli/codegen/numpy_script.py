@@ -109,7 +109,7 @@ class _NumpyScript(Script):
         """Names for the constant tensors that formulas speak of, which are defined then."""
         symbols = {str(s) for d in derivatives.values() for _, e in d.cases for s in e.free_symbols}
         found: dict[str, str] = {}
-        for line in self.task.program.primitive.lines:
+        for line in in_primitives(self.task.program).lines:
             label = str(constant_symbol(line.call)) if line.call.op.kind is Kind.SOURCE else ""
             if label in symbols and label not in found:
                 found[label] = self.names.take("c")

@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
@@ -90,9 +91,9 @@ def alone(
 
 def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivative | None:
     """The formula of a Program of one line by one operand; None if it has none."""
-    inside = infer(program.primitive, {s: shapes[s] for s in program.variables}, bounded=False)
+    inside = infer(in_primitives(program), {s: shapes[s] for s in program.variables}, bounded=False)
     try:
-        return differentiate(program.primitive, inside, sympy.Symbol(name, real=True))
+        return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
     except NoFormulaError:
         return None
 

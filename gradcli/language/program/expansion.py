@@ -14,6 +14,7 @@ from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
 
 MOST_LETTERS = 12
@@ -28,6 +29,11 @@ def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op
     ['maximum']
     """
     return program if all(keep(line.call) for line in program.lines) else expansion(program, keep).program
+
+
+def in_primitives(program: Program) -> Program:
+    """The same function with every defined operation replaced by its meaning, for the readings other than torch."""
+    return program.made(expand)
 
 
 @dataclass(frozen=True)
@@ -137,8 +143,6 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
-    from gradcli.language.lower.programs import parse_meaning
-
     op = ops.TABLE[name]
     if op.name == "einsum":
         require_operands(statics[0], count)

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.language.parsing import parse
-from gradcli.language.program.expansion import definition
+from gradcli.language.program.expansion import definition, in_primitives
 from gradcli.language.program.wengert import Call, Program
 
 
@@ -272,7 +272,7 @@ def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
     >>> compose("1/(1 + exp(-x))", {"x": x})
     1/(1 + exp(-x))
     """
-    return _composed(parse(text, given=frozenset(operands)).primitive, operands)
+    return _composed(in_primitives(parse(text, given=frozenset(operands))), operands)
 
 
 def _composed(program: Program, operands: Mapping[str, Expr]) -> Expr:
