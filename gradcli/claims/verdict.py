@@ -18,8 +18,8 @@ from gradcli.claims.mistakes import MOST_POINTS, mistake
 from gradcli.claims.proof import prove
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
+from gradcli.language.inputs.values import Value
 from gradcli.language.program.indexing import show
-from gradcli.language.values import Value
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 

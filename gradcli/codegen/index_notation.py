@@ -17,7 +17,6 @@ from sympy import Expr
 from gradcli.codegen.expressions import Expression, Written, constant
 from gradcli.codegen.identifiers import Names
 from gradcli.language import ops
-from gradcli.language.operators import COMPARISON
 from gradcli.language.program.indexed_functions import (
     Aggregate,
     Chosen,

@@ -18,6 +18,7 @@ from gradcli.codegen.task import Task
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
 from gradcli.results import Array, Formula
 from gradcli.symbolic.derivative import Derivative

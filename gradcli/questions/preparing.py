@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
+from gradcli.language.inputs.values import Array, Value, read_value
 from gradcli.language.lower.joined import require_named
 from gradcli.language.lower.matlab import remarks
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet, read
-from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded
 
 DEFAULT_DTYPE = "no dtype is written, and torch would take float32: --dtype float32 shows its numbers"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import TooLargeError, UsageError
-from gradcli.language.passes import ADD_UP, Backward
+from gradcli.language.inputs.values import Value
 from gradcli.language.program.cutting import cut
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.shapes import infer

@@ -14,8 +14,8 @@ from gradcli.autodiff import hessians, jacobians
 from gradcli.autodiff.run import Forward, run
 from gradcli.errors import InputError
 from gradcli.language import ops
+from gradcli.language.inputs.values import read_value
 from gradcli.language.parsing import parse
-from gradcli.language.values import read_value
 from tests import recorded
 
 ROUNDED = {"binary_cross_entropy": 1e-10}

@@ -16,10 +16,10 @@ from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
 from gradcli.check.survey import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
+from gradcli.language.inputs.values import read_value
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.language.values import read_value
 from gradcli.reference.critical import critical
 from gradcli.reference.duals import Reference
 from gradcli.results import Check

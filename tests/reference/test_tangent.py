@@ -11,12 +11,12 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
+from gradcli.language.inputs.values import read_value
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Program
-from gradcli.language.values import read_value
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError, Writer

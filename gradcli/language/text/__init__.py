@@ -3,6 +3,7 @@
 tokens        characters to words with their places
 precedence    how tightly the signs between operands bind
 nodes         what a tree is made of
+cursor        a place in the words
 grammar       words to the tree of an expression
 statements    words to the statements of a text
 blocks        the statements that only Python has: imports, definitions, assignments to several names

@@ -20,7 +20,10 @@ from gradcli.language.text.source import Source
 
 AnyLine = TypeVar("AnyLine", bound=Line)
 
-IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
+_SIGNS = frozenset([*LEVELS, *POWERS])
+"""What stands between two operands."""
+
+_IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
 
 
 def parse(source: Source) -> tuple[Statement, ...]:
@@ -65,7 +68,7 @@ class Statements:
         grammar = self.grammar
         start, name = grammar.position, grammar.token
         after = grammar.tokens[start + 1]
-        if name.kind == "name" and after.text in IN_PLACE:
+        if name.kind == "name" and after.text in _IN_PLACE:
             hint = f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ..."
             message = f"'{after.text}' changes a tensor in place, which is not read"
             return self.broken(grammar.source.error(LanguageError, message, name.span.to(after.span), hint=hint))
@@ -126,7 +129,7 @@ class Statements:
         if before is not None and before.text != "\n":
             return None
         indent = token.span.start - grammar.source.text.rfind("\n", 0, token.span.start)
-        is_sign = token.text in (*LEVELS, *POWERS) and token.kind in ("operator", "keyword")
+        is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword")
         if self.indent and (is_sign or indent > self.indent):
             what = "begins with an operator" if is_sign else "is indented"
             message = f"a line that {what} does not continue the one before"

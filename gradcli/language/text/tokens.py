@@ -34,6 +34,9 @@ _PATTERN = re.compile(
 )
 
 
+_DEPTHS = {"(": 1, "[": 1, ")": -1, "]": -1}
+"""What a word does to the number of open brackets."""
+
 _STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
 _CLOSING = re.compile(r"[^'\n]{0,200}'")
 
@@ -64,7 +67,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
     tokens: list[Token] = []
     position = depth = 0
     while position < len(text):
-        if tokens and _is_transpose(text, position, tokens[-1]):
+        if text[position] == "'" and tokens and _is_transpose(text, position, tokens[-1]):
             tokens.append(Token("operator", "'", Span(position, position + 1)))
             position += 1
             continue
@@ -72,10 +75,11 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
         if match is None:
             raise _unexpected(text, position, source)
         position = match.end()
-        kind, word, span = match.lastgroup, match.group(), Span(match.start(), match.end())
-        depth += (word in ("(", "[")) - (word in (")", "]"))
+        kind, word = match.lastgroup, match.group()
+        depth += _DEPTHS.get(word, 0)
         if kind in ("space", "comment") or (word == "\n" and depth > 0):
             continue
+        span = Span(match.start(), position)
         if kind == "number":
             _require_readable(word, Place(text, span, source))
             tokens.append(Token("number", word, span))
@@ -86,8 +90,9 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             if word.startswith("__"):
                 place = Place(text, span, source)
                 raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
+            if word in ("j", "J"):
+                _require_real(tokens, span, text, source)
             tokens.append(Token("keyword" if keyword.iskeyword(word) else "name", word, span))
-            _require_real(tokens, text, source)
         elif kind == "string":
             tokens.append(Token("string", word[1:-1], span))
         else:
@@ -98,7 +103,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
 
 def _is_transpose(text: str, position: int, before: Token) -> bool:
     """Whether a quote is MATLAB's mark: directly behind an operand, and not between `f` or `r` and another quote."""
-    if text[position] != "'" or before.span.stop != position:
+    if before.span.stop != position:
         return False
     if before.kind == "name":
         return not (_STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
@@ -124,11 +129,10 @@ def _require_readable(word: str, place: Place) -> None:
         raise LanguageError(f"the number '{word}' is beyond the range of float64", place=place, hint="write inf")
 
 
-def _require_real(tokens: list[Token], text: str, source: str) -> None:
+def _require_real(tokens: list[Token], name: Span, text: str, source: str) -> None:
     """Refuse `2j`, which is a complex number to Python and would be 2*j here."""
-    number, name = tokens[-2:] if len(tokens) > 1 else (tokens[0], tokens[0])
-    if name.text in ("j", "J") and number.kind == "number" and number.span.stop == name.span.start:
-        place = Place(text, number.span.to(name.span), source)
-        raise LanguageError(
-            "complex numbers are not read", place=place, hint=f"write {number.text}*{name.text} for a product"
-        )
+    number = tokens[-1] if tokens else None
+    if number is not None and number.kind == "number" and number.span.stop == name.start:
+        place = Place(text, number.span.to(name), source)
+        hint = f"write {number.text}*{text[name.start : name.stop]} for a product"
+        raise LanguageError("complex numbers are not read", place=place, hint=hint)

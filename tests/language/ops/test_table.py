@@ -11,6 +11,7 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
 from gradcli.language.program import special_functions
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS

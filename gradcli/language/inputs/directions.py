@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradcli.errors import InputError, Place, Span, did_you_mean
-from gradcli.language.cotangents import COMPONENT, component, in_brackets
+from gradcli.language.inputs.cotangents import COMPONENT, component, in_brackets
+from gradcli.language.inputs.values import Array, Value, read_value
 from gradcli.language.program.indexing import Shape, show
-from gradcli.language.values import Array, Value, read_value
 
 SHORT = 4
 """Elements up to which an example of a direction is written out."""
