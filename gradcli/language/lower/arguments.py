@@ -16,7 +16,7 @@ from gradcli.language.lower.scope import Scope
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Name, Node, Word, leading
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -141,8 +141,7 @@ class Binder:
         for parameter in op.defaults:
             bound.operands.setdefault(parameter, (_exact(defaults[parameter]), name.span))
         self._complete(bound, name)
-        if fault is not None:
-            raise fault
+        require_sound(fault)
         return bound
 
     def _gathered(

@@ -33,7 +33,7 @@ from gradcli.language.text.nodes import (
     Subscript,
     Word,
 )
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import Source, require_sound
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
 """Parameters whose constants need not be whole."""
@@ -126,7 +126,7 @@ class Constants:
         if isinstance(node, Items | Group) and self._is_list(node):
             inside = node.items if isinstance(node, Items) else (node.inner,)
             found = tuple(self.integer(item) for item in inside)
-            self.require_whole(node)
+            require_sound(node.fault)
             return found
         if parameter in GATHERED and op.name not in ("full",):
             return tuple(self.integer(one.value) for one in arguments)
@@ -137,15 +137,6 @@ class Constants:
         behind = self.source.tokens[self.source.position(node.span.stop)]
         is_loop = isinstance(node, Items) and any(isinstance(item, Loop) for item in node.items)
         return (behind.text in (",", ")", "]") or (behind.kind == "end" and node.fault is not None)) and not is_loop
-
-    def require_whole(self, node: Group | Items) -> None:
-        """Refuse what ends wrongly, its parts being read.
-
-        Raises:
-            GradcliError: Another bracket should close it, or nothing does.
-        """
-        if node.fault is not None:
-            raise node.fault
 
     def _word(self, op: Op, parameter: str, argument: Argument) -> str:
         token = self.source.tokens[argument.start]
@@ -172,8 +163,7 @@ class Constants:
                 colons += 1
             else:
                 limits[min(colons, 2)] = self.integer(part)
-        if bound.fault is not None:
-            raise bound.fault
+        require_sound(bound.fault)
         if colons == 0:
             if limits[0] is None:
                 hint = "write x[0] or x[1:]"
@@ -193,8 +183,7 @@ class Constants:
             position = self.source.position(bound.span.start)
             raise self.source.unexpected(position, is_inside=True)
         found = self.integer(part)
-        if subscript.fault is not None:
-            raise subscript.fault
+        require_sound(subscript.fault)
         if len(bound.parts) > 1 or len(subscript.items) > 1 or bound.fault is not None:
             position = self.source.position(part.span.stop)
             raise self.source.unexpected(position, " where ']' was expected", is_inside=True)

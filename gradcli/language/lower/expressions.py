@@ -6,7 +6,7 @@ Chains are lowered step by step, so that only nesting recurses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy
 
@@ -43,6 +43,7 @@ from gradcli.language.text.nodes import (
     Word,
 )
 from gradcli.language.text.precedence import COMPARISON
+from gradcli.language.text.source import require_sound
 
 
 class Expressions:
@@ -67,21 +68,6 @@ class Expressions:
         self.calls = Calls(lines, scope, self.hooks, self.lower, self.constants, self.loops, meaning)
         self.names = Names(self.source, scope, self.hooks, self.calls)
         self.last_list: tuple[Node, list[Operand]] | None = None
-        self._rules: Mapping[type, Callable[[Any], Operand]] = {
-            Chain: self._chain,
-            Unary: self._unary,
-            Power: self._power,
-            Choice: self._choice,
-            Postfix: self._postfix,
-            Number: self._number,
-            Name: self._name,
-            Group: self._group,
-            Items: self._items,
-            Word: self._word,
-            Function: self._function,
-            Broken: self._broken,
-            Loop: self._loop,
-        }
 
     def lower(self, node: Node) -> Operand:
         """The value of an expression.
@@ -89,16 +75,19 @@ class Expressions:
         Raises:
             GradcliError: It, or a part of it, is not in the language.
         """
-        return self._rules[type(node)](node)
+        return self._RULES[type(node)](self, node)
 
     # -- operators
 
     def _chain(self, node: Chain) -> Operand:
-        """Operands joined from the left; comparisons hold all together."""
-        left = self.lower(node.first)
+        """Operands joined from the left; comparisons hold all together.
+
+        Chains inside of chains are one level of nesting: the rules are called at once, which saves Python's frames.
+        """
+        left = self._RULES[type(node.first)](self, node.first)
         compared: Operand | None = None
         for step in node.steps:
-            right = self.lower(step.operand)
+            right = self._RULES[type(step.operand)](self, step.operand)
             op = "mul" if step.is_implicit else FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
                 left = self.lines.joined("logical_and", left, self.matlab.binary(step.sign, op, compared, right))
@@ -174,8 +163,7 @@ class Expressions:
     def _group(self, node: Group) -> Operand:
         """An expression in parentheses."""
         operand = self.lower(node.inner)[0]
-        if node.fault is not None:
-            raise node.fault
+        require_sound(node.fault)
         return operand, node.span
 
     def _items(self, node: Items) -> Operand:
@@ -194,8 +182,7 @@ class Expressions:
         if not node.items and node.fault is None:
             raise self.source.unexpected(self.source.position(node.opening.span.stop), is_inside=True)
         atoms = [self.lower(item)[0] for item in node.items]
-        if node.fault is not None:
-            raise node.fault
+        require_sound(node.fault)
         return self.lines.emit("stack", atoms, node.span, (0,))
 
     def _postfix(self, node: Postfix) -> Operand:
@@ -240,8 +227,7 @@ class Expressions:
             return found
         is_pair, self.calls.is_pair = self.calls.is_pair, False
         items: list[Any] = [self.constants.item(bound) for bound in subscript.items]
-        if subscript.fault is not None:
-            raise subscript.fault
+        require_sound(subscript.fault)
         span = operand[1].to(subscript.span)
         if is_pair and items == [0]:
             return operand[0], span
@@ -255,6 +241,23 @@ class Expressions:
         """`x.shape[0]`."""
         axis = self.constants.place(subscript)
         return self.lines.emit("count", [operand[0]], operand[1].to(subscript.span), (axis,))
+
+    _RULES: ClassVar[Mapping[type, Callable[[Expressions, Any], Operand]]] = {
+        Chain: _chain,
+        Unary: _unary,
+        Power: _power,
+        Choice: _choice,
+        Postfix: _postfix,
+        Number: _number,
+        Name: _name,
+        Group: _group,
+        Items: _items,
+        Word: _word,
+        Function: _function,
+        Broken: _broken,
+        Loop: _loop,
+    }
+    """The rule of each node."""
 
 
 def exact(word: str) -> Atom:

@@ -86,6 +86,9 @@ class Hooks:
         """A constructor that only a snippet has."""
         return None
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments, read: Callable[[], Operand]) -> Operand:
-        """A constructor, and how it is read."""
-        return read()
+    def constructing(self) -> str:
+        """A constructor is about to be read; what is given here is handed back behind it."""
+        return ""
+
+    def was_constructed(self, name: Token, span: Span, arguments: Arguments, result: Operand, before: str) -> None:
+        """A constructor was read."""

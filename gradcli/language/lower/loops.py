@@ -16,6 +16,7 @@ from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Clause, Group, Items, Loop, Name, leading
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 MAX_UNROLLED = 10_000
@@ -43,7 +44,7 @@ class Loops:
             found = self.terms(loop, node.opening)
         else:
             found = [self.lower(item) for item in node.items]
-        self.constants.require_whole(node)
+        require_sound(node.fault)
         return found
 
     def terms(self, loop: Loop, opening: Token) -> list[Operand]:
@@ -97,15 +98,13 @@ class Loops:
         behind = first.fault or arguments.unclosed
         if behind is None and len(arguments.items) > 1:
             behind = self.source.unexpected(first.stop, " where ')' was expected", is_inside=True)
-        if behind is not None:
-            raise behind
+        require_sound(behind)
         return terms
 
     def _unrolled(self, loop: Loop, level: int) -> Iterator[Operand]:
         """The body for every value of the loops from a level on."""
         clause = loop.clauses[level]
-        if clause.fault is not None:
-            raise clause.fault
+        require_sound(clause.fault)
         name, names = clause.name.text, self.scope.names
         values = self._values(clause)
         shadowed = names.get(name)
@@ -117,11 +116,9 @@ class Loops:
             if level + 1 < len(loop.clauses):
                 yield from self._unrolled(loop, level + 1)
                 continue
-            if loop.fault is not None:
-                raise loop.fault
+            require_sound(loop.fault)
             yield self.lower(loop.body)
-            if loop.body_fault is not None:
-                raise loop.body_fault
+            require_sound(loop.body_fault)
         if shadowed is None:
             names.pop(name, None)
         else:
@@ -156,10 +153,8 @@ class Loops:
         bounds: list[int] = []
         for argument in arguments.items[:3]:
             bounds.append(self.constants.integer(argument.value))
-            if argument.fault is not None:
-                raise argument.fault
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
         if not bounds or len(arguments.items) > 3:
             position = arguments.items[3].start if bounds else arguments.position + 1
             raise self.source.unexpected(position, " where ')' was expected" if bounds else "", is_inside=True)

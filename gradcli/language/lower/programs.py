@@ -17,7 +17,7 @@ from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.text.nodes import Name, Node, Statement, Value
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.statements import parse
 from gradcli.language.text.tokens import Token
 
@@ -69,8 +69,7 @@ class Lowering:
             self.hooks.stated(statement, output)
             self.require_used()
             self.unused_value = None if statement.targets else output
-            if statement.fault is not None:
-                raise statement.fault
+            require_sound(statement.fault)
         if output is None:
             message, end = "there is no expression", self.source.tokens[-1].span
             raise self.source.error(LanguageError, message, end, hint='write one, such as "x**2"')
@@ -134,8 +133,7 @@ class Lowering:
     def value(self, value: Value) -> Program:
         """The Program of one value; a comma at the top makes a vector."""
         operands = [self.expressions.lower(item) for item in value.items]
-        if value.fault is not None:
-            raise value.fault
+        require_sound(value.fault)
         if not value.is_vector:
             return self.finish(operands[0])
         span = operands[0][1].to(operands[-1][1])

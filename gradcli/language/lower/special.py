@@ -9,7 +9,8 @@ from gradcli.language.lower.hooks import Lower, Operand
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.tensors import Tensors
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Arguments, Group, Items, Node, Word
+from gradcli.language.text.nodes import Arguments, Group, Items, Node, Word, leading
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
@@ -31,9 +32,9 @@ class Special:
             case "Piecewise":
                 value, read = self._piecewise(span, arguments), len(items)
             case "len":
-                value = self.lines.emit("count", [self.tensors.only(arguments)], span, (0,))[0]
+                value = self.lines.emit("count", [self.lower(self.tensors.only(arguments))[0]], span, (0,))[0]
             case "Rational":
-                above = self.tensors.only(arguments)
+                above = self.lower(self.tensors.only(arguments))[0]
                 below = self.lower(items[1].value)[0] if len(items) > 1 else sympy.Integer(1)
                 value, read = self.lines.emit("div", [above, below], span)[0], 2
             case _:
@@ -66,23 +67,18 @@ class Special:
 
     def _pair(self, node: Node) -> tuple[Atom, Atom | None]:
         """A value and its condition; none for True."""
-        if not isinstance(node, Items) or node.opening.text != "(" or not node.items:
-            inner = node.inner if isinstance(node, Group) else node
-            value = self.lower(inner)
-            raise self.source.unexpected(
-                self.source.position(value[1].stop), " where ', condition' was expected", is_inside=True
-            )
-        value = self.lower(node.items[0])
-        if len(node.items) < 2:
-            raise self.source.unexpected(
-                self.source.position(value[1].stop), " where ', condition' was expected", is_inside=True
-            )
-        condition = node.items[1]
+        first = leading(node)
+        inside = first.items if isinstance(first, Items) and first.opening.text == "(" else ()
+        if len(inside) < 2:
+            value = self.lower(inside[0] if inside else first.inner if isinstance(first, Group) else node)
+            position = self.source.position(value[1].stop)
+            raise self.source.unexpected(position, " where ', condition' was expected", is_inside=True)
+        value, condition = self.lower(inside[0]), inside[1]
         is_rest = isinstance(condition, Word) and condition.token.text == "True"
         pair = value[0], None if is_rest else self.lower(condition)[0]
-        if node.fault is not None:
-            raise node.fault
-        if len(node.items) > 2:
-            position = self.source.position(condition.span.stop)
+        if isinstance(first, Items):
+            require_sound(first.fault)
+        if len(inside) > 2 or first is not node:
+            position = self.source.position((condition if len(inside) > 2 else first).span.stop)
             raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
         return pair

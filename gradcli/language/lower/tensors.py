@@ -13,7 +13,8 @@ from gradcli.language.lower.hooks import Hooks, Lower, Operand
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Arguments, Name
+from gradcli.language.text.nodes import Arguments, Name, Node
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
@@ -44,13 +45,16 @@ class Tensors:
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
-        return self.hooks.tensor(name, span, arguments, lambda: self.constructed(name, span, arguments))
+        before = self.hooks.constructing()
+        operand = self.constructed(name, span, arguments)
+        self.hooks.was_constructed(name, span, arguments, operand, before)
+        return operand
 
     def constructed(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """The value of a constructor."""
         tokens, first = self.source.tokens, arguments.position + 1
         is_word = tokens[first].kind == "string"
-        value = self._named_number(tokens[first]) if is_word else self.only(arguments)
+        value = self._named_number(tokens[first]) if is_word else self.lower(self.only(arguments))[0]
         words: list[str] = []
         if arguments.items and (fault := arguments.items[0].fault) is not None:
             raise fault
@@ -58,26 +62,21 @@ class Tensors:
             if not self.binder.ignored(argument):
                 raise self.source.unexpected(argument.start - 2 * (argument.name is not None), is_inside=True)
             words += [token.text for token in tokens[argument.start - 2 : argument.stop]]
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+        require_sound(arguments.unclosed)
         span = span.to(arguments.span)
         if "dtype" in words:
             value = self._of_type(value, words[words.index("dtype") :], span)
         return self.detached(value, span) if name.text in COPIES else (value, span)
 
-    def only(self, arguments: Arguments) -> Atom:
+    def only(self, arguments: Arguments) -> Node:
         """The first argument, which has no name."""
         if not arguments.items:
             raise self.source.unexpected(arguments.position + 1, is_inside=True)
         argument = arguments.items[0]
         if argument.name is not None:
-            self.lower_name(argument.name)
+            self.lower(Name(argument.name.span, argument.name, None))  # which may be wrong by itself
             raise self.source.unexpected(argument.start - 1, " where ')' was expected", is_inside=True)
-        return self.lower(argument.value)[0]
-
-    def lower_name(self, name: Token) -> None:
-        """Read the name before `=` where none may stand: it may be wrong by itself."""
-        self.lower(Name(name.span, name, None))
+        return argument.value
 
     def require_closed(self, arguments: Arguments) -> None:
         """Refuse arguments that end wrongly.
@@ -86,8 +85,7 @@ class Tensors:
             GradcliError: Something stands behind one of them, or nothing closes them.
         """
         error = next((one.fault for one in arguments.items if one.fault is not None), arguments.unclosed)
-        if error is not None:
-            raise error
+        require_sound(error)
 
     def _named_number(self, word: Token) -> Atom:
         named = {"inf": sympy.oo, "+inf": sympy.oo, "-inf": -sympy.oo, "nan": sympy.nan}
@@ -99,8 +97,7 @@ class Tensors:
 
     def converted(self, name: Token, span: Span, value: Atom, arguments: Arguments) -> Operand:
         """A method that converts: `x.clone()`, `x.item()`, `x.to(torch.int64)`."""
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+        require_sound(arguments.unclosed)
         inside = self.source.within(Span(arguments.opening.span.stop, arguments.span.stop - 1))
         words = [token.text for token in inside]
         is_flag = name.text == "requires_grad_" and words in (["True"], ["False"])

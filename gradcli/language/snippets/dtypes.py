@@ -8,7 +8,7 @@ of the others.  Whole numbers cannot require a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,6 @@ import sympy
 
 from gradcli.errors import LanguageError, Span
 from gradcli.language.lower.evaluation import Array
-from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom
@@ -101,21 +100,23 @@ class Dtypes:
         if token.text in ("np", "numpy") and not self.cast:
             self.cast = "float64"
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments, read: Callable[[], Operand]) -> Operand:
-        """A constructor, which has a type of its own, unless a keyword says another."""
+    def constructing(self) -> str:
+        """A constructor is about to be read; the type of the statement before it."""
         before, self.cast = self.cast, ""
-        operand = read()
+        return before
+
+    def constructed(self, name: Token, span: Span, arguments: Arguments, value: Atom, before: str) -> None:
+        """A constructor, which has a type of its own, unless a keyword says another."""
         is_said = any(token.text == "dtype" for token in self.source.within(arguments.span))
         if not is_said and name.text.endswith("Tensor"):
             self.note_type(name.text if name.text != "Tensor" else self.default or "float32", name.span)
-        elif not is_said and self.is_whole(operand[0]):
+        elif not is_said and self.is_whole(value):
             self.cast = self.cast or "int"
         elif self.source.text[span.start : name.span.start].replace(" ", "") in ("np.", "numpy."):
             self.cast = self.cast or "float64"
-        elif not (is_said or self.cast or self.default or self._types_in(operand[0])):
+        elif not (is_said or self.cast or self.default or self._types_in(value)):
             self.said.add("")
         self.cast = self.cast or before
-        return operand
 
     def made(self, op: Op, atom: Atom) -> None:
         """A call was written; `arange(3)` is whole."""

@@ -20,6 +20,7 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.signatures import Signatures
 from gradcli.language.text.blocks import PythonGrammar
 from gradcli.language.text.nodes import Arguments, Function, Member, Name, Node, Postfix, Return, Statement
+from gradcli.language.text.source import require_sound
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ class Functions:
     def callee(self, node: Function) -> Callee:
         """What a definition or a lambda stands for."""
         defaults = tuple(self.lower(one.default)[0] for one in node.parameters if one.default is not None)
-        if node.fault is not None:
-            raise node.fault
+        require_sound(node.fault)
         parameters = tuple(one.name for one in node.parameters)
 
         def value(given: Sequence[Operand], where: Span) -> Operand:
@@ -140,8 +140,7 @@ class Functions:
         for line in body:
             result = self.lower(line.value)
             if isinstance(line, Return):
-                if line.fault is not None:
-                    raise line.fault
+                require_sound(line.fault)
                 return result
             self.scope.names[line.targets[0].text] = result[0]
         raise self.source.error(LanguageError, "this function returns nothing", where, hint="end it with return ...")
@@ -158,10 +157,8 @@ class Functions:
                 raise self.source.error(LanguageError, f"{shown} has no argument '{word.text}'", word.span)
             else:
                 named[word.text] = self.lower(argument.value)
-            if argument.fault is not None:
-                raise argument.fault
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
         self.enter(arguments)
         return callee.value(self.bound_to(callee, given, named, shown, arguments.span), arguments.span)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from gradcli.errors import LanguageError, Span
 from gradcli.language.lower.evaluation import Array
@@ -120,13 +120,16 @@ class SnippetHooks(Hooks):
         self.dtypes.note_type(name.text, name.span)
         return operand
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments, read: Callable[[], Operand]) -> Operand:
+    def constructing(self) -> str:
+        """The type that the statement had before."""
+        return self.dtypes.constructing()
+
+    def was_constructed(self, name: Token, span: Span, arguments: Arguments, result: Operand, before: str) -> None:
         """A tensor of numbers makes a definition, and a Parameter requires a gradient."""
         self.is_made |= name.text not in ("float", "Float", "S", "Integer")
-        operand = self.dtypes.tensor(name, span, arguments, read)
+        self.dtypes.constructed(name, span, arguments, result[0], before)
         self.is_required |= name.text == "Parameter"
-        self.leaf = operand[0] if self.is_required else self.leaf
-        return operand
+        self.leaf = result[0] if self.is_required else self.leaf
 
     def held(self, keyword: Token, value: str) -> None:
         """`dtype=...` and `requires_grad=True` among the arguments of a constructor."""

@@ -10,6 +10,7 @@ from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 
@@ -41,10 +42,8 @@ class Signatures:
                 start = argument.name or self.source.tokens[argument.start]
                 raise self.source.error(LanguageError, what, start.span)
             found[name] = readers[name](argument)
-            if argument.fault is not None:
-                raise argument.fault
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
         return found
 
     def _alone(self, argument: Argument) -> Token:
@@ -79,7 +78,7 @@ class Signatures:
             return self.constants.integer(node)
         inside = node.items if isinstance(node, Items) else (node.inner,)
         found = tuple(self.constants.integer(item) for item in inside)
-        self.constants.require_whole(node)
+        require_sound(node.fault)
         return found
 
     def vector(self, argument: Argument) -> Atom | None:
@@ -98,7 +97,7 @@ class Signatures:
         if not (isinstance(node, Items) and (node.has_comma or node.opening.text == "[")):
             return [self.lower(node)], False
         found = [self.lower(item) for item in node.items]
-        self.constants.require_whole(node)
+        require_sound(node.fault)
         if not found:
             raise self.source.error(LanguageError, "there is no tensor here", node.opening.span)
         return found, True

@@ -18,6 +18,7 @@ from gradcli.language.snippets.derivatives import GO_ON
 from gradcli.language.snippets.hooks import SnippetHooks
 from gradcli.language.snippets.transforms import TAKES
 from gradcli.language.text.nodes import Arguments, Function, Import, Line, Member, Name, Postfix, Statement
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 _QUIET = frozenset(
@@ -185,10 +186,8 @@ class Statements:
             if any(self._takes(n) for n in inside):
                 operand = self.lowering.expressions.lower(argument.value)
                 value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
-                if argument.fault is not None:
-                    raise argument.fault
-        if arguments.unclosed is not None:
-            raise arguments.unclosed
+                require_sound(argument.fault)
+        require_sound(arguments.unclosed)
         del self.scope.warnings[remarks:]
         return value
 

@@ -23,6 +23,7 @@ from gradcli.language.snippets.functions import Callee, Functions
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.snippets.signatures import Signatures
 from gradcli.language.text.nodes import Argument, Arguments, Broken, Function, Member, Name, Node, Postfix, Trailer
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 _TRANSFORMS: Mapping[str, Question] = {
@@ -317,8 +318,7 @@ class Transforms:
         f = self.argument(items[0])
         given: list[Operand] = []
         for before, argument in itertools.pairwise(items):
-            if before.fault is not None:
-                raise before.fault
+            require_sound(before.fault)
             if argument.name is not None:
                 what = f"'{argument.name.text}' is not read here"
                 raise self.source.error(LanguageError, what, argument.name.span)

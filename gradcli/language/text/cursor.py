@@ -10,6 +10,9 @@ from gradcli.language.text.tokens import Token
 MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs seven Python frames of a thousand."""
 
+MAX_INDICES = 30
+"""Levels of indices, and of functions without a call, inside one another, beside those."""
+
 _STOP = Token("end", "\0", Span(0, 0))
 """What stands behind an error: no rule of the grammar goes on with it."""
 
@@ -82,9 +85,9 @@ class Cursor:
         """The error that the next token cannot stand here."""
         return self.source.unexpected(self.position, where, is_inside=self.depth > 0)
 
-    def too_deep(self, token: Token) -> Broken:
+    def too_deep(self, token: Token, most: int) -> Broken:
         """The error for one level of nesting too many."""
-        message, hint = f"nested more than {self.max_depth} levels deep", "name parts of it: y = ...; z = f(y)"
+        message, hint = f"nested more than {most} levels deep", "name parts of it: y = ...; z = f(y)"
         return self.fail(self.source.error(TooLargeError, message, token.span, hint=hint))
 
     def close(self, closing: str, opening: Token) -> GradcliError | None:

@@ -25,7 +25,7 @@ calls look at the words of their arguments alone.
 from __future__ import annotations
 
 from gradcli.errors import LanguageError
-from gradcli.language.text.cursor import Cursor
+from gradcli.language.text.cursor import MAX_INDICES, Cursor
 from gradcli.language.text.nodes import (
     Argument,
     Arguments,
@@ -87,7 +87,7 @@ class Grammar(Cursor):
         """`a if condition else b`."""
         word = self.token
         if self.depth >= self.max_depth:
-            broken = self.too_deep(word)
+            broken = self.too_deep(word, self.max_depth)
             return Choice(chosen.span.to(word.span), chosen, broken, broken)
         self.position += 1
         self.depth += 1
@@ -115,7 +115,7 @@ class Grammar(Cursor):
                 return base
         operand: Node
         if self.depth >= self.max_depth:
-            operand = self.too_deep(sign)
+            operand = self.too_deep(sign, self.max_depth)
         else:
             self.position += 1
             self.depth += 1
@@ -182,7 +182,7 @@ class Grammar(Cursor):
         opening = self.token
         closing = ")" if opening.text == "(" else "]"
         if self.depth >= self.max_depth:
-            return self.too_deep(opening)
+            return self.too_deep(opening, self.max_depth)
         self.position += 1
         self.depth += 1
         expected, self.expected = self.expected, f" where '{closing}' was expected"
@@ -256,7 +256,7 @@ class Grammar(Cursor):
         start, opening = self.position, self.token
         expected = self.expected
         if self.depth >= self.max_depth:
-            broken = Argument(None, self.too_deep(opening), start + 1, start + 1, None)
+            broken = Argument(None, self.too_deep(opening, self.max_depth), start + 1, start + 1, None)
             return Arguments(opening.span, opening, start, self.depth, (broken,), None, expected)
         self.position += 1
         self.depth += 1
@@ -304,8 +304,8 @@ class Grammar(Cursor):
     def _subscript(self) -> Subscript:
         """What is between the brackets of an index."""
         opening = self.token
-        if self.indices >= self.max_depth:
-            return Subscript(opening.span, (Bound(opening.span, (self.too_deep(opening),), None),), None)
+        if self.indices >= MAX_INDICES:
+            return Subscript(opening.span, (Bound(opening.span, (self.too_deep(opening, MAX_INDICES),), None),), None)
         self.position += 1
         self.indices += 1
         expected, self.expected = self.expected, ""

@@ -13,7 +13,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.text.tokens import Token
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Broken:
     """What could not be read, and why."""
 
@@ -21,7 +21,7 @@ class Broken:
     error: GradcliError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """A number as typed."""
 
@@ -29,7 +29,7 @@ class Number:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Word:
     """`True`, `False`, `None`, `...` or a word in quotes; at a position among the tokens."""
 
@@ -43,7 +43,7 @@ class Word:
         return self.token.kind == "keyword" and self.token.text != "None"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Name:
     """A name, with its arguments if it is called."""
 
@@ -52,7 +52,7 @@ class Name:
     arguments: Arguments | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """An expression in parentheses."""
 
@@ -61,68 +61,42 @@ class Group:
     fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop.
+    """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
 
-    Attributes:
-        span: With the brackets.
-        opening: The bracket that opens it.
-        items: The expressions, or one loop.
-        has_comma: Whether a comma makes it more than an expression in brackets.
-        fault: How it ends, where that is wrong.
-    """
-
-    span: Span
-    opening: Token
-    items: tuple[Node, ...]
-    has_comma: bool
-    fault: GradcliError | None
+    span: Span  # with the brackets
+    opening: Token  # the bracket that opens it
+    items: tuple[Node, ...]  # the expressions, or one loop
+    has_comma: bool  # whether a comma makes it more than an expression in brackets
+    fault: GradcliError | None  # how it ends, where that is wrong
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Clause:
-    """`for name in values if condition`.
+    """`for name in values if condition`."""
 
-    Attributes:
-        word: The word `for`.
-        name: What takes the values.
-        position: Of the first token of the values.
-        values: What it runs over; its parts are expressions.
-        condition: What must hold, if that is said.
-        fault: Why it is no loop.
-    """
-
-    word: Token
-    name: Token
-    position: int
-    values: Node
-    condition: Node | None
-    fault: GradcliError | None
+    word: Token  # the word `for`
+    name: Token  # what takes the values
+    position: int  # of the first token of the values
+    values: Node  # what it runs over; its parts are expressions
+    condition: Node | None  # what must hold, if that is said
+    fault: GradcliError | None  # why it is no loop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Loop:
-    """An expression for every value of some loops: `x**i for i in range(3)`.
+    """An expression for every value of some loops: `x**i for i in range(3)`."""
 
-    Attributes:
-        span: The whole of it.
-        body: The expression.
-        clauses: The loops, outer ones first.
-        width: The tokens of the body.
-        body_fault: What stands between the body and the first loop.
-        fault: What stands behind the last loop.
-    """
-
-    span: Span
-    body: Node
-    clauses: tuple[Clause, ...]
-    width: int
-    body_fault: GradcliError | None
-    fault: GradcliError | None
+    span: Span  # the whole of it
+    body: Node  # the expression
+    clauses: tuple[Clause, ...]  # the loops, outer ones first
+    width: int  # the tokens of the body
+    body_fault: GradcliError | None  # what stands between the body and the first loop
+    fault: GradcliError | None  # what stands behind the last loop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unary:
     """A sign or `not` before an operand."""
 
@@ -131,7 +105,7 @@ class Unary:
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Power:
     """A base and its exponent."""
 
@@ -141,7 +115,7 @@ class Power:
     exponent: Node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """What follows an operand: a sign and the next operand; without a sign, a product, and the sign is what follows."""
 
@@ -151,7 +125,7 @@ class Step:
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Chain:
     """Operands joined from the left, one step after the other."""
 
@@ -160,7 +134,7 @@ class Chain:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """`chosen if condition else other`; without `other` where the text ends before."""
 
@@ -170,64 +144,40 @@ class Choice:
     other: Node
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon.
+    """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
-    Attributes:
-        span: Of what is written; empty before the token that ends it where nothing is.
-        parts: The expressions, None for a colon.
-        fault: How it ends, where that is wrong.
-    """
-
-    span: Span
-    parts: tuple[Node | None, ...]
-    fault: GradcliError | None
+    span: Span  # of what is written; empty before the token that ends it where nothing is
+    parts: tuple[Node | None, ...]  # the expressions, None for a colon
+    fault: GradcliError | None  # how it ends, where that is wrong
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Argument:
-    """One argument of a call.
+    """One argument of a call."""
 
-    Attributes:
-        name: Of the parameter, as in `dim=0`.
-        value: An expression, or a loop.
-        start: The position of its first token, that of the value.
-        stop: The position behind its last one.
-        fault: What follows it, where that is neither a comma nor the end.
-    """
-
-    name: Token | None
-    value: Node
-    start: int
-    stop: int
-    fault: GradcliError | None
+    name: Token | None  # of the parameter, as in `dim=0`
+    value: Node  # an expression, or a loop
+    start: int  # the position of its first token, that of the value
+    stop: int  # the position behind its last one
+    fault: GradcliError | None  # what follows it, where that is neither a comma nor the end
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
-    """What is between the parentheses of a call.
+    """What is between the parentheses of a call."""
 
-    Attributes:
-        span: With the parentheses.
-        opening: The parenthesis that opens it.
-        position: Of that among the tokens.
-        depth: How many levels of nesting are around it.
-        items: The arguments.
-        unclosed: The error that no parenthesis closes it.
-        expected: What an error says of the place where it stands: " where ')' was expected".
-    """
-
-    span: Span
-    opening: Token
-    position: int
-    depth: int
-    items: tuple[Argument, ...]
-    unclosed: GradcliError | None
-    expected: str
+    span: Span  # with the parentheses
+    opening: Token  # the parenthesis that opens it
+    position: int  # of that among the tokens
+    depth: int  # how many levels of nesting are around it
+    items: tuple[Argument, ...]  # the arguments
+    unclosed: GradcliError | None  # the error that no parenthesis closes it
+    expected: str  # what an error says of the place where it stands: " where ')' was expected"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Subscript:
     """`[item, item]` behind an operand."""
 
@@ -236,7 +186,7 @@ class Subscript:
     fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """`.name` behind an operand, with its arguments if it is called; the name may be any token, which is refused."""
 
@@ -246,14 +196,14 @@ class Member:
     arguments: Arguments | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Transposed:
     """MATLAB's mark behind an operand."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Postfix:
     """An operand with what stands behind it."""
 
@@ -262,7 +212,7 @@ class Postfix:
     trailers: tuple[Trailer, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """A parameter of a function, with its default."""
 
@@ -270,63 +220,38 @@ class Parameter:
     default: Node | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """`lambda x: ...` or `def f(x): ...`.
+    """`lambda x: ...` or `def f(x): ...`."""
 
-    Attributes:
-        span: The whole of it, with the name that it is given.
-        position: Of its first word among the tokens.
-        name: What it is called; empty for a lambda without a name.
-        parameters: In order.
-        body: Its statements, or the expression of a lambda.
-        first: The token that the body begins with.
-        width: The tokens of the body.
-        depth: How many levels of nesting are around the body.
-        reached: The first token at each level of nesting in it.
-        fault: What is wrong before the body.
-    """
-
-    span: Span
-    position: int
-    name: str
-    parameters: tuple[Parameter, ...]
-    body: tuple[Statement | Return, ...]
-    first: Token
-    width: int
-    depth: int
-    reached: tuple[Token, ...]
-    fault: GradcliError | None
+    span: Span  # the whole of it, with the name that it is given
+    position: int  # of its first word among the tokens
+    name: str  # what it is called; empty for a lambda without a name
+    parameters: tuple[Parameter, ...]  # in order
+    body: tuple[Statement | Return, ...]  # its statements, or the expression of a lambda
+    first: Token  # the token that the body begins with
+    width: int  # the tokens of the body
+    depth: int  # how many levels of nesting are around the body
+    reached: tuple[Token, ...]  # the first token at each level of nesting in it
+    fault: GradcliError | None  # what is wrong before the body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """`name = value`, or a value alone.
+    """`name = value`, or a value alone."""
 
-    Attributes:
-        span: From its first word to its last.
-        start: The position of its first token.
-        value_at: The position of the first token of its value.
-        stop: The position behind its last one.
-        targets: The names before the sign; several in Python alone.
-        is_tuple: Whether they are several, or in brackets.
-        value: What is assigned or shown.
-        fault: What stands behind it, where that is no end of a line.
-        others: What follows the value behind commas, in Python alone.
-    """
-
-    span: Span
-    start: int
-    value_at: int
-    stop: int
-    targets: tuple[Token, ...]
-    is_tuple: bool
-    value: Node
-    fault: GradcliError | None
-    others: tuple[Node, ...] = ()
+    span: Span  # from its first word to its last
+    start: int  # the position of its first token
+    value_at: int  # the position of the first token of its value
+    stop: int  # the position behind its last one
+    targets: tuple[Token, ...]  # the names before the sign; several in Python alone
+    is_tuple: bool  # whether they are several, or in brackets
+    value: Node  # what is assigned or shown
+    fault: GradcliError | None  # what stands behind it, where that is no end of a line
+    others: tuple[Node, ...] = ()  # what follows the value behind commas, in Python alone
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Return:
     """`return value` in a function."""
 
@@ -335,7 +260,7 @@ class Return:
     fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Import:
     """The names that an import gives, each with the whole name of what it stands for."""
 
@@ -343,19 +268,13 @@ class Import:
     names: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """A text that is one value.
+    """A text that is one value."""
 
-    Attributes:
-        items: The expressions between commas.
-        is_vector: Whether there is a comma.
-        fault: What is wrong behind them.
-    """
-
-    items: tuple[Node, ...]
-    is_vector: bool
-    fault: GradcliError | None
+    items: tuple[Node, ...]  # the expressions between commas
+    is_vector: bool  # whether there is a comma
+    fault: GradcliError | None  # what is wrong behind them
 
 
 Trailer = Subscript | Member | Transposed | Arguments

@@ -96,3 +96,13 @@ class Source:
         if position == 0 and self.tokens[1].kind == "end":
             return "leave these quotes out"
         return "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
+
+
+def require_sound(fault: GradcliError | None) -> None:
+    """Raise what is wrong with a part of a tree, where something is.
+
+    Raises:
+        GradcliError: It.
+    """
+    if fault is not None:
+        raise fault
