@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradcli.errors import GradcliError, LanguageError
-from gradcli.language.text.cursor import MAX_INDICES
 from gradcli.language.text.grammar import Grammar
 from gradcli.language.text.nodes import (
     Arguments,
@@ -95,8 +94,8 @@ class PythonGrammar(Grammar):
     def _lambda(self) -> Node:
         """`lambda x: ...`; where it is assigned, its name is part of it."""
         start, word = self.position, self.token
-        if self.indices >= MAX_INDICES:
-            return self.too_deep(word, MAX_INDICES)
+        if self.indices >= self.max_depth:
+            return self.too_deep(word, self.max_depth)
         is_named = start > 1 and self.tokens[start - 1].text == "=" and self.tokens[start - 2].kind == "name"
         first = self.tokens[start - 2] if is_named else word
         self.position += 1

@@ -11,7 +11,7 @@ MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs seven Python frames of a thousand."""
 
 MAX_INDICES = 30
-"""Levels of indices, and of functions without a call, inside one another, beside those."""
+"""Levels of indices inside one another, beside those."""
 
 _STOP = Token("end", "\0", Span(0, 0))
 """What stands behind an error: no rule of the grammar goes on with it."""
