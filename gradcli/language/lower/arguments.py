@@ -58,6 +58,9 @@ class Bound:
 
     Attributes:
         op: The operation; `clamp` of one bound is another one.
+        library: Whose meaning it has.
+        is_method: Whether an operand stands before its dot.
+        waiting: The parameters that are not given yet.
         operands: The named ones.
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
@@ -65,6 +68,9 @@ class Bound:
     """
 
     op: Op
+    library: str
+    is_method: bool
+    waiting: list[str]
     operands: dict[str, Operand] = field(default_factory=dict)
     statics: dict[str, Any] = field(default_factory=dict)
     extra: list[Operand] = field(default_factory=list)
@@ -79,15 +85,6 @@ class Bound:
     def constants(self) -> tuple[Default, ...]:
         """The constant arguments in order."""
         return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
-
-
-@dataclass(frozen=True)
-class _How:
-    """How an argument is given: by name, of a method, of which library."""
-
-    is_named: bool
-    is_method: bool
-    library: str
 
 
 class Binder:
@@ -116,25 +113,21 @@ class Binder:
             library: Whose meaning it has.
         """
         defaults = defaults_in(op, library)
-        bound = Bound(
-            op, statics={parameter: value for parameter, value in defaults.items() if parameter in op.statics}
-        )
-        waiting = list(op.signature)
+        bound = Bound(op, library, bool(given), list(op.signature))
+        bound.statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
         if given:
             receiver = "input" if op.name == "where" else op.operands[0]
             bound.operands[receiver] = given[0]
-            waiting.remove(receiver)
+            bound.waiting.remove(receiver)
         items, n, fault = arguments.items, 0, None
         while n < len(items) and fault is None:
             argument = items[n]
             n += 1
             if not self.ignored(argument):
-                parameter = self.keyword(op, argument, waiting)
-                is_named, parameter = parameter is not None, parameter or (waiting[0] if waiting else "")
+                parameter = self.keyword(op, argument, bound.waiting) or next(iter(bound.waiting), "")
                 others = self._gathered(op, parameter, argument, items[n:])
                 n += len(others)
-                how = _How(is_named=is_named, is_method=bool(given), library=library)
-                self._take(bound, parameter, (argument, *others), waiting, how)
+                self._take(bound, parameter, (argument, *others))
                 fault = (others[-1] if others else argument).fault
         if arguments.unclosed is not None and fault is None:
             raise arguments.unclosed
@@ -161,26 +154,24 @@ class Binder:
                 break
         return tuple(found)
 
-    def _take(
-        self, bound: Bound, parameter: str, arguments: tuple[Argument, ...], waiting: list[str], how: _How
-    ) -> None:
+    def _take(self, bound: Bound, parameter: str, arguments: tuple[Argument, ...]) -> None:
         """Bind one argument, with those that belong to it."""
-        op, extra, argument = bound.op, bound.extra, arguments[0]
+        op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
         if parameter in ("operands", "tensors"):
             extra += self._listed(op, argument)
             if parameter == "tensors":
                 waiting.remove(parameter)
-        elif op.name in EXTREMES and not how.is_named and (parameter == "dim" or extra):
-            self._second(bound, argument, is_method=how.is_method)
+        elif op.name in EXTREMES and argument.name is None and (parameter == "dim" or extra):
+            self._second(bound, argument)
             waiting[:] = [] if extra else [p for p in waiting if p != "dim"]
         elif parameter in op.statics:
             waiting.remove(parameter)
             bound.typed.add(parameter)
-            value = self._switched(parameter, argument, how.library)
+            value = self._switched(parameter, argument, bound.library)
             bound.statics[parameter] = value or self.constants.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
-            if not (op.name == "clamp" and self._is_none(argument.value)):
+            if not (op.name == "clamp" and _is_none(argument.value)):
                 bound.operands[parameter] = self.lower(argument.value)
         elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
             extra.append(self.lower(argument.value))
@@ -195,11 +186,7 @@ class Binder:
             return None
         return {"True": "tanh", "False": "none"}.get(token.text)
 
-    def _is_none(self, node: Node) -> bool:
-        """Whether a bound is left out, `clip(x, None, 1)`."""
-        return isinstance(node, Word) and node.token.text == "None"
-
-    def _second(self, bound: Bound, argument: Argument, *, is_method: bool) -> None:
+    def _second(self, bound: Bound, argument: Argument) -> None:
         """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
         name = bound.op.name
         value, span = self.lower(argument.value)
@@ -207,7 +194,7 @@ class Binder:
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
-        if not is_method:
+        if not bound.is_method:
             larger = "larger" if name == "max" else "smaller"
             self.scope.warnings.append(
                 f"{name}(x, {value}) is along dimension {value}, as in torch; "
@@ -293,6 +280,11 @@ def defaults_in(op: Op, library: str) -> dict[str, Any]:
     """
     others = op.elsewhere.get(library, {})
     return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
+
+
+def _is_none(node: Node) -> bool:
+    """Whether a bound is left out, `clip(x, None, 1)`."""
+    return isinstance(node, Word) and node.token.text == "None"
 
 
 def usage(op: Op) -> str:
