@@ -17,8 +17,6 @@ from gradcli.language.inputs.ranges import fitted, read_range
 from gradcli.language.inputs.values import Array, Value
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.program.wengert import Program
-from gradcli.language.ranges import fitted, read_range
-from gradcli.language.values import Array, Value
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded

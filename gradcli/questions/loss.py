@@ -24,7 +24,6 @@ from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.language.snippets import read
-from gradcli.language.values import Array, read_value
 from gradcli.questions.judging import product
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import Dtype, Question, rounded

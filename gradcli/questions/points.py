@@ -20,7 +20,6 @@ from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import Snippet
-from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.preparing import Inputs, Inquiry, prepare
 from gradcli.questions.question import (

@@ -16,7 +16,6 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.passes import ADD_UP, Backward
-from gradcli.language.values import Value
 from gradcli.questions.judging import compared, first_derivatives, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
 from gradcli.questions.preparing import Inquiry, intermediates
