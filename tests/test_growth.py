@@ -13,8 +13,8 @@ import sympy
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language import snippets
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.snippets import reading
 from gradcli.reference.rules import _rule
 from gradcli.requests import answer, read
 
@@ -71,8 +71,8 @@ def test_work_grows_with_the_text(kind: str) -> None:
 
 def test_the_signs_of_a_snippet_are_looked_for_once() -> None:
     """A run of newlines before a print belongs to no sign, from each of which it would be read again."""
-    assert not snippets._SIGNS.search("\n" * 20_000 + "x**2")
-    assert snippets._SIGNS.search("x**2\n\n  print (x)")
+    assert not reading._SIGNS.search("\n" * 20_000 + "x**2")
+    assert reading._SIGNS.search("x**2\n\n  print (x)")
 
 
 def test_the_names_of_a_program_are_made_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import graphlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,34 @@ def test_no_room_may_import_more_than_it_does() -> None:
     assert used == ALLOWED
 
 
+NAMES = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module for module in MODULES}
+
+
+def _modules_imported(module: Path) -> set[str]:
+    """The modules of the package that one imports, those too that are imported from their room."""
+    found = set()
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inside & set(NAMES) or {node.module, f"{node.module}.__init__"} & set(NAMES)
+    return found
+
+
+def test_no_modules_of_the_language_import_each_other_in_a_circle() -> None:
+    """A text becomes a tree, the tree a Program, and nothing goes back."""
+    graph = {name: _modules_imported(module) for name, module in NAMES.items() if _room(module) == "language"}
+    graphlib.TopologicalSorter(graph).prepare()
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter(graph | {"gradcli.language.ops.row": {"gradcli.language.parsing"}}).prepare()
+
+
+def test_the_tree_knows_no_operation() -> None:
+    """What the words of a text mean is for the lowering to say."""
+    for name, module in NAMES.items():
+        if name.startswith("gradcli.language.text."):
+            assert all(n.startswith(("gradcli.errors", "gradcli.language.text")) for n in _modules_imported(module))
+
+
 NARROW = {
     ("files", "language"): {"gradcli.language.program.shapes"},  # how large a tensor may be
     ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
@@ -205,6 +234,9 @@ ROOMS = [
     "codegen",
     "diagnose",
     "function",
+    "language",
+    "language/inputs",
+    "language/lower",
     "language/program",
     "notation",
     "questions",
@@ -262,12 +294,8 @@ RULES = {
 }
 """The modules that may tell operations apart by name, as their mathematics differs, and in what."""
 
-NOT_YET = (
-    *("language/arguments.py", "language/calls.py", "language/constants.py", "language/derivatives.py"),
-    *("language/dtypes.py", "language/joined.py", "language/lines.py", "language/matlab.py", "language/names.py"),
-    *("language/python_statements.py", "language/lower/", "language/text/"),
-)
-"""Places that still read calls by name."""
+READERS = ("language/ops/", "language/lower/", "language/snippets/")
+"""The table itself, and what reads the notations of libraries, in which calls have names."""
 
 HOMONYMS = frozenset(["index", "diagonal", "dot", "ones"])
 """Operations whose names are words of other things, too."""
@@ -318,7 +346,7 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
     for module in MODULES:
         place = str(module.relative_to(PACKAGE))
         words = {word for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) for word in _told_apart(node)}
-        if place.startswith(rooms) and not place.startswith(("language/ops/", *NOT_YET)) and words & names:
+        if place.startswith(rooms) and not place.startswith(READERS) and words & names:
             found[place] = words & names
     assert {place: words for place, words in found.items() if place not in RULES} == {}
     assert set(RULES) <= set(found)

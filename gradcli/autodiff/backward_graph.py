@@ -70,7 +70,7 @@ def walk(
         InputError: What torch refuses.
 
     >>> import numpy as np
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x*y")
     >>> found = walk(program, {"x": np.ones(2), "y": np.ones(2)}, ("x",), "float64", named={"z": program.output})
     >>> [(node.name, node.line or node.variable) for node in found.nodes]

@@ -23,8 +23,8 @@ from gradcli.autodiff.run import (
     tensor_of,
     unshared,
 )
-from gradcli.language.passes import Replay
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.passes import Replay
 
 Array = npt.NDArray[Any]
 
@@ -58,7 +58,7 @@ def accumulated(
 
     >>> import numpy as np
     >>> from gradcli.autodiff.run import run
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
     >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))[0]]
     [[2.0, 4.0], [4.0, 8.0]]
@@ -117,7 +117,7 @@ def retained(
         InputError: What torch refuses.
 
     >>> import numpy as np
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("y = x**2; z = y**3")
     >>> y = {"y": program.lines[0].symbol}
     >>> values, gradients = retained(program, {"x": np.array([1.0, 2.0])}, ("x",), "float64", y, [np.ones(2)])

@@ -102,7 +102,7 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
     Raises:
         InputError: What torch refuses, with the point that it refuses.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> found = at_points(Batch(parse("prod(x)"), {"x": x}, ("x",), ("x",), "float64", 2, (), 3), jacobian=True)
     >>> found.value, found.jacobian["x"].tolist()

@@ -63,7 +63,7 @@ class Engine:
         Returns:
             The arrays, NaN at the points that torch refuses; and why it refuses them.
 
-        >>> from gradcli.language.grammar import parse
+        >>> from gradcli.language.parsing import parse
         >>> engine = Engine(parse("a*x**2"), {"a": np.array(3.0)}, {"x": ()}, ("x",), "float64", (), 3)
         >>> [array.tolist() for array in engine.at({"x": np.array([1.0, 2.0])}, 2)[0]]
         [[3.0, 12.0], [6.0, 12.0]]

@@ -71,7 +71,7 @@ def differences(
     Returns:
         Quotients with their errors; none where f has no finite values around x.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> (quotient, error), = differences(parse("x**3"), {"x": np.array(2.0)}, {("x", 0): [0]}).values()
     >>> abs(quotient - 12) <= error < 1e-8
     True

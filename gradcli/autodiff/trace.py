@@ -120,7 +120,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
     Raises:
         InputError: What torch refuses.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> found = trace(parse("sin(x)**2"), {"x": np.array(0.0)}, ("x",), "float64", np.array(1.0))
     >>> [found.values[line.symbol].item() for line in found.program.lines]
     [0.0, 0.0]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand, rewritten
+from gradcli.language.program.expansion import expand, in_primitives, rewritten
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Builder, Line, Program
@@ -43,7 +43,7 @@ class Point:
         variables = {symbol: shapes[symbol] for symbol in typed.variables}
         typed = _with_corrections_bounded(typed, variables)
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive, source = typed.primitive, typed
+        primitive, source = in_primitives(typed), typed
         typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
         typed_shapes = infer(typed, variables, bounded=False)
         return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact, source)

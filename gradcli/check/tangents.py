@@ -34,7 +34,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
         point: f and x.
         u: A direction of x's shape for each variable that moves.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
     >>> point = Point.of(program, {program.variables[0]: (2,)}, {"x": np.array([1.0, 2.0])})
     >>> line = along(point, {"x": np.array([1.0, 0.0])})

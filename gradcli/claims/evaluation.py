@@ -21,6 +21,7 @@ from gradcli.check.case import ReferenceValues
 from gradcli.check.compare import Tolerance, to_float
 from gradcli.check.context import unravel
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
@@ -123,7 +124,7 @@ def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
 
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
     """The reference reading of a Program whose inputs are to come."""
-    primitive = program.primitive
+    primitive = in_primitives(program)
     own = {symbol: shapes[symbol] for symbol in program.variables}
     zeros = {str(symbol): np.zeros(shape) for symbol, shape in own.items()}
     return Reference(primitive, infer(primitive, own, bounded=False), zeros)
@@ -145,11 +146,11 @@ class Comparison:
         self.program: Program | None = None
         is_exact = numbers is None
         if reading.program is not None:
-            self.program, self.decimals = softened(reading.program.primitive)
-            rounded = has_rounded_tensor(self.program) or has_rounded_tensor(subject.program.primitive)
+            self.program, self.decimals = softened(in_primitives(reading.program))
+            rounded = has_rounded_tensor(self.program) or has_rounded_tensor(in_primitives(subject.program))
             is_exact = not self.decimals and not rounded
         self.tolerance = EXACT if is_exact else tolerance
-        self.function = reference_of(as_written(subject.program.primitive), subject.shapes)
+        self.function = reference_of(as_written(in_primitives(subject.program)), subject.shapes)
         self.entries, self.chosen = self._planned()
 
     @property

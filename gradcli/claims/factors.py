@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind, Monoid
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.reference.rules import is_power
@@ -223,7 +224,7 @@ def _formula(evidence: Evidence, line: Line) -> str:
 
     Element by element that is the formula for tensors, too; the norm of a vector has another than that of a number.
     """
-    program = _until(evidence, line).primitive
+    program = in_primitives(_until(evidence, line))
     if not all(inner.call.op.kind is Kind.ELEMENTWISE for inner in program.lines):
         return ""
     try:

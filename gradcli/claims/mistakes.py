@@ -21,7 +21,7 @@ from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
 from gradcli.claims.factors import Factor, factors, parts, products, shown, terms
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand
+from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import OverBudgetError, Plan
@@ -112,7 +112,7 @@ class Evidence:
     def values_of(self, program: Program) -> list[Numbers] | None:
         """The value of a Program at each point, flat; None if that is too much."""
         try:
-            plan = reference_of(as_written(program.primitive), self._shapes).plan(())
+            plan = reference_of(as_written(in_primitives(program)), self._shapes).plan(())
         except OverBudgetError:
             return None
         return [_values(plan, sample) for sample in self.samples] if plan.judges_value else None
@@ -125,7 +125,7 @@ class Evidence:
         if variable not in program.variables:
             return None
         try:
-            reference = reference_of(as_written(program.primitive), self._shapes)
+            reference = reference_of(as_written(in_primitives(program)), self._shapes)
             plan = reference.plan([(variable, j) for j in range(width)])
         except OverBudgetError:
             return None

@@ -22,6 +22,7 @@ from gradcli.claims.identity import MOST_NODES, rewritten, size
 from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
 from gradcli.errors import Span
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
@@ -112,7 +113,7 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
     derivative = differentiate(program, shapes, subject.variable)
     index = (*derivative.rows, *derivative.columns) if reading.of == "Jacobian" else derivative.columns
     assert reading.program is not None, "numbers have no closed form"  # noqa: S101
-    formula = as_written(reading.program.primitive)
+    formula = as_written(in_primitives(reading.program))
     known = {s: subject.y if s == VECTOR and reading.names_vector else subject.shapes[s] for s in formula.variables}
     entries = Entries(formula, infer(formula, known, bounded=False))
     entries.sizes.symbols.update({n: symbol for symbol, n in derivative.sizes.items()})
@@ -126,7 +127,7 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
 
 def _function(subject: Subject, reading: Reading) -> tuple[Program, Mapping[Atom, Shape]]:
     """The function to differentiate: y, or sum(v*y) with a symbol for v, or the number that all its elements are."""
-    program, known = as_written(subject.program.primitive), dict(subject.shapes)
+    program, known = as_written(in_primitives(subject.program)), dict(subject.shapes)
     span = Span(0, len(program.text))
     if reading.of == "vector-Jacobian product":
         vector: Atom = VECTOR if reading.names_vector else IMAGINED

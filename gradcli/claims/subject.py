@@ -23,13 +23,13 @@ import numpy as np
 import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
-from gradcli.language.grammar import parse_formula
-from gradcli.language.joined import meant
+from gradcli.language.inputs.values import Value, read_value
+from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse_formula
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import broadcast, infer
 from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.language.values import Value, read_value
 from gradcli.results import Array
 
 Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]

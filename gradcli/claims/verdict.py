@@ -18,8 +18,8 @@ from gradcli.claims.mistakes import MOST_POINTS, mistake
 from gradcli.claims.proof import prove
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
+from gradcli.language.inputs.values import Value
 from gradcli.language.program.indexing import show
-from gradcli.language.values import Value
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 
@@ -69,7 +69,7 @@ def claimed(
     Raises:
         GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> f = parse("x**3")
     >>> cube, at = Subject.of(f, {f.variables[0]: ()}, "x", None), {"x": np.array(2.0)}
     >>> claimed(cube, "3*x**2", at, Tolerance(2**-30)).status
@@ -144,7 +144,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     Raises:
         GradcliError: The text is not a value, or has no derivative's shape.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> f = parse("sum(x**2)")
     >>> squares, at = Subject.of(f, {f.variables[0]: (2,)}, "x", None), {"x": np.array([1.0, 2.0])}
     >>> wrong = expected(squares, "2, 4.1", at, Tolerance(2**-30))

@@ -17,10 +17,11 @@ from typing import Any
 import sympy
 
 from gradcli.codegen.literals import decimal
-from gradcli.language.operators import BINARY, COMPARISON, POWERS
+from gradcli.language.operators import BINARY
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.torch_calls import plain
 from gradcli.language.program.wengert import Atom
+from gradcli.language.text.precedence import COMPARISON, POWERS
 
 SIGN, POWER, ATOM = 9, 10, 11
 """How tightly bind signs, powers, and what needs no parentheses."""

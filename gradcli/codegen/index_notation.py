@@ -17,7 +17,6 @@ from sympy import Expr
 from gradcli.codegen.expressions import Expression, Written, constant
 from gradcli.codegen.identifiers import Names
 from gradcli.language import ops
-from gradcli.language.operators import COMPARISON
 from gradcli.language.program.indexed_functions import (
     Aggregate,
     Chosen,
@@ -29,6 +28,7 @@ from gradcli.language.program.indexed_functions import (
     quotient,
 )
 from gradcli.language.program.meaning import Comparison, where
+from gradcli.language.text.precedence import COMPARISON
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
 

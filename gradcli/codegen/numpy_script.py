@@ -18,6 +18,7 @@ from gradcli.codegen.task import Task
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
 from gradcli.results import Array, Formula
 from gradcli.symbolic.derivative import Derivative
@@ -109,7 +110,7 @@ class _NumpyScript(Script):
         """Names for the constant tensors that formulas speak of, which are defined then."""
         symbols = {str(s) for d in derivatives.values() for _, e in d.cases for s in e.free_symbols}
         found: dict[str, str] = {}
-        for line in self.task.program.primitive.lines:
+        for line in in_primitives(self.task.program).lines:
             label = str(constant_symbol(line.call)) if line.call.op.kind is Kind.SOURCE else ""
             if label in symbols and label not in found:
                 found[label] = self.names.take("c")

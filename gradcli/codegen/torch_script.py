@@ -27,7 +27,7 @@ def torch_script(task: Task) -> str:
         TooLargeError: Values that follow no rule are too many to be written out.
 
     >>> import numpy as np
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> x = np.array([1.0, 2.0])
     >>> print(torch_script(Task(parse("x**2"), {"x": x}, ("x",), "float64", x, {})))
     import torch

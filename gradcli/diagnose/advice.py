@@ -19,8 +19,8 @@ from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.rewriting.candidates import Candidate, candidates
 from gradcli.diagnose.rewriting.removable import quotients, removable_candidates
 from gradcli.diagnose.sameness import is_same
-from gradcli.language.grammar import parse
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.parsing import parse
 from gradcli.language.program.cutting import needed
 from gradcli.language.program.wengert import Line, Program
 from gradcli.reference.duals import OverBudgetError, Reference

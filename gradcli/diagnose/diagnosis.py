@@ -74,7 +74,7 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
         v: The gradient vector, for an entry of vᵀJ.
 
     >>> import numpy as np
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("(1-cos(x))/x**2")
     >>> context = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
     >>> diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).shown

@@ -14,8 +14,8 @@ from flint import arb
 
 from gradcli.check.context import Point
 from gradcli.errors import GradcliError
-from gradcli.language.grammar import parse
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision

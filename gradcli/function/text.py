@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Self
 
-from gradcli.language.joined import remarks, require_named
+from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inputs, Inquiry
 from gradcli.questions.question import Dtype

@@ -1,1 +1,11 @@
-"""Text in: tokens, grammar, the Program, the op table, shapes and values.  Imports no torch."""
+"""Text in: a text becomes a tree, the tree a Program.  Imports no torch.
+
+parsing    a text to its Program: the front door
+text       characters to a tree; knows the name of no operation
+lower      a tree to a Program: names, calls, constants, loops
+snippets   whole snippets of PyTorch, and what they ask for
+inputs     values, ranges, directions and gradient vectors
+program    the Program: lines, shapes, meanings
+ops        the op table
+operators  the functions that signs are
+"""

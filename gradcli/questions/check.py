@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.inputs.ranges import fitted, read_range
+from gradcli.language.inputs.values import Array, Value
+from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.program.wengert import Program
-from gradcli.language.ranges import fitted, read_range
-from gradcli.language.values import Array, Value
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded

@@ -12,8 +12,8 @@ import numpy as np
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.task import Task
 from gradcli.errors import InputError, TooLargeError, printable
+from gradcli.language.inputs.values import Value
 from gradcli.language.program.wengert import Program
-from gradcli.language.values import Value
 from gradcli.questions.judging import by_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question, rounded
 from gradcli.results import Language, Source

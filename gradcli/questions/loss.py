@@ -16,14 +16,14 @@ import numpy as np
 import sympy
 
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
-from gradcli.language.grammar import parse_formula
-from gradcli.language.joined import meant
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.inputs.values import Array, read_value
+from gradcli.language.lower.joined import meant
+from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.parsing import parse_formula
 from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.language.snippets import read
-from gradcli.language.values import Array, read_value
 from gradcli.questions.judging import product
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import Dtype, Question, rounded

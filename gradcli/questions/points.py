@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.inputs.values import Array, Value, read_value
+from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import Snippet
-from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.preparing import Inputs, Inquiry, prepare
 from gradcli.questions.question import (

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
-from gradcli.language.joined import require_named
-from gradcli.language.matlab import remarks
-from gradcli.language.names import SHADOWABLE
+from gradcli.language.inputs.values import Array, Value, read_value
+from gradcli.language.lower.joined import require_named
+from gradcli.language.lower.matlab import remarks
+from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet, read
-from gradcli.language.values import Array, Value, read_value
 from gradcli.questions.question import Dtype, Question, rounded
 
 DEFAULT_DTYPE = "no dtype is written, and torch would take float32: --dtype float32 shows its numbers"
@@ -127,7 +127,7 @@ def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
     Raises:
         InputError: A name that is no statement's, or is a variable, or stands for a plain number.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("y = x**2; z = y**3; z + 1")
     >>> intermediates(program, ["z"])["z"] == program.lines[1].symbol
     True

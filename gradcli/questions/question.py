@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, InternalError, TooLargeError
-from gradcli.language.cotangents import Outputs, read_cotangent, require_shape
-from gradcli.language.passes import Replay
+from gradcli.language.inputs.cotangents import Outputs, read_cotangent, require_shape
+from gradcli.language.inputs.values import Array, Value
 from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.values import Array, Value
+from gradcli.language.snippets.passes import Replay
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward

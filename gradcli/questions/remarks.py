@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program
@@ -138,7 +139,7 @@ def of_sum(question: Question, v: Array) -> tuple[str, ...]:
     if line is None or line.symbol != program.output or not _sums_all(question, line) or not (v == 1).all():
         return ()
     (inner,) = line.call.operands
-    if not _is_diagonal(question, replace(program, lines=program.lines[:-1], output=inner).primitive):
+    if not _is_diagonal(question, in_primitives(replace(program, lines=program.lines[:-1], output=inner))):
         return ()
     text = next((program.excerpt(one) for one in program.lines if one.symbol == inner), str(inner))
     return (f"sum() passes 1 to each element of {text}: the same as v = ones without the sum",)

@@ -15,9 +15,9 @@ from flint import arb
 from gradcli.check.confirming import confirm
 from gradcli.check.context import Point
 from gradcli.errors import GradcliError
+from gradcli.language.inputs.values import Array
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line
-from gradcli.language.values import Array
 from gradcli.notation import Bar, Form
 from gradcli.questions.question import Question
 from gradcli.reference.balls import precision

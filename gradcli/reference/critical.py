@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language import ops
-from gradcli.language.grammar import parse_meaning
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Call, Program
@@ -72,8 +73,9 @@ def critical(
         inputs: Of its variables.
         mapped: Those of them whose first axis counts points.
 
-    >>> from gradcli.language.grammar import parse
-    >>> program = parse("relu(x) + x**2").primitive
+    >>> from gradcli.language.parsing import parse
+    >>> from gradcli.language.program.expansion import in_primitives
+    >>> program = in_primitives(parse("relu(x) + x**2"))
     >>> x = np.array([-1.0, 0.0, 3.0])
     >>> shapes = {symbol: (3,) for symbol in (*program.variables, *(line.symbol for line in program.lines))}
     >>> found = critical(program, shapes, {"x": x})
@@ -167,7 +169,7 @@ def edges(call: Call) -> tuple[Program, ...]:
 @lru_cache(maxsize=256)
 def _edges(name: str) -> tuple[Program, ...]:
     op = ops.TABLE[name]
-    return tuple(parse_meaning(text, op.operands, {}).primitive for text in op.critical or (*op.kinks, *op.edges))
+    return tuple(in_primitives(parse_meaning(text, op.operands, {})) for text in op.critical or (*op.kinks, *op.edges))
 
 
 def _tied(call: Call, operand: Estimate, shape: Shape) -> Mask:

@@ -17,7 +17,7 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
     """The same function without `matmul`, and what holds the value of each line that has another symbol.
 
     >>> import sympy
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("A @ x")
     >>> shapes = dict(zip(program.variables, [(2, 3), (3,)]))
     >>> [line.call.op.name for line in lower(program, shapes)[0].lines]

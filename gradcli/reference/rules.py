@@ -141,7 +141,7 @@ def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Exp
 
     A parameter is None where a constant was put in.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> partial_of(parse("x**3").lines[0].call, 0)[1]
     3*_a**2
     """

@@ -36,8 +36,9 @@ class Structure:
     def pattern(self, variables: Sequence[sympy.Symbol]) -> Pattern | None:
         """The entries of the Jacobian that may differ from 0; None where they are too many to follow.
 
-        >>> from gradcli.language.grammar import parse
-        >>> program = parse("cumsum(x**2, 0)").primitive
+        >>> from gradcli.language.parsing import parse
+        >>> from gradcli.language.program.expansion import in_primitives
+        >>> program = in_primitives(parse("cumsum(x**2, 0)"))
         >>> x = program.variables[0]
         >>> shapes = {symbol: (3,) for symbol in (x, *(line.symbol for line in program.lines))}
         >>> found = Structure(Reference(program, shapes, {"x": np.ones(3)})).pattern([x])

@@ -20,8 +20,8 @@ from functools import reduce
 import sympy
 
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind, Monoid
+from gradcli.language.parsing import parse
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import infer, shape_of
@@ -72,7 +72,7 @@ def tangent(
     Raises:
         NoTangentError: an operation has no derivative that is a Program, or there are too many lines.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
     >>> found = tangent(program, {program.variables[0]: (3,)})
     >>> found.program.names, [line.call.op.name for line in found.program.lines]

@@ -18,7 +18,7 @@ import sympy
 from flint import arb
 
 from gradcli.errors import Span
-from gradcli.language.grammar import parse_meaning
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, number
 from gradcli.reference import whole_lists

@@ -36,7 +36,7 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = F
         shapes: Of its symbols.
         as_torch: Whether determinants, and products that are not 0, stay for torch's rules.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("prod(x)")
     >>> [line.call.op.name for line in unroll(program, {program.variables[0]: (3,)}).lines]
     ['index', 'index', 'mul', 'index', 'cat', 'index', 'index', 'mul', 'reshape']

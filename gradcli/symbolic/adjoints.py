@@ -67,7 +67,7 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
         y: What the line is called.
         z: The adjoint of the line.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("A @ x")
     >>> A, x = program.variables
     >>> z = Form("adj(z)", "z̄", r"\\bar{z}")()

@@ -26,11 +26,12 @@ def structure_of(derivative: Derivative, y: Shape, x: Shape) -> Structure:
         x: The shape of x; of two scalars there is nothing to say.
 
     >>> import sympy
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
+    >>> from gradcli.language.program.expansion import in_primitives
     >>> from gradcli.language.program.shapes import infer
     >>> from gradcli.symbolic.derivative import differentiate
     >>> x = sympy.Symbol("x", real=True)
-    >>> program = parse("x**2").primitive
+    >>> program = in_primitives(parse("x**2"))
     >>> structure_of(differentiate(program, infer(program, {x: (5,)}), x), (5,), (5,))
     'diagonal'
     """

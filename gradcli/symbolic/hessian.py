@@ -42,7 +42,7 @@ class _SincSlope(sympy.Function):  # type: ignore[misc]
 def direction_names(program: Program, moved: Sequence[str]) -> dict[str, str]:
     """What formulas call the direction of each variable that moves: u, or u_x and u_z, or what the user has not.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> direction_names(parse("u*x"), ["x"]), direction_names(parse("x*z"), ["x", "z"])
     ({'x': 'u_x'}, {'x': 'u_x', 'z': 'u_z'})
     """

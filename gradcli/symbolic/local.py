@@ -15,6 +15,7 @@ from sympy import Expr
 
 from gradcli.errors import Span
 from gradcli.language.ops import Branches
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
@@ -49,7 +50,7 @@ class Slope:
 def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """The derivative of an elementwise operation of scalars by one operand; None if it has no short form.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x**2")
     >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).factor.pretty
     '2·t1'
@@ -91,9 +92,9 @@ def alone(
 
 def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivative | None:
     """The formula of a Program of one line by one operand; None if it has none."""
-    inside = infer(program.primitive, {s: shapes[s] for s in program.variables}, bounded=False)
+    inside = infer(in_primitives(program), {s: shapes[s] for s in program.variables}, bounded=False)
     try:
-        return differentiate(program.primitive, inside, sympy.Symbol(name, real=True))
+        return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
     except NoFormulaError:
         return None
 

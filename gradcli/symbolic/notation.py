@@ -53,7 +53,7 @@ _INDEXED = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
     """One operation in terms of the names of its operands.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> [written(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
     ['x²']
     """

@@ -7,7 +7,7 @@ import pytest
 
 from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import Forward, run
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 
 
 def _forward(text: str, **inputs: object) -> Forward:

@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.autodiff import differences as module
 from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 
 SMOOTH = [

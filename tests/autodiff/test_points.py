@@ -16,7 +16,7 @@ from gradcli.autodiff.batched import AtPoints, Batch, at_points
 from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 from tests.language.ops.numpy_truth import POINT, names_of

@@ -13,7 +13,7 @@ from torch.nn import functional
 from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 
 POINT: Mapping[str, Any] = {
     "x": np.array([[0.3, -1.2, 2.5], [0.7, 1.1, -0.4]]),

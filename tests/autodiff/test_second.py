@@ -14,8 +14,8 @@ from gradcli.autodiff import hessians, jacobians
 from gradcli.autodiff.run import Forward, run
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.grammar import parse
-from gradcli.language.values import read_value
+from gradcli.language.inputs.values import read_value
+from gradcli.language.parsing import parse
 from tests import recorded
 
 ROUNDED = {"binary_cross_entropy": 1e-10}
@@ -79,7 +79,7 @@ import sys
 import numpy as np
 from gradcli.autodiff import hessians
 from gradcli.autodiff.run import run
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 for text in sys.stdin.read().splitlines():
     for x, y in ((0.0, 1.0), (-2.0, 0.5)):
         inputs = {"x": np.array(x), "y": np.array(y)}

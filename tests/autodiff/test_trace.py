@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.autodiff.trace import Trace, trace
 from gradcli.errors import InputError
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Line
 
 

@@ -14,7 +14,8 @@ from gradcli import Function
 from gradcli.autodiff.jacobians import vjp
 from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.symbolic.derivative import differentiate
 from tests.benchmarks.conftest import ratio
@@ -55,7 +56,7 @@ def test_the_help_takes_a_fraction_of_it() -> None:
 @pytest.mark.parametrize("text", ["sum(w*x**2)", "exp(x)/sum(exp(x))", "A@x"])
 def test_a_formula_costs_the_same_for_ten_and_for_a_million_elements(text: str) -> None:
     """Sizes are symbols; only those up to 16 are numbers."""
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
 
     def derive(n: int) -> Callable[[], object]:
         shapes = infer(program, {s: (3, n) if str(s) == "A" else (n,) for s in program.variables})

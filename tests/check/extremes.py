@@ -17,8 +17,8 @@ import numpy as np
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
+from gradcli.language.inputs.values import read_value
 from gradcli.language.ops import Kind
-from gradcli.language.values import read_value
 from gradcli.results import Verdict
 
 OUTSIDE = ["{0}", "{0}", "sum({0})", "exp(-{0})", "1/({0})", "({0})**2", "log(abs({0}))", "tanh({0})", "sqrt(abs({0}))"]

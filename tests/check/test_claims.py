@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed, expected
 from gradcli.errors import GradcliError
-from gradcli.language.grammar import parse
-from gradcli.language.values import read_value
+from gradcli.language.inputs.values import read_value
+from gradcli.language.parsing import parse
 from gradcli.results import Claim
 
 _A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"

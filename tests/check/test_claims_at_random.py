@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.results import Claim
 
 SCALES = (1, 4, 16)

@@ -13,7 +13,7 @@ from gradcli.check.evidence import Truths, truths_of_hessian, truths_of_hvp, tru
 from gradcli.check.judge import Judgement
 from gradcli.check.pipeline import judge
 from gradcli.check.second_order import ALL_ROWS
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding
 from tests.check.curvatures import Second

@@ -15,7 +15,7 @@ from gradcli.diagnose import context, diagnosis, error_trace
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.diagnose.diagnosis import Diagnosis
 from gradcli.diagnose.faults import said
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.results import Entry, Verdict
 
 

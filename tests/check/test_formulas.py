@@ -12,7 +12,7 @@ from gradcli import Function
 from gradcli.check.confirming import confirm
 from gradcli.check.context import Point
 from gradcli.check.evidence import Enclosed
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.reference.duals import Reference
 from gradcli.symbolic.derivative import differentiate
 

@@ -17,7 +17,7 @@ from gradcli.diagnose.rewriting.removable import quotients, removable_candidates
 from gradcli.diagnose.rewriting.splicing import decimal
 from gradcli.diagnose.sameness import is_same
 from gradcli.errors import GradcliError
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from tests.fuzz import ATOMS, FORMS

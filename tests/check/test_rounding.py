@@ -138,7 +138,7 @@ def test_every_operation_has_torchs_derivative() -> None:
 
 
 def _near(value: str, generator: np.random.Generator) -> Any:
-    from gradcli.language.values import read_value
+    from gradcli.language.inputs.values import read_value
 
     array = np.asarray(read_value(value, "x"), dtype=float)
     return array * (1 + 0.01 * generator.random(array.shape))
@@ -241,7 +241,7 @@ TWO = [
 @pytest.mark.parametrize("text", TWO)
 def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At an ordinary point, in either precision."""
-    from gradcli.language.grammar import parse
+    from gradcli.language.parsing import parse
 
     at = {"x": np.array([0.3, 1.7])}
     assert _checked("jacobian", text, at, dtype).verdict == "agree"
@@ -273,7 +273,7 @@ def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one operation's backward pass, of which torch takes the derivative again."""
-    from gradcli.language.grammar import parse
+    from gradcli.language.parsing import parse
 
     at = {"x": np.array([0.3, 0.7])}
     more = {"u": "1,0.5"} if command == "hvp" else {}

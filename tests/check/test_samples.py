@@ -16,9 +16,10 @@ from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
 from gradcli.check.survey import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.inputs.values import read_value
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.language.values import read_value
 from gradcli.reference.critical import critical
 from gradcli.reference.duals import Reference
 from gradcli.results import Check
@@ -155,13 +156,13 @@ def test_a_kink_behind_rounding_is_not_missed(seed: int) -> None:
     place = int(generator.integers(3_000))
     c = np.full(3_000, 7.0)
     c[place] = x[place] * a
-    program = parse("relu(x*a - c)").primitive
+    program = in_primitives(parse("relu(x*a - c)"))
     inputs = {"x": x, "a": np.asarray(a), "c": c}
     shapes = infer(program, {symbol: inputs[str(symbol)].shape for symbol in program.variables})
     assert [(s.name, s.elements.tolist()) for s in critical(program, shapes, inputs).spots] == [("maximum", [place])]
     total = generator.normal(size=1_000)
     total[-1] = -np.sum(total[:-1])
-    program = parse("relu(sum(x))").primitive
+    program = in_primitives(parse("relu(sum(x))"))
     shapes = infer(program, {program.variables[0]: (1_000,)})
     assert [s.name for s in critical(program, shapes, {"x": total}).spots] == ["maximum"]
 

@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.results import Check, Finding
 
 INF = math.inf

@@ -69,7 +69,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 
 def test_constants_of_many_questions_are_not_kept() -> None:
     """A process that answers requests holds a few small ones."""
-    from gradcli.language.grammar import parse
+    from gradcli.language.parsing import parse
     from gradcli.language.program import constant_tensors
 
     for size in range(2, 12):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.cutting import cut
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
-from gradcli.language.cursor import MAX_DEPTH
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Call
+from gradcli.language.text.cursor import MAX_DEPTH
 from tests.conftest import Command
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from gradcli import Function, GradcliError
 from gradcli.language import ops
+from gradcli.language.inputs.values import read_value
 from gradcli.language.ops import REQUIRED, Op
-from gradcli.language.values import read_value
 
 TEXTS = 400
 ATOMS = (

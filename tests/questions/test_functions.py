@@ -11,8 +11,8 @@ import pytest
 
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.grammar import parse
 from gradcli.language.operators import SIGNS
+from gradcli.language.parsing import parse
 from gradcli.questions import functions
 from gradcli.report import render
 from gradcli.report.screen import Screen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradcli.errors import InputError
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inquiry, intermediates, prepare

@@ -11,7 +11,7 @@ import sympy
 from gradcli.autodiff.jacobians import jacobian, value
 from gradcli.autodiff.run import run
 from gradcli.errors import GradcliError, Span
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Line, Program

@@ -9,8 +9,8 @@ import pytest
 import sympy
 from flint import arb
 
-from gradcli.language.grammar import parse
-from gradcli.language.program.expansion import expansion
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import expansion, in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.backward import Backward, Flow, Sweep
 from gradcli.reference.balls import precision
@@ -23,7 +23,7 @@ def _sweep(text: str, row: int = 0, **at: Any) -> tuple[Reference, Sweep]:
     program = parse(text)
     inputs = {name: np.array(value, dtype=np.float64) for name, value in at.items()}
     shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    program = program.primitive
+    program = in_primitives(program)
     reference = Reference(program, infer(program, shapes), inputs)
     output = reference.program.output
     with precision(200):
@@ -99,7 +99,7 @@ def test_what_an_element_moves_is_found_among_what_is_asked_for() -> None:
 
 def test_a_number_made_of_too_much_is_over_the_budget() -> None:
     """A sum of a hundred thousand."""
-    program = parse("sum(x)").primitive
+    program = in_primitives(parse("sum(x)"))
     x = program.variables[0]
     reference = Reference(program, infer(program, {x: (100_000,)}), {"x": np.zeros(100_000)})
     with pytest.raises(OverBudgetError):

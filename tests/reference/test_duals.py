@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Outcome, Undefined
@@ -14,7 +15,7 @@ from tests.truths import TRUTHS, Truth
 
 
 def _reference(expression: str, at: dict[str, object]) -> tuple[Reference, list[sympy.Symbol]]:
-    program = parse(expression).primitive
+    program = in_primitives(parse(expression))
     arrays = {name: np.asarray(at[name], dtype=float) for name in program.names}
     shapes = infer(program, {s: arrays[str(s)].shape for s in program.variables})
     return Reference(program, shapes, arrays), list(program.variables)

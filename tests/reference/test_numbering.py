@@ -10,7 +10,8 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.numbering import Numbering, constant_of
@@ -67,7 +68,7 @@ def test_a_condition_on_equal_terms_is_decided() -> None:
 
 
 def _numbered(text: str, at: dict[str, list[float]]) -> Numbering:
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     shapes = {s: (len(at[str(s)]),) for s in program.variables}
     from gradcli.language.program.shapes import infer
 

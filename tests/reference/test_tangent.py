@@ -11,11 +11,12 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.inputs.values import read_value
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Program
-from gradcli.language.values import read_value
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError, Writer
@@ -79,7 +80,7 @@ EXAMPLES = [op for op in ops.TABLE.values() if op.kind is not Kind.SOURCE or op.
 def test_every_operation_of_the_table_has_the_tangent_that_its_columns_give(op: ops.Op) -> None:
     """At its worked example, moved a little off round numbers."""
     text, at = op.worked_example
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     arrays = {name: read_value(value, "--at") for name, value in at.items() if name in program.names}
     arrays = {name: array + 0.01 for name, array in arrays.items()}
     _agree(program, arrays, _directions(arrays))
@@ -88,7 +89,7 @@ def test_every_operation_of_the_table_has_the_tangent_that_its_columns_give(op: 
 @pytest.mark.parametrize("truth", [t for t in TRUTHS if t.jacobian], ids=str)
 def test_a_tangent_is_the_hand_derived_jacobian_times_the_direction(truth: Truth) -> None:
     """For all variables at once, and for each alone."""
-    program = parse(truth.expression).primitive
+    program = in_primitives(parse(truth.expression))
     arrays = {name: np.asarray(truth.at[name], dtype=float) for name in program.names}
     u = _directions({name: arrays[name] for name in truth.jacobian})
     shape = np.shape(truth.value)
@@ -142,7 +143,7 @@ SMOOTH = [
 @pytest.mark.parametrize(("text", "at"), SMOOTH, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_is_rewritten_first_has_the_same_columns(text: str, at: dict[str, Any]) -> None:
     """Products with a zero, singular determinants, ties of nothing, operands that stretch."""
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     arrays = {name: np.asarray(at[name], dtype=float) for name in program.names}
     if at:
         _agree(program, arrays, _directions(arrays))
@@ -152,13 +153,13 @@ def test_what_is_rewritten_first_has_the_same_columns(text: str, at: dict[str, A
 
 def test_a_long_product_has_few_lines() -> None:
     """Ten thousand elements in fourteen halves."""
-    program = parse("prod(x)").primitive
+    program = in_primitives(parse("prod(x)"))
     assert len(tangent(program, {program.variables[0]: (10_000,)}).program.lines) < 200
 
 
 def test_the_branch_not_taken_poisons_nothing() -> None:
     """sqrt(x) has neither a value nor a slope at -1."""
-    program = parse("where(x > 0, sqrt(x), 3*x)").primitive
+    program = in_primitives(parse("where(x > 0, sqrt(x), 3*x)"))
     (found,) = _tangent_values(program, {"x": np.array(-1.0)}, {"x": np.array(2.0)})
     assert found == 6
 
@@ -166,7 +167,7 @@ def test_the_branch_not_taken_poisons_nothing() -> None:
 @pytest.mark.parametrize("text", ["log(x)", "atanh(x)", "asin(x)", "acosh(x)", "x**1.5", "lgamma(floor(x))"])
 def test_outside_of_its_domain_an_operation_has_no_tangent_either(text: str) -> None:
     """Though 1/x has a value at -3."""
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     if "floor" in text:
         assert tangent(program, {program.variables[0]: ()}).program.output == 0
         return
@@ -177,7 +178,7 @@ def test_outside_of_its_domain_an_operation_has_no_tangent_either(text: str) -> 
 
 def test_new_lines_are_called_slopes_in_messages() -> None:
     """So that abs(x) is not said to jump where its slope does."""
-    found = tangent(parse("y = abs(x); y + 1").primitive, {sympy.Symbol("x", real=True): ()}).program
+    found = tangent(in_primitives(parse("y = abs(x); y + 1")), {sympy.Symbol("x", real=True): ()}).program
     assert [found.excerpt(line) for line in found.lines] == [
         "abs(x)",
         "the slope of abs(x)",

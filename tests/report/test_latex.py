@@ -12,7 +12,7 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.notation import Bar, Element, Name, Typed
 from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions

@@ -12,7 +12,8 @@ import sympy
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.reference.compiling import compile_ball, environment
@@ -146,7 +147,7 @@ def _point(shapes: Mapping[str, str], n: int, m: int) -> dict[str, np.ndarray]:
 
 
 def _formula(text: str, at: Mapping[str, np.ndarray], name: str) -> Derivative:
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     shapes = infer(program, {symbol: at[str(symbol)].shape for symbol in program.variables})
     return differentiate(program, shapes, sympy.Symbol(name, real=True))
 
@@ -250,7 +251,7 @@ def test_bound_indices_never_meet_the_index_of_differentiation() -> None:
 
 def test_the_formula_of_a_large_tensor_holds_its_size_as_a_symbol() -> None:
     """One expression for every length: 10 million is derived as fast as 100."""
-    program = parse("exp(x)/sum(exp(x))").primitive
+    program = in_primitives(parse("exp(x)/sum(exp(x))"))
     (x,) = program.variables
     small, large = (differentiate(program, infer(program, {x: (n,)}), x) for n in (100, 10_000_000))
     assert list(small.sizes.values()) == [100]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradcli.language import ops
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.notation import Bar
 from gradcli.symbolic.adjoints import Rule, rule

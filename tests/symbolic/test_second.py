@@ -12,7 +12,8 @@ from flint import arb
 
 from gradcli.autodiff import hessians as torch_second
 from gradcli.autodiff.run import run
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.compiling import compile_ball, environment
@@ -63,7 +64,7 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
     at = _point(shapes, n, m)
     u = _directions(at)
     expected = torch_second.jvp(run(parse(text), at, tuple(at), "float64"), u)
-    program = parse(text).primitive
+    program = in_primitives(parse(text))
     names = hessian.direction_names(program, list(at))
     derivative = hessian.jvp(program, _shapes(program, at), names)
     _require_equal(derivative, {**at, **{names[name]: array for name, array in u.items()}}, expected)
@@ -75,7 +76,7 @@ def test_a_hessian_and_hu_are_what_torch_gives(text: str, shapes: dict[str, str]
     """Of the sum of squares, so that products of everything with everything arise; the last variable moves."""
     at = _point(shapes, n, m)
     squares = f"sum(({text})**2)"
-    program = parse(squares).primitive
+    program = in_primitives(parse(squares))
     known = _shapes(program, at)
     if n == N:
         _, blocks = torch_second.hessian(run(parse(squares), at, tuple(at), "float64"), tuple(at))

@@ -21,7 +21,7 @@ from gradcli.diagnose.rewriting.splicing import filled
 from gradcli.errors import GradcliError, Span
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.wengert import Atom, Line, Program
-from gradcli.language.tokens import tokenize
+from gradcli.language.text.tokens import tokenize
 
 MOST_LINES = 2_000
 """Operations of a Program that is looked at."""
@@ -59,7 +59,7 @@ def candidates(
             them.
         culprit: The operation that made the number bad, if it is known: it is guarded where it stands in a branch.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> next(candidates(parse("(1 - cos(x))/x"))).expression
     '2*sin(x/2)**2/x'
     """

@@ -16,8 +16,8 @@ from typing import Any
 import sympy
 
 from gradcli.diagnose.rewriting.occurrences import Node, exact
-from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom
 
 _TWO, _MINUS_ONE = sympy.Integer(2), sympy.Integer(-1)

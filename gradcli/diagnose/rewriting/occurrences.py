@@ -20,7 +20,7 @@ from gradcli.language.ops import ROWS, Kind, Op
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program
-from gradcli.language.tokens import Token
+from gradcli.language.text.tokens import Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,27 @@
-"""A text read again for its places: the grammar reads it as always, and what stands where is noted.
+"""A text read again for its places: its tree is lowered as always, and what stands where is noted.
 
-What is inside of a loop is read many times for one text, and has no place.
+What is inside of a loop is lowered many times for one text, and has no place.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from gradcli import collector
-from gradcli.diagnose.rewriting.occurrences import Branch, Reading, Statement, closing
+from gradcli.diagnose.rewriting.occurrences import Branch, Reading, Statement
 from gradcli.errors import Span
-from gradcli.language.grammar import Parser
-from gradcli.language.lines import Operand
-from gradcli.language.names import PREFIXES
-from gradcli.language.ops import Default, Op
+from gradcli.language.lower.hooks import Hooks, Operand
+from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Scope
+from gradcli.language.ops import Op
+from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import CONSTANTS, Atom
-from gradcli.language.tokens import Token
-
-_OF_PARTS = frozenset(["Piecewise", "len", "Rational"])
-"""Calls whose operation is noted at the name alone."""
+from gradcli.language.program.wengert import Atom
+from gradcli.language.text import nodes
+from gradcli.language.text.source import Source
+from gradcli.language.text.statements import parse
 
 
 def read_places(text: str, names: Sequence[str] = (), sizes: Mapping[str, Shape] = MappingProxyType({})) -> Reading:
@@ -39,137 +39,99 @@ def read_places(text: str, names: Sequence[str] = (), sizes: Mapping[str, Shape]
     >>> [(span.start, span.stop) for span in reading.operations]
     [(1, 6), (9, 14), (0, 15)]
     """
-    given = frozenset(names) & (frozenset(CONSTANTS) | PREFIXES)
     with collector.paused():
-        recorder = _Recorder(text, "EXPR", given)
-        recorder.shapes = dict(sizes)
-        return recorder.reading(sizes)
+        source, recorder = Source(text, "EXPR"), _Recorder()
+        scope = Scope(frozenset(names) & SHADOWABLE, shapes=dict(sizes))
+        recorder.lowering = lowering = Lowering(source, scope, EVALUATION, recorder)
+        program = lowering.program(parse(source))
+        recorder.note_pieces()
+        unused = [name for name in scope.unused if name != scope.last_name]
+        return Reading(
+            program,
+            source.tokens,
+            recorder.operations,
+            recorder.leaves,
+            recorder.parts,
+            recorder.branches,
+            recorder.statements,
+            unused,
+            sizes,
+        )
 
 
-class _Recorder(Parser):
-    """Reads a text as the grammar does, and notes what stands where."""
+class _Recorder(Hooks):
+    """Notes what stands where."""
 
-    def __init__(self, text: str, source: str, given: frozenset[str]) -> None:
-        super().__init__(text, source, given)
-        self.looping = 0
+    lowering: Lowering
+
+    def __init__(self) -> None:
         self.operations: dict[Span, Atom] = {}
         self.leaves: dict[Span, Atom] = {}
         self.parts: dict[Span, tuple[Span, ...]] = {}
         self.branches: list[Branch] = []
-        self.pieces: list[tuple[Atom, int, int]] = []
         self.statements: list[Statement] = []
+        self._whole: dict[Span, Span] = {}
+        self._pieces: list[tuple[Atom, nodes.Arguments]] = []
 
-    def reading(self, sizes: Mapping[str, Shape]) -> Reading:
-        """The whole text."""
-        program = self.program()
-        self._read_pieces()
-        return Reading(
-            program,
-            self.tokens,
-            self.operations,
-            self.leaves,
-            self.parts,
-            self.branches,
-            self.statements,
-            [name for name in self.unused if name != self.last_name],
-            sizes,
-        )
+    @property
+    def is_looping(self) -> bool:
+        """Whether a loop is being written out."""
+        return self.lowering.lines.looping > 0
 
-    def statement(self) -> Operand:
-        """As in the language."""
-        first = self.token
-        has_name = first.kind == "name" and self.tokens[self.position + 1].text == "="
-        operand = super().statement()
-        span = first.span.to(self.tokens[self.position - 1].span)
-        self.statements.append(Statement(first.text if has_name else "", span, operand[0]))
-        return operand
+    def stated(self, statement: nodes.Statement, result: Operand) -> None:
+        """What it is called, and its value."""
+        name = statement.targets[0].text if statement.targets else ""
+        self.statements.append(Statement(name, statement.span, result[0]))
 
-    def atom(self) -> Operand:
-        """As in the language."""
-        first = self.token
-        operand = super().atom()
-        is_plain = first.kind in ("number", "name") and self.tokens[self.position - 1].text != ")"
-        if is_plain and not self.looping:
-            self.leaves[operand[1]] = operand[0]
-        return operand
+    def was_leaf(self, result: Operand) -> None:
+        """A number, a variable or a name."""
+        if not self.is_looping:
+            self.leaves[result[1]] = result[0]
 
-    def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
-        """As in the language; the last operation at a range is what the range computes."""
-        operand = super().emit(op, operands, span, statics)
-        if not self.looping:
-            self.operations[self._whole(span)] = operand[0]
-        return operand
+    def emitted(self, result: Atom, span: Span) -> None:
+        """The last operation at a range is what the range computes."""
+        if not self.is_looping:
+            self.operations[self._whole.get(span, span)] = result
 
-    def _whole(self, span: Span) -> Span:
-        """The range of a call that was noted at its name."""
-        if self.text[span.start : span.stop].rpartition(".")[2].strip() not in _OF_PARTS:
-            return span
-        position = next(n for n, token in enumerate(self.tokens) if token.span.start >= span.stop)
-        return span.to(self.tokens[closing(self.tokens, position)].span)
+    def joined(self, result: Operand, left: Operand, right: Operand) -> None:
+        """Where its operands stand."""
+        if not self.is_looping:
+            self.parts[result[1]] = (left[1], right[1])
 
-    def joined(self, op: str, left: Operand, right: Operand) -> Operand:
-        """As in the language."""
-        operand = super().joined(op, left, right)
-        if not self.looping:
-            self.parts[operand[1]] = (left[1], right[1])
-        return operand
+    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
+        """Where its operands stand, and its branches if it chooses."""
+        if self.is_looping:
+            return
+        self.parts[result[1]] = spans = tuple(part for _, part in operands)
+        if op.branches is not None:
+            of = dict(zip(op.operands, spans, strict=True))
+            places = of[op.branches.condition], of[op.branches.first], of[op.branches.second]
+            self.branches.append(Branch(result[0], *places))
 
-    def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
-        """As in the language."""
-        operand = super().made(op, operands, statics, span)
-        if not self.looping:
-            self.parts[span] = spans = tuple(part for _, part in operands)
-            if op.branches is not None:
-                of = dict(zip(op.operands, spans, strict=True))
-                places = of[op.branches.condition], of[op.branches.first], of[op.branches.second]
-                self.branches.append(Branch(operand[0], *places))
-        return operand
+    def chosen(self, node: nodes.Choice, result: Operand) -> None:
+        """Its branches."""
+        if not self.is_looping:
+            self.branches.append(Branch(result[0], node.condition.span, node.chosen.span, node.other.span))
 
-    def choice(self, chosen: Operand) -> Operand:
-        """As in the language."""
-        first = self.position + 1
-        operand = super().choice(chosen)
-        if not self.looping:
-            condition, other, *_ = _split(self.tokens, first, self.position, "else")
-            self.branches.append(Branch(operand[0], condition, chosen[1], other.to(operand[1])))
-        return operand
+    def special(self, name: Span, whole: Span) -> None:
+        """The range of the whole call."""
+        self._whole[name] = whole
 
-    def _special(self, name: Token, span: Span) -> Operand:
-        opening = self.position
-        operand = super()._special(name, span)
-        if name.text == "Piecewise" and not self.looping:
-            self.pieces.append((operand[0], opening + 1, self.position - 1))
-        return operand
+    def pieces(self, arguments: nodes.Arguments, result: Atom) -> None:
+        """The pairs, which are branches inside one another."""
+        if not self.is_looping:
+            self._pieces.append((result, arguments))
 
-    def _read_pieces(self) -> None:
-        """The choices of every `Piecewise((value, condition), ..., (value, True))`."""
-        calls = {line.symbol: line.call for line in self.builder.lines}
-        for value, first, last in self.pieces:
-            atom, pairs = value, _split(self.tokens, first, last, ",")
+    def note_pieces(self) -> None:
+        """The branches of every `Piecewise((value, condition), ..., (value, True))`, behind all others."""
+        for result, arguments in self._pieces:
+            atom = result
+            pairs = [argument.value for argument in arguments.items]
             for n, pair in enumerate(pairs[:-1]):
-                position = bisect_left(self.tokens, pair.start, key=lambda token: token.span.start)
-                parts = _split(self.tokens, position + 1, closing(self.tokens, position), ",")
-                if len(parts) == 2 and self.text[parts[1].start : parts[1].stop] != "True" and atom in calls:
-                    rest = pairs[n + 1].to(pairs[-1])
-                    self.branches.append(Branch(atom, parts[1], parts[0], rest))
-                    atom = calls[atom].operands[2]
-
-    def unrolled_terms(self, start: int, loop: int) -> Iterator[Operand]:
-        """As in the language, without a note."""
-        self.looping += 1
-        yield from super().unrolled_terms(start, loop)
-        self.looping -= 1
-
-
-def _split(tokens: Sequence[Token], first: int, last: int, word: str) -> list[Span]:
-    """The ranges between the words of this kind that are in no bracket of their own."""
-    spans, depth, start = [], 0, first
-    for position in range(first, last + 1):
-        token = tokens[position]
-        if position == last or (depth == 0 and token.text == word and token.kind != "string"):
-            if position > start:
-                spans.append(tokens[start].span.to(tokens[position - 1].span))
-            start = position + 1
-        elif token.kind == "operator":
-            depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
-    return spans
+                line = self.lowering.lines.builder.line_of(atom)
+                if not isinstance(pair, nodes.Items) or isinstance(pair.items[1], nodes.Word) or line is None:
+                    continue
+                value, condition = pair.items
+                rest = pairs[n + 1].span.to(pairs[-1].span)
+                self.branches.append(Branch(atom, condition.span, value.span, rest))
+                atom = line.call.operands[2]

@@ -25,7 +25,7 @@ from gradcli.language.program.wengert import Atom, Line, Program
 def quotients(program: Program, variable: str, point: float) -> tuple[Line, ...]:
     """The quotients of one variable, element by element, that are 0/0 at a point.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> [str(line.call) for line in quotients(parse("y*(exp(x) - 1)/x + sin(x)/x + 1/x"), "x", 0.0)]
     ['div(_t4, x)']
     """
@@ -82,7 +82,7 @@ def removable_candidates(
         slope: The limit of its derivative there.
         shapes: Of the variables by name, where they are known.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("(exp(x) - 1)/x")
     >>> (line,) = quotients(program, "x", 0.0)
     >>> next(removable_candidates(program, line, "x", 0.0, 1.0, 0.5)).expression

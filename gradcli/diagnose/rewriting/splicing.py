@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from gradcli.language.operators import BINARY, COMPARISON, PRODUCT
-from gradcli.language.tokens import Token, tokenize
+from gradcli.language.text.precedence import COMPARISON, LEVELS, PRODUCT
+from gradcli.language.text.tokens import Token, tokenize
 
 CHOICE, NEGATION, SIGN, POWER, ATOM = 0, 3, 9, 10, 11
 """How tightly bind, beside operators of two operands: `a if c else b`, `not`, signs, powers, and an operand alone."""
@@ -38,13 +38,13 @@ def _level(before: Token | None, token: Token) -> int:
     is_operator = token.kind == "operator"
     if token.kind == "keyword":
         named = {"if": CHOICE, "else": CHOICE, "for": CHOICE, "in": CHOICE, "not": NEGATION}
-        return named.get(token.text, BINARY.get(token.text, (ATOM, ""))[0])
+        return named.get(token.text, LEVELS.get(token.text, ATOM))
     if is_operator and token.text in ("+", "-", "~") and not _ends_operand(before):
         return ATOM if before is not None and before.text in ("**", "^") else SIGN
     if is_operator and token.text in ("**", "^"):
         return POWER
-    if is_operator and token.text in BINARY:
-        return BINARY[token.text][0]
+    if is_operator and token.text in LEVELS:
+        return LEVELS[token.text]
     return PRODUCT if _is_product(before, token) else ATOM
 
 
@@ -92,8 +92,8 @@ def _after(tokens: Sequence[Token], first: int, own: Sequence[Token]) -> int:
         return SIGN
     if before.text in ("+", "-", "~") and not _ends_operand(earlier):
         return POWER
-    if before.text in BINARY:
-        return ATOM if has_sign else BINARY[before.text][0] + 1
+    if before.text in LEVELS:
+        return ATOM if has_sign else LEVELS[before.text] + 1
     return CHOICE
 
 
@@ -103,7 +103,7 @@ def _before(after: Token) -> int:
         return COMPARISON + 1
     if after.kind in ("name", "number") or after.text in ("**", "^", ".", "[", "("):
         return ATOM
-    return BINARY.get(after.text, (CHOICE, ""))[0]
+    return LEVELS.get(after.text, CHOICE)
 
 
 def filled(template: str, texts: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from gradcli.language.program.wengert import Atom, Call, Line, Program
 def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
     """The lines that some values are made of, in order.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> whole = parse("y = x**2; z = exp(x); y + 1")
     >>> [line.call.op.name for line in needed(whole.lines, whole.output)]
     ['pow', 'add']
@@ -38,7 +38,7 @@ def cut(program: Program, atom: Atom, name: str) -> Program:
         atom: A line, which becomes a variable, the last; or a variable, which stays one.
         name: Of the new variable, which no other has.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> whole = parse("y = x**2; z = w*y**3")
     >>> rest = cut(whole, whole.lines[0].symbol, "y")
     >>> rest.names, [str(line.call.op.name) for line in rest.lines]

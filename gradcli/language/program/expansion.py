@@ -14,6 +14,7 @@ from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
+from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
 
 MOST_LETTERS = 12
@@ -23,11 +24,16 @@ MOST_LETTERS = 12
 def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive) -> Program:
     """The same function in primitives, or in the operations to `keep`.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
     ['maximum']
     """
     return program if all(keep(line.call) for line in program.lines) else expansion(program, keep).program
+
+
+def in_primitives(program: Program) -> Program:
+    """The same function with every defined operation replaced by its meaning, for the readings other than torch."""
+    return program.made(expand)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ def expansion(
         keep: The operations that stay.
         shares: Whether lines that compute the same become one; else every line belongs to one line before.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("sigmoid(x)")
     >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
     {'sigmoid(x)'}
@@ -137,8 +143,6 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
-    from gradcli.language.grammar import parse_meaning
-
     op = ops.TABLE[name]
     if op.has_equation:
         require_operands(statics[0], count)

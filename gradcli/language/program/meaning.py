@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 import sympy
 from sympy import Expr
 
-from gradcli.language.grammar import parse
-from gradcli.language.program.expansion import definition
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import definition, in_primitives
 from gradcli.language.program.wengert import Call, Program
 
 
@@ -254,7 +254,7 @@ MEANINGS: Mapping[str, Callable[..., Expr]] = {
 def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
     """The scalar expression of an elementwise operation on these scalars.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> x = sympy.Symbol("x", real=True)
     >>> meaning(parse("x**2").lines[0].call, (x, sympy.Integer(2)))
     x**2
@@ -272,7 +272,7 @@ def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
     >>> compose("1/(1 + exp(-x))", {"x": x})
     1/(1 + exp(-x))
     """
-    return _composed(parse(text, given=frozenset(operands)).primitive, operands)
+    return _composed(in_primitives(parse(text, given=frozenset(operands))), operands)
 
 
 def _composed(program: Program, operands: Mapping[str, Expr]) -> Expr:

@@ -41,7 +41,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         ShapeError: shapes that do not fit, with both shapes and the sub-expression.
         TooLargeError: more than `MAX_ELEMENTS` in a line or `MAX_TOTAL_ELEMENTS` in all.
 
-    >>> from gradcli.language.grammar import parse
+    >>> from gradcli.language.parsing import parse
     >>> program = parse("x[:, 0]")
     >>> infer(program, {program.variables[0]: (3, 2)})[program.output]
     (3,)

@@ -120,6 +120,9 @@ class Program:
     warnings: tuple[str, ...] = ()
     shown: str = ""
     needs_shapes: bool = False
+    _made: dict[Callable[[Program], Program], Program] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def expression(self) -> str:
@@ -153,12 +156,11 @@ class Program:
         """Whether lines of it are derivatives of others."""
         return any(line.call.op.kind is ops.Kind.DERIVATIVE for line in self.lines)
 
-    @cached_property
-    def primitive(self) -> Program:
-        """The same function with every defined operation replaced by its meaning; for the readings other than torch."""
-        from gradcli.language.program.expansion import expand
-
-        return expand(self)
+    def made(self, make: Callable[[Program], Program]) -> Program:
+        """What a function makes of this Program, made once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
 
 _Key: TypeAlias = tuple[str, tuple[Atom, ...], tuple[Hashable, ...]]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.language.grammar import parse
+from gradcli.language.parsing import parse
 
 Array = Any
 """A NumPy array, real or complex."""

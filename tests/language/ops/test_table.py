@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradcli.language import ops
-from gradcli.language.grammar import parse
 from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
 from gradcli.language.program import special_functions
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS

@@ -1,0 +1,298 @@
+"""Arguments of a call, bound to the signature of its operation in any library's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+from gradcli.errors import LanguageError, did_you_mean
+from gradcli.language import ops
+from gradcli.language.lower.constants import GATHERED, Constants
+from gradcli.language.lower.hooks import Hooks, Lower, Operand
+from gradcli.language.lower.scope import Scope
+from gradcli.language.ops import REQUIRED, Default, Kind, Op
+from gradcli.language.program.wengert import Atom
+from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Name, Node, Word, leading
+from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.tokens import Token
+
+IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
+"""Keywords that say how a tensor is held, not what is in it."""
+
+_KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "axis": ("dim", "dims"),
+    "axes": ("dims",),
+    "dims": ("dim",),
+    "dim": ("dims",),
+    "keepdims": ("keepdim",),
+    "ddof": ("correction",),
+    "unbiased": ("correction",),
+    "alpha": ("negative_slope",),
+    "size": ("shape",),
+    "input": ("x", "a", "A"),
+    "other": ("b",),
+    "exponent": ("b",),
+    "a_min": ("min",),
+    "a_max": ("max",),
+    "num": ("steps",),
+    "stop": ("end",),
+    "shift": ("shifts",),
+    "k": ("diagonal", "offset"),
+    "ord": ("p",),
+}
+"""Other libraries' names of parameters."""
+
+_OVER_DIMENSIONS = frozenset([Kind.REDUCTION, Kind.SCAN, Kind.DEFINED])
+"""Operations whose `dim` says what they are taken over."""
+
+EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
+"""Functions of one tensor that are also functions of two, and what they are called then."""
+
+
+@dataclass
+class Bound:
+    """What a call is given.
+
+    Attributes:
+        op: The operation; `clamp` of one bound is another one.
+        library: Whose meaning it has.
+        is_method: Whether an operand stands before its dot.
+        waiting: The parameters that are not given yet.
+        operands: The named ones.
+        statics: The constant arguments by parameter.
+        extra: The operands of a list, or of a fold.
+        typed: The constants that are written.
+    """
+
+    op: Op
+    library: str
+    is_method: bool
+    waiting: list[str]
+    operands: dict[str, Operand] = field(default_factory=dict)
+    statics: dict[str, Any] = field(default_factory=dict)
+    extra: list[Operand] = field(default_factory=list)
+    typed: set[str] = field(default_factory=set)
+
+    @property
+    def values(self) -> list[Operand]:
+        """The operands in order."""
+        return [self.operands[p] for p in self.op.operands if p in self.operands] + self.extra
+
+    @property
+    def constants(self) -> tuple[Default, ...]:
+        """The constant arguments in order."""
+        return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
+
+
+class Binder:
+    """Reads what is between the parentheses of a call."""
+
+    def __init__(
+        self,
+        source: Source,
+        scope: Scope,
+        hooks: Hooks,
+        lower: Lower,
+        constants: Constants,
+        items: Callable[[Items | Group], list[Operand]],
+    ) -> None:
+        self.source, self.scope, self.hooks, self.lower = source, scope, hooks, lower
+        self.constants, self.items = constants, items
+
+    def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
+        """Bind arguments to the op's signature, with the defaults of a library.
+
+        Args:
+            op: The operation.
+            name: As it is called.
+            arguments: As they are written.
+            given: The operand before the dot of a method.
+            library: Whose meaning it has.
+        """
+        defaults = defaults_in(op, library)
+        bound = Bound(op, library, bool(given), list(op.signature))
+        bound.statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
+        if given:
+            receiver = "input" if op.name == "where" else op.operands[0]
+            bound.operands[receiver] = given[0]
+            bound.waiting.remove(receiver)
+        items, n, fault = arguments.items, 0, None
+        while n < len(items) and fault is None:
+            argument = items[n]
+            n += 1
+            if not self.ignored(argument):
+                parameter = self.keyword(op, argument, bound.waiting) or next(iter(bound.waiting), "")
+                others = self._gathered(op, parameter, argument, items[n:])
+                n += len(others)
+                self._take(bound, parameter, (argument, *others))
+                fault = (others[-1] if others else argument).fault
+        if arguments.unclosed is not None and fault is None:
+            raise arguments.unclosed
+        for parameter in op.defaults:
+            bound.operands.setdefault(parameter, (_exact(defaults[parameter]), name.span))
+        self._complete(bound, name)
+        require_sound(fault)
+        return bound
+
+    def _gathered(
+        self, op: Op, parameter: str, argument: Argument, behind: tuple[Argument, ...]
+    ) -> tuple[Argument, ...]:
+        """The arguments behind one that belong to the same parameter."""
+        gathers = parameter in GATHERED and parameter in op.statics and op.name != "full"
+        is_whole = isinstance(argument.value, Items | Group | Word) or self.constants.is_known(argument.value)
+        if not gathers or is_whole or argument.fault is not None:
+            return ()
+        found: list[Argument] = []
+        for other in behind:
+            if other.name is not None:
+                break
+            found.append(other)
+            if other.fault is not None:
+                break
+        return tuple(found)
+
+    def _take(self, bound: Bound, parameter: str, arguments: tuple[Argument, ...]) -> None:
+        """Bind one argument, with those that belong to it."""
+        op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
+        if parameter in ("operands", "tensors"):
+            extra += self._listed(op, argument)
+            if parameter == "tensors":
+                waiting.remove(parameter)
+        elif op.name in EXTREMES and argument.name is None and (parameter == "dim" or extra):
+            self._second(bound, argument)
+            waiting[:] = [] if extra else [p for p in waiting if p != "dim"]
+        elif parameter in op.statics:
+            waiting.remove(parameter)
+            bound.typed.add(parameter)
+            value = self._switched(parameter, argument, bound.library)
+            bound.statics[parameter] = value or self.constants.static(op, parameter, arguments)
+        elif parameter:
+            waiting.remove(parameter)
+            if not (op.name == "clamp" and _is_none(argument.value)):
+                bound.operands[parameter] = self.lower(argument.value)
+        elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
+            extra.append(self.lower(argument.value))
+        else:
+            first = self.source.tokens[argument.start - 2 * (argument.name is not None)]
+            raise self.source.error(LanguageError, f"too many arguments for {usage(op)}", first.span)
+
+    def _switched(self, parameter: str, argument: Argument, library: str) -> str | None:
+        """`approximate=True`, as JAX and TensorFlow have it."""
+        token = self.source.tokens[argument.start]
+        if parameter != "approximate" or library not in ("jax", "tensorflow") or token.kind != "keyword":
+            return None
+        return {"True": "tanh", "False": "none"}.get(token.text)
+
+    def _second(self, bound: Bound, argument: Argument) -> None:
+        """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
+        name = bound.op.name
+        value, span = self.lower(argument.value)
+        if bound.extra or not isinstance(value, sympy.Integer) or not isinstance(bound.operands["x"][0], sympy.Symbol):
+            bound.extra.append((value, span))
+            return
+        bound.statics["dim"] = int(value)
+        if not bound.is_method:
+            larger = "larger" if name == "max" else "smaller"
+            self.scope.warnings.append(
+                f"{name}(x, {value}) is along dimension {value}, as in torch; "
+                f"{EXTREMES[name]}(x, {value}) is the {larger} of the two"
+            )
+
+    def _complete(self, bound: Bound, name: Token) -> None:
+        """Fill in what is left out, and refuse what must not be.
+
+        Raises:
+            LanguageError: An argument is missing, or not of the kind that the operation takes.
+        """
+        op, statics = bound.op, bound.statics
+        if op.name == "polygamma" and isinstance(statics["n"], int) and statics["n"] < 0:
+            raise self.source.error(LanguageError, f"{usage(op)} needs a whole number n from 0 on", name.span)
+        if op.name in ("var", "std") and isinstance(statics["correction"], bool):
+            statics["correction"] = int(statics["correction"])  # unbiased=False
+        if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
+            if not op.spans_all:
+                hint = "leave dim out for all elements" if "keepdim" in op.statics else None
+                raise self.source.error(LanguageError, f"{op.name} takes no empty dim", name.span, hint=hint)
+            statics["dim"] = None
+        if op.name == "clamp" and len(bound.operands) == 2:
+            bound.op = op = ops.TABLE["clamp_max" if "max" in bound.operands else "clamp_min"]
+        absent = [p for p in op.operands if p not in bound.operands and p not in ("operands", "tensors")]
+        absent += [p for p, value in statics.items() if value is REQUIRED]
+        absent += [p for p in ("operands", "tensors") if p in op.operands and not bound.extra]
+        if absent:
+            raise self.source.error(LanguageError, f"{usage(op)} needs the argument '{absent[0]}'", name.span)
+
+    def _listed(self, op: Op, argument: Argument) -> list[Operand]:
+        """The tensors of `stack([a, b])`, or the next operand of an einsum."""
+        node, token = argument.value, self.source.tokens[argument.start]
+        if op.name == "einsum":
+            return [self.lower(node)]
+        if isinstance(node, Name) and node.arguments is None and token.text in self.scope.lists:
+            self.scope.unused.pop(token.text, None)
+            return self.scope.lists[token.text]
+        first = leading(node)
+        if isinstance(first, Items | Group):
+            items = self.items(first)
+            if first is not node:
+                position = self.source.position(first.span.stop)
+                raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
+            return items
+        if token.text in ("[", "("):
+            return [self.lower(node)]
+        hint = f"write {op.name}([a, b])"
+        raise self.source.error(LanguageError, f"{op.name} takes a list", token.span, hint=hint)
+
+    def keyword(self, op: Op, argument: Argument, waiting: list[str]) -> str | None:
+        """The parameter that `name=` names, in any library's spelling."""
+        token = argument.name
+        if token is None:
+            return None
+        others = [p for p in _KEYWORDS.get(token.text, ()) if p in op.signature]
+        parameter = token.text if token.text in op.signature or not others else others[0]
+        if parameter not in waiting:
+            known = parameter in op.signature
+            problem = f"'{token.text}' is given twice" if known else f"{usage(op)} has no argument '{token.text}'"
+            hint = None if known else did_you_mean(token.text, op.signature)
+            raise self.source.error(LanguageError, problem, token.span, hint=hint)
+        return parameter
+
+    def ignored(self, argument: Argument) -> bool:
+        """Pass over `dtype=torch.float64` and the like."""
+        token = argument.name
+        if token is None or token.text not in IGNORED:
+            return False
+        words = self.source.tokens[argument.start : argument.stop]
+        for word in words:
+            if "complex" in word.text or word.text in ("cfloat", "cdouble"):
+                raise self.source.error(LanguageError, "complex numbers are not read", word.span)
+        self.hooks.held(token, words[-1].text if words else token.text)
+        return True
+
+
+def defaults_in(op: Op, library: str) -> dict[str, Any]:
+    """The values of parameters that are left out, in the library of a prefix.
+
+    >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
+    (0, 1)
+    """
+    others = op.elsewhere.get(library, {})
+    return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
+
+
+def _is_none(node: Node) -> bool:
+    """Whether a bound is left out, `clip(x, None, 1)`."""
+    return isinstance(node, Word) and node.token.text == "None"
+
+
+def usage(op: Op) -> str:
+    """A call as its signature: `sum(x, dim, keepdim)`."""
+    return f"{op.name}({', '.join(op.signature)})"
+
+
+def _exact(number: float) -> Atom:
+    if number in (float("inf"), float("-inf")):
+        return sympy.oo if number > 0 else -sympy.oo
+    return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)

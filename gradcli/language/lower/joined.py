@@ -1,0 +1,241 @@
+"""Names that are several words written together: `sinx` is sin(x) on paper, and one name to a program.
+
+A name is taken apart into functions of one number with what they are of, constants, numbers and names.  It is *meant*
+as these parts, and refused where no value is given by that name, if each part is known: a name that is used beside it,
+x, y, z or t, a Greek letter by its name, or behind an elementary function or pi any single letter, unless the whole is
+a word that people call variables by (`cost`, `tank`).  What only *resembles* a product or a call (`ab`, `cost`) is a
+name like any other, and said in a remark.  Several unknown letters are no parts, nor is the s of a plural, so that
+`logits`, `expected`, `arcs` and `pixel` are names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from gradcli.errors import LanguageError, Place, Span
+from gradcli.language import ops
+from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.language.program.wengert import Program
+from gradcli.language.text.tokens import tokenize
+
+LONGEST = 16
+"""Letters of a name that is taken apart."""
+
+MOST_PARTS = 5
+"""Parts that are looked for in one name."""
+
+_GREEK = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi rho sigma tau upsilon phi chi psi omega".split()
+)
+
+_FAMILIAR = frozenset("xyzt") | _GREEK
+"""Names that need no other sign of being one."""
+
+_WORDS = frozenset(
+    "cost tank tang sing sink sine coset sect expo lnp lnz pit pin pie pig pip pint vary kpi api".split()
+)
+"""Words and usual names that look like a call or a product."""
+
+_ELEMENTARY = frozenset(
+    "exp ln sqrt sin cos tan sec csc cot asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh "
+    "arcsinh arccosh arctanh".split()
+)
+"""Functions that stand before any letter and any number on paper; `log` stands in names too: logp, log1, logsigma."""
+
+
+def _is_of_one(name: str, op: Op) -> bool:
+    """Whether it is a function of one tensor, and more than a number or two letters at the beginning of a name."""
+    statics = [parameter for parameter, value in op.statics.items() if value is REQUIRED]
+    needed = [operand for operand in op.operands if operand not in op.defaults]
+    is_of_one = len(needed) == 1 and not statics and not op.variadic
+    return is_of_one and op.kind not in _NO_FUNCTIONS and (len(name) > 2 or name == "ln") and name != "exp2"
+
+
+_NO_FUNCTIONS = (Kind.SOURCE, Kind.LIST, Kind.COUNT)
+_FUNCTIONS = {name: op for name in ops.names() if (op := ops.find(name)) and _is_of_one(name, op)}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What a name may be meant for.
+
+    Attributes:
+        spelling: The parts with the signs between them, `sin(x)`.
+        is_meant: Whether each of them is known, so that it is no name.
+        is_call: Whether a function is among them.
+    """
+
+    spelling: str
+    is_meant: bool
+    is_call: bool
+
+
+def apart(name: str, known: Collection[str] = ()) -> Joined | None:
+    """What a name is taken apart into, the likeliest way; None if it is a name and nothing else.
+
+    Args:
+        name: Of a variable.
+        known: Other names of the same text, and names that are given values.
+
+    >>> [apart(name).spelling for name in ("sinx", "pix", "xlnx", "exp2x", "sintheta", "xx", "cost")]
+    ['sin(x)', 'pi*x', 'x*ln(x)', 'exp(2*x)', 'sin(theta)', 'x*x', 'cos(t)']
+    >>> [apart(name).is_meant for name in ("sinx", "pix", "pi2", "sint", "xx", "cost", "logp")]
+    [True, True, True, True, False, False, False]
+    >>> [name for name in ("alpha", "logits", "expected", "pixel", "arcs", "input", "x_1", "x1", "mu") if apart(name)]
+    []
+    >>> apart("cost", ["t"]).is_meant, apart("logp", ["p"]).is_meant
+    (True, True)
+    """
+    if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) is not None:
+        return None
+    found = min(
+        _ways(name, known, MOST_PARTS), key=lambda parts: (not _is_meant(parts, known, name), len(parts)), default=()
+    )
+    if not found:
+        return None
+    is_meant = _is_meant(found, known, name)
+    if not is_meant and not _resembles(found, known):
+        return None
+    return Joined(_spelled(found), is_meant, any(part in _FUNCTIONS for part in found))
+
+
+def require_named(program: Program, names: Collection[str], given: Collection[str]) -> None:
+    """Refuse a name that is several words written together, where no value is given by it.
+
+    Args:
+        program: Whose variables they are.
+        names: Those without a value of their own.
+        given: The names that have one.
+
+    Raises:
+        LanguageError: There is one.
+    """
+    known = {*program.names, *program.assigned, *given}
+    for name in names:
+        found = apart(name, known)
+        if found is not None and found.is_meant:
+            hint = f"write {found.spelling}; or --at {name}=VALUE for a variable of that name"
+            message = f"'{name}' is one name to a program, and no value is given by it"
+            raise LanguageError(message, place=_place(program, name), hint=hint)
+
+
+def remarks(name: str) -> tuple[str, ...]:
+    """What to say of a name that takes a value which names no variable."""
+    if name == "e":
+        return ("e is a variable here; Euler's number is E",)
+    found = apart(name)
+    what = "the function" if found and found.is_call else "a product"
+    return (f"'{name}' is one variable; write {found.spelling} for {what}",) if found else ()
+
+
+def meant(name: str, known: Collection[str] = ()) -> str | None:
+    """The hint for a name that is unknown, if it may be several.
+
+    >>> meant("cosx"), meant("total")
+    ('write cos(x)', None)
+    """
+    found = apart(name, known)
+    return f"write {found.spelling}" if found else None
+
+
+def of_call(name: str) -> str | None:
+    """The hint for a call of an unknown function, if a factor or a function is written before one.
+
+    >>> of_call("xsin"), of_call("logcosh"), of_call("celu")
+    ('write x*sin(...)', 'write log(cosh(...))', None)
+    """
+    for length in range(1, min(len(name), LONGEST)):
+        before, after = name[:length], name[length:]
+        if after not in _ELEMENTARY and after != "log":
+            continue
+        if before in "xyzt" or before == "pi":
+            return f"write {before}*{after}(...)"
+        if before in _FUNCTIONS:
+            return f"write {before}({after}(...))"
+    return None
+
+
+def _place(program: Program, name: str) -> Place:
+    tokens = tokenize(program.text, program.source)
+    span = next((t.span for t in tokens if t.kind == "name" and t.text == name), Span(0, len(program.text)))
+    return Place(program.text, span, program.source)
+
+
+# -- taking apart
+
+Parts = tuple[str, ...]
+
+
+def _ways(text: str, known: Collection[str], most: int) -> Iterator[Parts]:
+    """All ways to write a text as functions, constants, numbers, known names and letters, one behind the other."""
+    if not text:
+        yield ()
+    if not text or most == 0:
+        return
+    for length in range(len(text) - (most == MOST_PARTS), 0, -1):
+        word, rest = text[:length], text[length:]
+        is_function = word in _FUNCTIONS and bool(rest)
+        if not (is_function or _is_operand(word, known)):
+            continue
+        for parts in _ways(rest, known, most - 1):
+            is_number = bool(parts) and parts[0].isdigit()
+            if is_function and (parts[0] in _FUNCTIONS or (is_number and word not in _ELEMENTARY)):
+                continue
+            if is_number and not is_function and word != "pi":
+                continue
+            yield (word, *parts)
+
+
+def _is_operand(word: str, known: Collection[str]) -> bool:
+    """Whether it is a name, a constant or a number: `x`, `x2`, `theta`, `pi`, `2`."""
+    is_letter = word[0].isalpha() and (len(word) == 1 or word[1:].isdigit())
+    return word == "pi" or is_letter or word in known or word in _GREEK or word.isdigit()
+
+
+def _is_sure(part: str, known: Collection[str]) -> bool:
+    return part in _FUNCTIONS or part == "pi" or part.rstrip("0123456789") in ("", *_FAMILIAR) or part in known
+
+
+def _is_meant(parts: Parts, known: Collection[str], name: str) -> bool:
+    """Whether a function or pi is among the parts, and the others are known, all but a single letter behind it."""
+    is_word = name in _WORDS
+    functions = [part for part in parts if part in _FUNCTIONS]
+    if (not functions and "pi" not in parts) or (is_word and not any(part in known for part in parts)):
+        return False
+    plain = [part for part in functions if part != "log" and _FUNCTIONS[part].kind is Kind.ELEMENTWISE]
+    if len(plain) < len(functions) and not all(part in known or part in "xyz" for part in parts if part != "log"):
+        return False
+    unsure = [n for n, part in enumerate(parts) if not _is_sure(part, known)]
+    if not unsure or is_word:
+        return not unsure
+    before = parts[unsure[0] - 1] if unsure[0] else ""
+    is_plural = parts[-1] == "s" and unsure[-1] == len(parts) - 1
+    return len(unsure) == 1 and (before in _ELEMENTARY or before == "pi") and not is_plural
+
+
+def _resembles(parts: Parts, known: Collection[str]) -> bool:
+    """Whether one may take it for a call or a product: a letter or two behind a function, or letters alone."""
+    unsure = [part for part in parts if not _is_sure(part, known)]
+    if "pi" in parts or any(part in _FUNCTIONS for part in parts):
+        is_plural = parts[-1] in unsure and parts[-1] == "s"
+        return len(parts) <= 3 and not is_plural and len(unsure) <= 1 + (parts[0] in _ELEMENTARY)
+    letters = "".join(parts)
+    if len(letters) > len(parts):
+        return False
+    return len(parts) == 2 or not unsure or len(set(parts)) == 1 or letters in "abcdefghijklmnopqrstuvwxyz"
+
+
+def _spelled(parts: Parts) -> str:
+    """The parts with the signs between them; a function is of what follows up to the next one."""
+    found: list[str] = []
+    waiting = list(parts)
+    while waiting:
+        word = waiting.pop(0)
+        if word in _FUNCTIONS:
+            inside = []
+            while waiting and waiting[0] not in _FUNCTIONS:
+                inside.append(waiting.pop(0))
+            word = f"{word}({'*'.join(inside)})"
+        found.append(word)
+    return "*".join(found)

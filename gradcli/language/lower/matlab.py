@@ -1,0 +1,130 @@
+"""MATLAB's marks, `A'`, `.*`, `./` and `.^`: where one of them stands, `*` of matrices is the matrix product.
+
+A vector is a column there, and its transpose a matrix of one row.  What is a matrix is known once shapes are: until
+then a text is read as if all were numbers, and asks to be read again.  `^` alone is no mark; it is the power here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+import sympy
+
+from gradcli.errors import GradcliError, LanguageError, Place
+from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.lines import Lines
+from gradcli.language.lower.scope import Scope
+from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.text.nodes import Transposed
+from gradcli.language.text.precedence import MARKS
+from gradcli.language.text.tokens import Token
+
+REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matrix product and a vector is a column"
+
+
+class Matlab:
+    """Reads operators as MATLAB does, where one of its marks is in the text."""
+
+    def __init__(self, lines: Lines, scope: Scope, constants: Constants) -> None:
+        self.lines, self.scope, self.constants = lines, scope, constants
+        self.source = lines.source
+        self.is_matlab = any(token.kind == "operator" and token.text in MARKS for token in self.source.tokens)
+        self._known: dict[Atom, Shape] = {}
+        self._read = 0
+
+    def binary(self, sign: Token, op: str, left: Operand, right: Operand) -> Operand:
+        """An operation between two operands; `sign` is its token, or what stands behind an implicit product."""
+        if not self.is_matlab or op in ("matmul", "logical_and", "logical_or"):
+            return self.lines.joined(op, left, right)
+        a, b = self._shape(left[0]), self._shape(right[0])
+        if a is None or b is None:
+            self.scope.needs_shapes = True
+            return self.lines.joined(op, left, right)
+        is_by_elements = sign.text in MARKS or self.source.text[sign.span.start - 1] == "."  # the point of 2.*x
+        if op == "mul" and not is_by_elements and min(math.prod(a), math.prod(b)) > 1:
+            return self._product(left, right, a, b)
+        if not is_by_elements and (
+            (op == "div" and math.prod(b) > 1) or (sign.text == "^" and math.prod(a) * math.prod(b) > 1)
+        ):
+            hint = f"write .{sign.text} for each element; inv(A) is the inverse, and A*A the square of a matrix"
+            raise self.source.error(LanguageError, f"'{sign.text}' of matrices is not read", sign.span, hint=hint)
+        return self.lines.joined(op, self._column(left, a, b), self._column(right, b, a))
+
+    def transposed(self, operand: Operand, mark: Transposed) -> Operand:
+        """`x'`: a vector becomes a row."""
+        span, shape = operand[1].to(mark.span), self._shape(operand[0])
+        if shape is None:
+            self.scope.needs_shapes = True
+        if shape is not None and len(shape) < 2:
+            return self.lines.emit("unsqueeze", [operand[0]], span, (0,)) if shape else (operand[0], span)
+        return self.lines.emit("transpose", [operand[0]], span, (None, None))
+
+    def _product(self, left: Operand, right: Operand, a: Shape, b: Shape) -> Operand:
+        """The matrix product; of a column and a row, all products of their elements."""
+        if len(a) == 1 and (len(b) != 2 or b[0] != 1):
+            hint = "write x'*y for the inner product, x.*y for the product of each two elements"
+            message = f"'*' of a column and of shape {show(b)} is no matrix product"
+            raise self.source.error(LanguageError, message, left[1].to(right[1]), hint=hint)
+        self._remark()
+        return self.lines.joined("matmul", self._column(left, a, b), right)
+
+    def _column(self, operand: Operand, shape: Shape, other: Shape) -> Operand:
+        """A vector beside a matrix as a matrix of one column; one number beside a vector as a number."""
+        if len(shape) == 1 and len(other) == 2 and math.prod(shape) > 1:
+            self._remark()
+            return self.lines.emit("unsqueeze", [operand[0]], operand[1], (1,))
+        if len(shape) == 2 and len(other) == 1 and math.prod(shape) == 1:
+            return self.lines.emit("reshape", [operand[0]], operand[1], ((),))
+        return operand
+
+    def _remark(self) -> None:
+        """Say how a product or a vector is read, once."""
+        if REMARK not in self.scope.warnings:
+            self.scope.warnings.append(REMARK)
+
+    def _shape(self, atom: Atom) -> Shape | None:
+        """The shape of what was read so far; None while that of a variable is not known."""
+        lines = self.lines.builder.lines
+        self._read = min(self._read, len(lines))
+        for line in lines[self._read :]:
+            shapes = [self._found(a) for a in line.call.operands]
+            try:
+                if None not in shapes:
+                    known = [shape for shape in shapes if shape is not None]
+                    self._known[line.symbol] = self.constants.evaluation.shape_of(line.call, known)
+            except GradcliError as error:
+                error.place = Place(self.source.text, line.span, self.source.name)
+                raise
+        self._read = len(lines)
+        return self._found(atom)
+
+    def _found(self, atom: Atom) -> Shape | None:
+        if not isinstance(atom, sympy.Symbol):
+            return ()
+        is_variable = self.scope.variables.get(atom.name) == atom
+        return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
+
+
+_PYTHON = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]")
+"""A module's name or a method, as nobody writes them on paper."""
+
+
+def remarks(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
+    """That `*` stretches a vector over a matrix, which many write for the matrix product; not of what is Python's.
+
+    Args:
+        program: The function.
+        shapes: Of every symbol.
+    """
+    for line in () if _PYTHON.search(program.text) else program.lines:
+        pair = sorted((shapes.get(a, ()) for a in line.call.operands), key=len) if line.call.op.name == "mul" else []
+        if len(pair) == 2 and (len(pair[0]), len(pair[1])) == (1, 2) and min(*pair[0], *pair[1]) > 1:
+            yield (
+                f"* in {program.excerpt(line)} multiplies each row of the matrix by the vector, element by element; "
+                "the matrix product is @"
+            )
+            return

@@ -1,0 +1,80 @@
+"""Text to a Program: a function, a value, a gradient vector, a formula.  The front door of the language.
+
+The text is never evaluated; what is not in the grammar is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from gradcli import collector
+from gradcli.errors import LanguageError
+from gradcli.language.lower.evaluation import Evaluation
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Scope
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.numeric import run
+from gradcli.language.program.shapes import count_of, infer, shape_of
+from gradcli.language.program.wengert import Program
+from gradcli.language.text import statements
+from gradcli.language.text.source import Source
+
+EVALUATION = Evaluation(run, infer, shape_of, count_of)
+"""What evaluates the constants of a text."""
+
+
+def parse(
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+) -> Program:
+    """The Program of a function's text.
+
+    Args:
+        text: As typed.
+        given: Names that are variables even if they are also constants (`E`).
+        shapes: Of variables, where they are known: sizes may stand in constants, `eye(x.shape[0])`.
+        shares: Whether operations that compute the same become one line; Python, and so torch, runs each.
+
+    Raises:
+        LanguageError: the text is not in the language.
+        UnknownFunctionError: a call of something that is not in the op table.
+        TooLargeError: too long, too deep or with constants too large.
+
+    >>> parse("x**2 + y").names
+    ('x', 'y')
+    """
+    with collector.paused():
+        source = Source(text, "EXPR")
+        lowering = Lowering(source, Scope(given, shapes=dict(shapes)), EVALUATION, shares=shares)
+        return lowering.program(statements.parse(source))
+
+
+def parse_value(text: str, source: str) -> Program:
+    """The Program of a value: the same language without free names; a comma at the top makes a vector."""
+    return _value(Source(text, source), Scope(is_value=True))
+
+
+def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
+    """The Program of a gradient vector: a value that may name y and the variables, of these shapes."""
+    return _value(Source(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
+
+
+def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+    """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
+    read = Source(text, source)
+    scope = Scope(names, shapes=dict(shapes))
+    first, second = read.tokens[:2]
+    if first.kind == "end":
+        hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
+        raise read.error(LanguageError, "there is no formula", first.span, hint=hint)
+    if first.kind == "name" and second.text == "=":
+        return Lowering(read, scope, EVALUATION).program(statements.parse(read))
+    return _value(read, scope)
+
+
+def _value(source: Source, scope: Scope) -> Program:
+    return Lowering(source, scope, EVALUATION).value(statements.parse_value(source))

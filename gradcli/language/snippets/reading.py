@@ -1,0 +1,229 @@
+"""A whole PyTorch snippet as a function, its values, what to differentiate by, and v.
+
+    x = torch.tensor([1., 2.], requires_grad=True)     a variable and its value; requires_grad names it
+    y = x**2                                           a statement of the function
+    y.backward(torch.tensor([1., 1.]))                 the output, and v
+    print(x.grad)                                      what gradcli prints anyway
+
+A definition is an assignment of a tensor made of numbers.  Several backward passes add up in `.grad`, so their v's do,
+until it is set to zero.  A derivative that is taken by a function, as by `torch.autograd.grad(y, x)`, is a value that
+later lines may use; the last one that none uses is the question.  Prints and seeds say nothing about the function; what
+else stands there is refused at its place.  A text without any of this is a Program as it always was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli import collector
+from gradcli.errors import LanguageError, Span
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Scope
+from gradcli.language.parsing import EVALUATION, parse
+from gradcli.language.program.indexing import Shape
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.derivatives import Pass
+from gradcli.language.snippets.hooks import SnippetHooks
+from gradcli.language.snippets.passes import Asked, Backward, Replay
+from gradcli.language.snippets.statements import Statements
+from gradcli.language.text.blocks import parse_python
+from gradcli.language.text.nodes import Line
+from gradcli.language.text.source import Source
+
+_SIGNS = re.compile(
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
+    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
+    re.MULTILINE,
+)
+"""What no expression has, and a snippet does."""
+
+_HINT = "a snippet is tensor definitions, statements, backward() and print()"
+"""What to say of a word that cannot stand where it does, if there is nothing better."""
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """What a text says.
+
+    Attributes:
+        program: The function.
+        values: Values of the variables that the text defines.
+        wrt: The variables that require a gradient; None if the text does not say.
+        v: The gradient vector as a function of the variables, if the text has a backward pass with one.
+        passes: All passes that are asked for, where there are several.
+        asks: The derivative that is asked for, by the command that answers it; empty for a gradient, or nothing.
+        u: The direction of each variable, for a derivative along one.
+        dtype: What torch computes in where the text says; None if it does not.
+        frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
+    """
+
+    program: Program
+    values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    wrt: tuple[str, ...] | None = None
+    v: Program | None = None
+    passes: tuple[Backward, ...] = ()
+    asks: Asked = ""
+    u: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    dtype: Literal["float64", "float32"] | None = None
+    frees_graph: Replay | None = None
+
+    @property
+    def starts_anew(self) -> bool:
+        """Whether no one product is what all passes leave in `.grad`."""
+        return any(n and (one.zeroed or not one.accumulates) for n, one in enumerate(self.passes))
+
+
+def read(
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+) -> Snippet:
+    """The function of a text: a Program, or a snippet of PyTorch.
+
+    Args:
+        text: As typed or pasted.
+        given: Names that are variables although they are also constants.
+        shapes: Of variables, where they are known.
+        shares: Whether operations that compute the same become one line, as in `parse`.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is not read.
+
+    >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
+    >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
+    (('x',), [1.0, 2.0], ('x',))
+    """
+    if not _SIGNS.search(text):
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
+    text = _without_prompts(text)
+    with collector.paused():
+        source = Source(text, "EXPR", _HINT)
+        lines = parse_python(source)
+        reader = _Reader(source, Scope(given, shapes=dict(shapes)), shares=shares)
+        snippet = reader.snippet(lines)
+        if not reader.passes.frees_graph:
+            return snippet
+        again = _Reader(source, Scope(given, shapes=dict(shapes)), shares=False)
+        return replace(snippet, frees_graph=again.replay(lines))
+
+
+def _without_prompts(text: str) -> str:
+    """What was typed at Python's prompt, blanks standing for the prompts and for what was printed."""
+    lines = text.split("\n")
+    if not any(line.lstrip().startswith(">>> ") for line in lines):
+        return text
+    prompts = re.compile(r"\s*(>>> |\.\.\. )")
+    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
+    return "\n".join(shown)
+
+
+class _Reader:
+    """Reads a whole text."""
+
+    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+        self.source, self.scope, self.hooks = source, scope, SnippetHooks()
+        self.lowering = Lowering(source, scope, EVALUATION, self.hooks, shares=shares)
+        self.hooks.listen(self.lowering)
+        self.builder, self.passes = self.lowering.lines.builder, self.hooks.passes
+        self.values = self.hooks.values
+
+    def snippet(self, lines: Sequence[Line]) -> Snippet:
+        """The whole text."""
+        output = Statements(self.lowering, self.hooks).last_value(lines)
+        asked = self.passes.asked()
+        if asked:
+            self.lowering.require_used()
+            output = asked[-1].output, asked[-1].span
+        if output is None:
+            hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
+            raise self.source.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
+        return self.finished(output, asked)
+
+    def replay(self, lines: Sequence[Line]) -> Replay:
+        """The whole text as torch runs it, by a reader that shares no lines."""
+        Statements(self.lowering, self.hooks).last_value(lines)
+        passes = self.passes.passes
+        last = passes[-1]
+        whole = self.lowering.finish((last.output, last.span))
+        made, leaves = self.builder.made_of(*(one.output for one in passes))
+        variables = self.passes.variables_of(leaves)
+        program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
+        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values))
+
+    def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
+        """The function of the output, and v as a function of the same variables."""
+        v = self.passes.accumulated(self.passes.in_grad(asked))
+        dtype = self.hooks.dtypes.type_of(tuple(self.values))
+        self.scope.unused.clear()  # a snippet may compute more than the function
+        self.scope.last_name = next((n for n, atom in self.scope.names.items() if atom == output[0]), "")
+        whole = self.lowering.finish(output)
+        wanted, leaves = self.builder.made_of(whole.output)
+        symbols = {line.symbol for line in wanted} | leaves | {whole.output}
+        call = self.hooks.derivatives.calls.get(asked[-1].output) if asked else None
+        where = asked[-1].span if call else Span(0, 0)  # of the derivative, which is not the function itself
+        spans = dict.fromkeys(
+            span
+            for span, atom in self.hooks.functions.statements
+            if atom in symbols and not span.start < where.stop <= span.stop
+        )
+        program = replace(
+            whole,
+            variables=self.passes.variables_of(leaves),
+            lines=tuple(line for line in whole.lines if line.symbol in symbols),
+            named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
+            shown="; ".join([*(self.source.excerpt(span) for span in spans), *([call] if call else [])]),
+        )
+        inputs = asked[-1].inputs if asked else ()
+        inputs = tuple(name for name in inputs if name in program.names)
+        wrt = inputs or tuple(name for name in program.names if name in self.passes.requires) or None
+        if asked and wrt is None and self.values:
+            warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
+            program = replace(program, warnings=(*program.warnings, warning))
+        return Snippet(
+            program,
+            self.values,
+            wrt,
+            None if v is None else self.gradient(v),
+            tuple(self.backward(one) for one in asked) if len(asked) > 1 else (),
+            self.question(program, asked),
+            self.directions(asked[-1]) if asked else {},
+            dtype,
+        )
+
+    def backward(self, one: Pass) -> Backward:
+        """A pass with its v as a function of the variables."""
+        return Backward(self.gradient(self.passes.vector_of(one)), one.zeroed, one.accumulates)
+
+    def question(self, program: Program, asked: list[Pass]) -> Asked:
+        """What is asked other than a gradient; without a pass, a value that is computed from derivatives."""
+        if not asked:
+            return "eval" if program.takes_derivatives else ""
+        return "" if asked[-1].asks == "vjp" else asked[-1].asks
+
+    def directions(self, one: Pass) -> dict[str, npt.NDArray[np.float64]]:
+        """The numbers of the directions of a pass."""
+        found = {}
+        for name, u in one.u:
+            lines, leaves = self.builder.made_of(u)
+            used = self.passes.variables_of(leaves)
+            if any(str(symbol) not in self.values for symbol in used):
+                raise self.source.error(LanguageError, "the direction needs numbers", one.span)
+            known = {symbol: self.values[str(symbol)] for symbol in used}
+            found[name] = run(Program(self.source.text, (), tuple(lines), u, self.source.name), known)
+        return found
+
+    def gradient(self, v: Atom) -> Program:
+        """A gradient vector as a function of the variables."""
+        lines, leaves = self.builder.made_of(v)
+        return Program(self.source.text, self.passes.variables_of(leaves), tuple(lines), v, self.source.name)

@@ -1,0 +1,316 @@
+"""The statements of a snippet: definitions, assignments, passes, displays, and what says nothing about the function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sympy
+
+from gradcli.errors import LanguageError, Span
+from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.tensors import CONVERSIONS
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Program
+from gradcli.language.snippets.derivatives import GO_ON
+from gradcli.language.snippets.hooks import SnippetHooks
+from gradcli.language.snippets.transforms import TAKES
+from gradcli.language.text.nodes import Arguments, Function, Import, Line, Member, Name, Postfix, Statement
+from gradcli.language.text.source import require_sound
+from gradcli.language.text.tokens import Token
+
+_QUIET = frozenset(
+    [
+        "manual_seed",
+        "seed",
+        "set_printoptions",
+        "set_num_threads",
+        "retain_grad",
+        "zero_grad",
+        "train",
+        "eval",
+        "set_detect_anomaly",
+    ]
+)
+"""Calls that say nothing about the function."""
+
+_SHOWN = ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype")
+"""Members that a notebook shows."""
+
+_HIDDEN = re.compile(r"\b(?:grad|jacobian|hessian|jacrev|jacfwd|vjp|jvp|hvp|vhp)\s*\(")
+"""A derivative in the text that an f-string is."""
+
+_ENDS = ("\n", ";", "")
+"""What a line ends with."""
+
+
+class Statements:
+    """Lowers the statements of a snippet; what is no statement of Python's alone is one of the language."""
+
+    def __init__(self, lowering: Lowering, hooks: SnippetHooks) -> None:
+        self.lowering, self.hooks = lowering, hooks
+        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
+        self.imports, self.functions, self.transforms = hooks.imports, hooks.functions, hooks.transforms
+        self.derivatives, self.passes, self.dtypes = hooks.derivatives, hooks.passes, hooks.dtypes
+        self.values = hooks.values
+
+    def last_value(self, lines: Sequence[Line]) -> Operand | None:
+        """The value of the last statement that has one, all statements lowered."""
+        output: Operand | None = None
+        lowering = self.lowering
+        for line in lines:
+            mark = len(self.builder.lines)
+            self.dtypes.begin()
+            if not isinstance(line, Statement):
+                self._definition(line)
+                continue
+            if self._says_nothing(line):
+                continue
+            found = self._statement(line)
+            if found is not None:
+                lowering.require_used()
+                output, lowering.unused_value = found, found if self._is_shown(line, mark) else None
+            self._require_end(line)
+        return output
+
+    def _definition(self, line: Function | Import) -> None:
+        """An import or a function."""
+        if isinstance(line, Function):
+            self.functions.define(line)
+            return
+        self.imports.add(line)
+        for name, _ in line.names:
+            self.functions.callees.pop(name, None)
+
+    def _require_end(self, line: Statement) -> None:
+        """Refuse what stands behind a statement."""
+        if line.others and not self._is_gradient(line):
+            raise self.source.unexpected(line.stop)
+        if line.fault is not None and not self._is_gradient(line) and not self._is_member(line):
+            raise line.fault
+
+    def _says_nothing(self, line: Statement) -> bool:
+        """Whether a statement is none of the function's, whatever stands in it."""
+        names, is_bare = self._dotted(line.value_at), not line.targets
+        if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
+            self.dtypes.default_type(self._words(line))
+            return True
+        is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
+        if is_zeroed:
+            self.passes.zero(names[0] if names[-1] == "zero_" else None)
+        return is_zeroed or (names[-1] in _QUIET and is_bare)
+
+    def _words(self, line: Statement) -> list[Token]:
+        """All tokens of a line."""
+        tokens, stop = self.source.tokens, line.start
+        while tokens[stop].text not in _ENDS:
+            stop += 1
+        return tokens[line.start : stop]
+
+    def _is_gradient(self, line: Statement) -> bool:
+        """Whether names are given to what gradcli prints, `g = x.grad`."""
+        is_grad = bool(line.targets) and self._dotted(line.value_at)[1:2] == ["grad"]
+        return is_grad and self.imports.path_at(line.value_at)[0] not in TAKES
+
+    def _is_member(self, line: Statement) -> bool:
+        """Whether a member is set or shown, `x.requires_grad = True`."""
+        names = self._dotted(line.value_at)
+        behind = self.source.tokens[line.value_at + 2 * len(names) - 1].text
+        return not line.targets and len(names) > 1 and names[-1] in _SHOWN and behind != "("
+
+    def _statement(self, line: Statement) -> Operand | None:
+        """One statement; its value if it is one of the function's."""
+        first, is_bare = self.source.tokens[line.start], not line.targets
+        called = self._called(line)
+        if is_bare and self._dotted(line.start) == ["print"] and called is not None:
+            return self._printed(first, called)
+        if is_bare and self.imports.path_at(line.start)[0] == "torch.autograd.backward":
+            if called is None:
+                raise self.source.unexpected(self.imports.path_at(line.start)[1])
+            self.passes.function(first, called)
+            return None
+        if self._is_gradient(line):
+            self._renamed(line)
+            return None
+        if self._is_member(line):
+            self._member(line)
+            return None
+        if not is_bare:
+            return self._assigned(first, line)
+        return self._shown(line, self.lowering.statement(line))
+
+    def _called(self, line: Statement) -> Arguments | None:
+        """The arguments of the call that a statement is."""
+        node = line.value
+        last = node.trailers[-1] if isinstance(node, Postfix) else node
+        return last.arguments if isinstance(last, Name | Member) else None
+
+    def _is_shown(self, line: Statement, mark: int) -> bool:
+        """Whether something is computed without a name; not what is there already and a notebook shows."""
+        tokens = self.source.tokens[line.start : line.start + 2]
+        is_named = tokens[0].kind == "name" and tokens[1].text == "="
+        return not is_named and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
+
+    def _shown(self, line: Statement, operand: Operand) -> Operand | None:
+        """What a statement has without a name: a pass, a display of a derivative, or a value of the function."""
+        passes = self.passes.passes
+        if passes and passes[-1].span.stop == operand[1].stop and passes[-1].accumulates:
+            return None
+        return self._asked_for(line.span, operand)
+
+    def _asked_for(self, span: Span, operand: Operand) -> Operand | None:
+        """A derivative, which is a question unless later lines use it; what else, a statement of the function."""
+        one = self.derivatives.pass_of(operand[0])
+        if one is not None and one not in self.passes.passes:
+            self.passes.add_pass(one)
+        parts = self.derivatives.tuples.get(operand[0])
+        if parts is not None:
+            self.functions.statements += ((span, atom) for atom in parts)
+            return None
+        self.functions.statements.append((span, operand[0]))
+        return None if one is not None else operand
+
+    def _printed(self, first: Token, arguments: Arguments) -> Operand | None:
+        """What is printed is not read, but for a derivative that is taken there."""
+        remarks = len(self.scope.warnings)
+        value: Operand | None = None
+        for argument in arguments.items:
+            inside = range(argument.start - 2 * (argument.name is not None), argument.stop)
+            words = self.source.tokens[inside.start : inside.stop]
+            if any(token.kind == "string" and _HIDDEN.search(token.text) for token in words):
+                hint = "give the derivative a name on a line of its own"
+                message = "a derivative inside a text is not read"
+                raise self.source.error(LanguageError, message, words[0].span, hint=hint)
+            if any(self._takes(n) for n in inside):
+                operand = self.lowering.expressions.lower(argument.value)
+                value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
+                require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        del self.scope.warnings[remarks:]
+        return value
+
+    def _takes(self, position: int) -> bool:
+        """Whether a derivative, or a function of the text, is called at a position."""
+        name, behind = self.source.tokens[position : position + 2]
+        is_call = name.text in self.functions.callees and behind.text == "("
+        return is_call or self.imports.path_at(position)[0] in TAKES
+
+    def _dotted(self, position: int) -> list[str]:
+        """The names joined by dots at a position."""
+        tokens = self.source.tokens
+        names = [tokens[position].text]
+        while tokens[position + 1].text == "." and tokens[position + 2].kind == "name":
+            position += 2
+            names.append(tokens[position].text)
+        return names
+
+    def _renamed(self, line: Statement) -> None:
+        """`g = x.grad`, a name for what gradcli prints; nothing can be computed with it."""
+        tokens, position = self.source.tokens, line.value_at
+        while tokens[position].kind != "end" and self._dotted(position)[1:2] == ["grad"]:
+            position += 3
+            while tokens[position].text == "." and tokens[position + 1].text in (*CONVERSIONS, "detach"):
+                position = 1 + next((n for n, depth in self.source.levels(position + 2) if depth == 0), len(tokens) - 2)
+            if tokens[position].text != ",":
+                break
+            position += 1
+        if tokens[position].text not in _ENDS:
+            span = tokens[line.value_at].span.to(tokens[position - 1].span)
+            raise self.source.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)
+        for target in line.targets:
+            self.scope.names[target.text] = sympy.Dummy("grad", real=True)
+            self.derivatives.tuples[self.scope.names[target.text]] = ()
+
+    def _member(self, line: Statement) -> None:
+        """`x.requires_grad = True`, `x.grad = None`, or a member that a notebook shows."""
+        tokens, names = self.source.tokens, self._dotted(line.start)
+        behind = line.start + 2 * len(names) - 1
+        if tokens[behind].text == "=":
+            self._set(names, tokens[line.start], tokens[behind + 1])
+            if tokens[behind + 2].text not in _ENDS:
+                raise self.source.unexpected(behind + 2)
+        elif tokens[behind].text not in _ENDS:
+            message = f"'.{names[-1]}' is not part of the language"
+            raise self.source.error(LanguageError, message, tokens[behind - 1].span)
+
+    def _set(self, names: Sequence[str], first: Token, value: Token) -> None:
+        """A member is set to a word."""
+        span = first.span.to(value.span)
+        if names[-1] == "requires_grad" and names[0] in self.values and value.text in ("True", "False"):
+            self.hooks.set_required(names[0], span, is_required=value.text == "True")
+        elif names[-1] == "grad" and value.text == "None":
+            self.passes.zero(names[0])
+        else:
+            raise self.source.error(LanguageError, f"'.{names[-1]}' cannot be set here", span)
+
+    # -- assignments
+
+    def _assigned(self, first: Token, line: Statement) -> Operand | None:
+        """A definition of a variable or a function, or an assignment of the function."""
+        path, end = self.imports.path_at(line.value_at)
+        if path in TAKES and self.source.tokens[end].text in _ENDS:
+            self.imports.whole[first.text] = path
+            return None
+        if not line.is_tuple and self.transforms.is_function(line.value):
+            callee = self.transforms.function(line.value)
+            self.functions.callees[first.text] = replace(callee, shown=first.text)
+            self.scope.names.pop(first.text, None)
+            return None
+        mark = len(self.builder.lines)
+        self.hooks.begin_value()
+        for target in line.targets:
+            self.lowering.require_assignable(target)
+        self.lowering.expressions.calls.is_pair = False
+        operand = self.lowering.expressions.lower(line.value)
+        return self._unpacked(first, line, operand) if line.is_tuple else self._bound(line, operand, mark)
+
+    def _unpacked(self, first: Token, line: Statement, operand: Operand) -> Operand | None:
+        """`g, h = grad(y, (x, w))`, or `value, gradient = ...`."""
+        parts, names = self.derivatives.tuples.get(operand[0]), line.targets
+        if parts is None or line.others:
+            message, hint = "several names on a line are not read", "write one assignment a line"
+            raise self.source.error(LanguageError, message, first.span, hint=hint)
+        if len(parts) != len(names):
+            message = f"{len(names)} names for a tuple of {len(parts)}"
+            raise self.source.error(LanguageError, message, names[0].span.to(names[-1].span))
+        for name, part in zip(names, parts, strict=True):
+            if part in self.derivatives.pullbacks:
+                self.functions.callees[name.text] = self.derivatives.pullbacks[part]
+            else:
+                self.lowering.assign(name.text, part, line.value)
+        return self._asked_for(line.span, operand)
+
+    def _bound(self, line: Statement, operand: Operand, mark: int) -> Operand | None:
+        """One name for a value: numbers are a definition."""
+        (name,), hooks = line.targets, self.hooks
+        value, span = operand
+        if hooks.is_required and value != hooks.leaf:
+            message, hint = (
+                f"'{name.text}' is no leaf: torch leaves its .grad empty",
+                "write requires_grad_() at the end of the line",
+            )
+            raise self.source.error(LanguageError, message, span, hint=hint)
+        is_new = hooks.is_made or hooks.is_required
+        lines, leaves = self.builder.made_of(value) if is_new else ([], set())
+        used = self.passes.variables_of(leaves)
+        is_function = not hooks.is_required and (not hooks.is_made or used)
+        if value in self.derivatives.tuples or is_function:
+            self.lowering.assign(name.text, value, line.value)
+            return self._asked_for(line.span, (value, name.span.to(span)))
+        if any(str(symbol) not in self.values for symbol in used):
+            raise self.source.error(LanguageError, "a tensor that requires a gradient needs numbers", span)
+        known = {symbol: self.values[str(symbol)] for symbol in used}
+        program = Program(self.source.text, (), tuple(lines), value, self.source.name)
+        self.values[name.text] = run(program, known)
+        self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
+        self.dtypes.define(name.text, value)
+        self.builder.forget(mark)
+        self.scope.names.pop(name.text, None)
+        self.functions.callees.pop(name.text, None)
+        self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
+        if hooks.is_required:
+            self.dtypes.require_floating(name.text, name.span.to(span))
+            self.passes.require(name.text)
+        return None

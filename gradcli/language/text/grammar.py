@@ -1,0 +1,345 @@
+"""Words to the tree of an expression, by precedence climbing.
+
+    expression : operation ["if" operation "else" expression]
+    operation  : unary (operator unary)*                                    by precedence, from the left
+    operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | product | nothing
+    product    : "*" | "/" | "//" | "%" | "@" | ".*" | "./"
+    unary      : ("+" | "-" | "~") unary | "not" comparison | power
+    power      : postfix (("**" | "^" | ".^") unary)?                       from the right
+    postfix    : atom ("[" bound ("," bound)* "]" | "." NAME [arguments] | "'" | ".'")*
+    atom       : NUMBER | NAME [arguments] | STRING | "None" | "True" | "False" | "(" items ")" | "[" items "]"
+    items      : [expression ("," expression)* | loop]
+    loop       : expression ("for" NAME "in" operation ["if" operation])+
+    arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | loop)
+    bound      : "..." | [expression] [":" [expression] [":" [expression]]]
+
+Nothing between two operands is a product when the first ends in a number or a closing parenthesis (`2x`, `3(x+1)`);
+it binds like `*`, so `1/2x` is x/2.  As in Python, `&` and `|` bind more tightly than comparisons.  Chains of operators
+loop and only nesting recurses, at most `MAX_DEPTH` deep.
+
+No error is raised here: what cannot be read is a `Broken` node, or the fault of the node that it ends, so that what
+stands before it may be found to be wrong first.  Behind it nothing is read, but for the next argument of a call: some
+calls look at the words of their arguments alone.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import LanguageError
+from gradcli.language.text.cursor import MAX_INDICES, Cursor
+from gradcli.language.text.nodes import (
+    Argument,
+    Arguments,
+    Bound,
+    Chain,
+    Choice,
+    Clause,
+    Group,
+    Items,
+    Loop,
+    Member,
+    Name,
+    Node,
+    Number,
+    Postfix,
+    Power,
+    Step,
+    Subscript,
+    Trailer,
+    Transposed,
+    Unary,
+    Word,
+)
+from gradcli.language.text.precedence import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
+
+
+class Grammar(Cursor):
+    """Reads an expression from a place on."""
+
+    # -- operators
+
+    def expression(self, minimum: int = 0) -> Node:
+        """Operators that bind at least this tightly, and at 0 a choice."""
+        first = self.unary()
+        if isinstance(first, Word) and not first.is_operand:
+            return first
+        steps: list[Step] = []
+        while True:
+            sign = self.tokens[self.position]
+            is_implicit = False
+            level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
+            if level is None:
+                if sign.kind != "name" and sign.text != "(":
+                    break
+                before = self.tokens[self.position - 1]
+                if before.kind != "number" and before.text != ")":
+                    break
+                level, is_implicit = PRODUCT, True
+            if level < minimum:
+                break
+            self.position += not is_implicit
+            steps.append(Step(sign, level, is_implicit, self.expression(level + 1)))
+        node: Node = first
+        if steps:
+            node = Chain(first.span.to(steps[-1].operand.span), first, tuple(steps))
+        return self._choice(node) if minimum == 0 and self.at_word("if") else node
+
+    def _choice(self, chosen: Node) -> Node:
+        """`a if condition else b`."""
+        word = self.token
+        if self.depth >= self.max_depth:
+            broken = self.too_deep(word, self.max_depth)
+            return Choice(chosen.span.to(word.span), chosen, broken, broken)
+        self.position += 1
+        self.depth += 1
+        expected, self.expected = self.expected, " where 'else' was expected"
+        condition = self.expression(1)
+        self.expected = expected
+        other: Node
+        if self.at_word("else") or self.has_failed:
+            self.advance()
+            other = self.expression()
+        else:
+            other = self.fail(self.unexpected(" where 'else' was expected"))
+        self.depth -= 1
+        return Choice(chosen.span.to(other.span), chosen, condition, other)
+
+    def unary(self) -> Node:
+        """Signs and negations before a power, which is a base and its exponent."""
+        sign = self.tokens[self.position]
+        is_not = sign.text == "not" and sign.kind == "keyword"
+        is_sign = is_not or (sign.kind == "operator" and sign.text in ("-", "+", "~"))
+        base = None if is_sign else self._postfix()
+        if base is not None:
+            sign = self.tokens[self.position]
+            if sign.kind != "operator" or sign.text not in POWERS:
+                return base
+        operand: Node
+        if self.depth >= self.max_depth:
+            operand = self.too_deep(sign, self.max_depth)
+        else:
+            self.position += 1
+            self.depth += 1
+            operand = self.expression(COMPARISON) if is_not else self.unary()
+            self.depth -= 1
+        if base is None:
+            return Unary(sign.span.to(operand.span), sign, operand)
+        return Power(base.span.to(operand.span), sign, base, operand)
+
+    # -- operands
+
+    def _postfix(self) -> Node:
+        """An atom with what stands behind it."""
+        operand = self.atom()
+        if isinstance(operand, Word) and not operand.is_operand:
+            return operand
+        trailers: list[Trailer] = []
+        while (trailer := self.trailer(operand if not trailers else trailers[-1])) is not None:
+            trailers.append(trailer)
+        return Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
+
+    def trailer(self, before: Node | Trailer) -> Trailer | None:
+        """An index, a member or a mark behind an operand."""
+        token = self.tokens[self.position]
+        if token.kind != "operator":
+            return None
+        match token.text:
+            case "[":
+                return self._subscript()
+            case ".":
+                return self._member()
+            case mark if mark in TRANSPOSES:
+                return Transposed(self.advance().span)
+        return None
+
+    def atom(self) -> Node:
+        """A number, a name, a word, or what is in brackets."""
+        token = self.tokens[self.position]
+        match token.kind:
+            case "number":
+                self.position += 1
+                return Number(token.span, token.text)
+            case "name":
+                self.position += 1
+                if self.tokens[self.position].text != "(":
+                    return Name(token.span, token, None)
+                arguments = self.arguments()
+                return Name(token.span.to(arguments.span), token, arguments)
+            case "operator" if token.text in ("(", "["):
+                return self._brackets()
+            case "string":
+                return self.word()
+            case "keyword" if token.text in ("True", "False", "None"):
+                return self.word()
+        return self.broken if self.has_failed else self.fail(self.unexpected())
+
+    def word(self) -> Word:
+        """A word that is no operand of its own."""
+        position, token = self.position, self.advance()
+        return Word(token.span, token, position)
+
+    def _brackets(self) -> Node:
+        """An expression in parentheses, a tuple, a list, or a loop in brackets."""
+        opening = self.token
+        closing = ")" if opening.text == "(" else "]"
+        if self.depth >= self.max_depth:
+            return self.too_deep(opening, self.max_depth)
+        self.position += 1
+        self.depth += 1
+        expected, self.expected = self.expected, f" where '{closing}' was expected"
+        items: list[Node] = []
+        has_comma = False
+        behind_first = self.position
+        while self.token.text != closing and (not items or has_comma):
+            items.append(self.expression())
+            behind_first = behind_first if has_comma else self.position
+            if self.at_word("for") or self._at_loop(opening.span.stop):
+                items = [self._loop(items[0], opening.span.stop, behind_first)]
+                break
+            if not self.accept(","):
+                break
+            has_comma = True
+        fault = self.close(closing, opening)
+        self.expected = expected
+        self.depth -= 1
+        span = opening.span.to(self.behind().span)
+        is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], Loop)
+        return Group(span, items[0], fault) if is_group else Items(span, opening, tuple(items), has_comma, fault)
+
+    def _at_loop(self, start: int) -> bool:
+        """Go on with a loop behind a body that cannot be read: without values, it is not even looked at."""
+        if not self.has_failed:
+            return False
+        for position, depth in self.source.levels(self.source.position(start)):
+            token = self.tokens[position]
+            if depth < 0:
+                break
+            if depth == 0 and token.kind == "keyword" and token.text == "for":
+                self.position = position
+                return True
+        return False
+
+    def _loop(self, body: Node, start: int, end: int) -> Loop:
+        """An expression, which begins behind a character and ends before a position, and the loops behind it."""
+        body_fault = None
+        if self.position != end and not self.is_stop(end):
+            body_fault = self.source.unexpected(end, " where 'for' was expected", is_inside=self.depth > 0)
+        width = self.position - self.source.position(start)
+        clauses: list[Clause] = []
+        while self.at_word("for"):
+            clauses.append(self._clause())
+        fault = None
+        if self.token.text not in (")", "]") and not self.at_end:
+            fault = self.unexpected(" behind a loop")
+            self.fail(fault)
+        return Loop(body.span.to(self.behind().span), body, tuple(clauses), width, body_fault, fault)
+
+    def _clause(self) -> Clause:
+        """`for name in values if condition`."""
+        word, name = self.advance(), self.advance()
+        position = self.position + 1
+        if name.kind != "name" or self.token.text != "in":
+            message = "a loop is for NAME in range(...)"
+            fault = self.source.error(LanguageError, message, word.span.to(name.span))
+            return Clause(word, name, position, self.fail(fault), None, fault)
+        self.position += 1
+        values = self.expression(1)
+        condition = None
+        if self.at_word("if"):
+            self.position += 1
+            condition = self.expression(1)
+        return Clause(word, name, position, values, condition, None)
+
+    # -- what stands behind operands
+
+    def arguments(self) -> Arguments:
+        """What is between the parentheses of a call."""
+        start, opening = self.position, self.token
+        expected = self.expected
+        if self.depth >= self.max_depth:
+            broken = Argument(None, self.too_deep(opening, self.max_depth), start + 1, start + 1, None)
+            return Arguments(opening.span, opening, start, self.depth, (broken,), None, expected)
+        self.position += 1
+        self.depth += 1
+        self.expected = " where ')' was expected"
+        items: list[Argument] = []
+        while self.token.text != ")":
+            items.append(self._argument())
+            if not self.accept(","):
+                break
+        unclosed = self.unclosed(")", opening) if self.has_failed else self.close(")", opening)
+        self.expected = expected
+        self.depth -= 1
+        span = opening.span.to(self.behind().span)
+        return Arguments(span, opening, start, self.depth, tuple(items), unclosed, expected)
+
+    @property
+    def at_keyword(self) -> bool:
+        """Whether a name and `=` follow, as before an argument."""
+        return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
+
+    def _argument(self) -> Argument:
+        """One argument, up to the comma or parenthesis behind it."""
+        name = self.token if self.at_keyword else None
+        self.position += 2 * (name is not None)
+        start = self.position
+        value = self.expression()
+        if self.at_word("for") or self._at_loop(self.tokens[start].span.start):
+            value = self._loop(value, self.tokens[start].span.start, self.position)
+        fault = None
+        if not self.at_end and self.token.text not in (",", ")"):
+            fault = self.unexpected(f" where '{self.expected_at(')')}' was expected")
+            self.fail(fault)
+        if self.has_failed:
+            self._resume(start)
+        return Argument(name, value, start, self.position, fault)
+
+    def _resume(self, start: int) -> None:
+        """Go on behind an argument that cannot be read, if a comma or a parenthesis ends it."""
+        for position, depth in self.source.levels(start):
+            text = self.tokens[position].text
+            if depth < 0 or (depth == 0 and text == "," and self.tokens[position].kind == "operator"):
+                self.position = position if text in (",", ")") else self.position
+                return
+
+    def _subscript(self) -> Subscript:
+        """What is between the brackets of an index."""
+        opening = self.token
+        if self.indices >= MAX_INDICES:
+            return Subscript(opening.span, (Bound(opening.span, (self.too_deep(opening, MAX_INDICES),), None),), None)
+        self.position += 1
+        self.indices += 1
+        expected, self.expected = self.expected, ""
+        items = [self._bound()]
+        while self.accept(",") and self.token.text != "]":
+            items.append(self._bound())
+        fault = self.close("]", opening)
+        self.expected = expected
+        self.indices -= 1
+        return Subscript(opening.span.to(self.behind().span), tuple(items), fault)
+
+    def _bound(self) -> Bound:
+        """One item of an index: expressions and colons, up to the comma or bracket behind it."""
+        first = self.token
+        if first.text in ("...", "None") and first.kind != "string":
+            return Bound(first.span, (self.word(),), None)
+        parts: list[Node | None] = []
+        fault = None
+        while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
+            if self.accept(":"):
+                parts.append(None)
+            elif not parts or parts[-1] is None:
+                parts.append(self.expression())
+            else:
+                fault = self.unexpected()
+                self.fail(fault)
+        return Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts), fault)
+
+    def _member(self) -> Member:
+        """`.name`, with its arguments; what is no name is refused where the tree is read."""
+        dot, name = self.advance(), self.advance()
+        arguments = None
+        if name.kind != "name":
+            self.position = len(self.tokens) - 1
+        elif self.token.text == "(":
+            arguments = self.arguments()
+        return Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)

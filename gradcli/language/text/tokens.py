@@ -1,0 +1,138 @@
+"""Text to tokens with their places.
+
+A regular expression rather than Python's `tokenize`, which reads `2x` differently from one Python version to the
+next, refuses null bytes with an exception of its own and knows strings, comments and indentation that this
+language does not have.  Knows nothing of grammar; never evaluates anything.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from gradcli.errors import LanguageError, Place, Span, TooLargeError
+from gradcli.language.text import hints
+
+MAX_TEXT = 400_000
+"""Characters of a text; a 10,000-term sum takes about a quarter of it."""
+
+MAX_DIGITS = 400
+"""Characters of one number; the largest float has 309 digits."""
+
+Kind = Literal["number", "name", "keyword", "string", "operator", "end"]
+
+_PATTERN = re.compile(
+    r"""(?P<space>[ \t\r\f]+)
+      | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
+      | (?P<name>[^\W\d]\w*)
+      | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
+      | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+_DEPTHS = {"(": 1, "[": 1, ")": -1, "]": -1}
+"""What a word does to the number of open brackets."""
+
+_STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
+_CLOSING = re.compile(r"[^'\n]{0,200}'")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of the text: its kind, its characters and their range."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+
+def tokenize(text: str, source: str = "EXPR") -> list[Token]:
+    """Split `text` into tokens; newlines inside brackets are spaces, outside they are operators like `;`.
+
+    Comments and texts in three quotes are spaces; what a keyword may do is for the grammar to say.
+
+    Raises:
+        TooLargeError: the text is longer than `MAX_TEXT` characters.
+        LanguageError: a character, number or word that is not in the language.
+
+    >>> [token.text for token in tokenize("2x**2")]
+    ['2', 'x', '**', '2', '']
+    """
+    if len(text) > MAX_TEXT:
+        raise TooLargeError(f"{source} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
+    tokens: list[Token] = []
+    position = depth = 0
+    while position < len(text):
+        if text[position] == "'" and tokens and _is_transpose(text, position, tokens[-1]):
+            tokens.append(Token("operator", "'", Span(position, position + 1)))
+            position += 1
+            continue
+        match = _PATTERN.match(text, position)
+        if match is None:
+            raise _unexpected(text, position, source)
+        position = match.end()
+        kind, word = match.lastgroup, match.group()
+        depth += _DEPTHS.get(word, 0)
+        if kind in ("space", "comment") or (word == "\n" and depth > 0):
+            continue
+        span = Span(match.start(), position)
+        if kind == "number":
+            _require_readable(word, Place(text, span, source))
+            tokens.append(Token("number", word, span))
+        elif kind == "name":
+            if not word.isidentifier():
+                bad = next(n for n in range(1, len(word) + 1) if not word[:n].isidentifier())
+                raise _unexpected(text, span.start + bad - 1, source)
+            if word.startswith("__"):
+                place = Place(text, span, source)
+                raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
+            if word in ("j", "J"):
+                _require_real(tokens, span, text, source)
+            tokens.append(Token("keyword" if keyword.iskeyword(word) else "name", word, span))
+        elif kind == "string":
+            tokens.append(Token("string", word[1:-1], span))
+        else:
+            tokens.append(Token("operator", word, span))
+    tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
+    return tokens
+
+
+def _is_transpose(text: str, position: int, before: Token) -> bool:
+    """Whether a quote is MATLAB's mark: directly behind an operand, and not between `f` or `r` and another quote."""
+    if before.span.stop != position:
+        return False
+    if before.kind == "name":
+        return not (_STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
+    if before.kind == "number":
+        return not text[position + 1 : position + 2].isdigit()
+    return before.kind == "operator" and before.text in (")", "]", "'")
+
+
+def _unexpected(text: str, position: int, source: str) -> LanguageError:
+    character = text[position]
+    shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
+    place = Place(text, Span(position, position + 1), source)
+    hint = hints.of_character(text, position, source)
+    return LanguageError(f"unexpected character {shown}", place=place, hint=hint)
+
+
+def _require_readable(word: str, place: Place) -> None:
+    if len(word) > MAX_DIGITS:
+        raise TooLargeError(f"a number of {len(word):,} characters; at most {MAX_DIGITS} are read", place=place)
+    if "__" in word or word.endswith("_") or any(pair in word for pair in ("_.", "._", "_e", "_E")):
+        raise LanguageError(f"misplaced underscore in the number '{word}'", place=place)
+    if float(word) == float("inf"):
+        raise LanguageError(f"the number '{word}' is beyond the range of float64", place=place, hint="write inf")
+
+
+def _require_real(tokens: list[Token], name: Span, text: str, source: str) -> None:
+    """Refuse `2j`, which is a complex number to Python and would be 2*j here."""
+    number = tokens[-1] if tokens else None
+    if number is not None and number.kind == "number" and number.span.stop == name.start:
+        place = Place(text, number.span.to(name), source)
+        hint = f"write {number.text}*{text[name.start : name.stop]} for a product"
+        raise LanguageError("complex numbers are not read", place=place, hint=hint)
