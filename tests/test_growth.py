@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.snippets import reading
 from gradcli.reference.rules import _rule
 from gradcli.requests import answer, read
+from tests.work import calls
 
 LINEAR = 2.6
 """How much more work a text of twice the length may be: twice, and some for what begins at a size."""
-
-
-def _calls(function: Callable[[], Any]) -> int:
-    """How many calls a function makes, of Python's own and of others."""
-    count = 0
-
-    def count_one(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count_one)
-    try:
-        function()
-    except GradcliError:
-        pass
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def _ask(command: str, expression: str, **request: Any) -> Any:
@@ -64,8 +43,8 @@ def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls; a quadratic part would show as four times."""
     once, twice = (TEXTS[kind](n) for n in (150, 300))
     for text, command, at in (once, twice):
-        _calls(lambda t=text, c=command, a=at: _ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
-    few, many = (_calls(lambda q=q: _ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
+        calls(lambda t=text, c=command, a=at: _ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
+    few, many = (calls(lambda q=q: _ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
     assert many <= LINEAR * few + 2_000
 
 
@@ -85,7 +64,7 @@ def test_an_exponent_is_quickly_a_rule() -> None:
     """A sum of powers has one for each of its terms, and SymPy's facts of each took it minutes."""
     _rule.cache_clear()
     _rule("pow", sympy.Integer(3), ())
-    assert _calls(lambda: _rule("pow", sympy.Integer(1_234), ())) < 600
+    assert calls(lambda: _rule("pow", sympy.Integer(1_234), ())) < 600
 
 
 @pytest.mark.parametrize("number", ["10**30", "-10**30", "1e30", "10**7"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,34 @@ def test_signals_are_as_they_were_after_the_block() -> None:
         signal.signal(signal.SIGHUP, listening)
 
 
+LONGEST = 120
+"""Seconds until a process that says nothing is taken for one that hangs."""
+
+
+class _Screen(threading.Thread):
+    """Reads a terminal all the time, as a process that fills it would wait for ever for somebody who waits for it."""
+
+    def __init__(self, terminal: int) -> None:
+        super().__init__(daemon=True)
+        self.has_rows = threading.Event()
+        self._terminal = terminal
+        self._shown = b""
+        self.start()
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):  # the terminal is closed
+            while data := os.read(self._terminal, 65_536):
+                self._shown += data
+                if b" rows, " in self._shown:
+                    self.has_rows.set()
+
+    def whole(self) -> bytes:
+        """What was shown, once the process has ended."""
+        self.join(LONGEST)
+        assert not self.is_alive()
+        return self._shown
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_the_terminal_has_its_cursor_again(number: int, code: int, tmp_path: Path) -> None:
     """The bar of `map` hides it, and is gone as well."""
@@ -137,18 +167,13 @@ def test_the_terminal_has_its_cursor_again(number: int, code: int, tmp_path: Pat
     ) as process:
         os.close(there)
         assert process.stdin is not None
+        screen = _Screen(here)
         process.stdin.write(b"x\n" + b"1\n" * 100_000)
         process.stdin.flush()
-        shown = b""
-        while b" rows, " not in shown:
-            shown += os.read(here, 65_536)
+        assert screen.has_rows.wait(LONGEST)
         process.send_signal(number)
-        assert process.wait(60) == code
-        try:
-            while data := os.read(here, 65_536):
-                shown += data
-        except OSError:  # the terminal is closed
-            pass
+        assert process.wait(LONGEST) == code
+        shown = screen.whole()
     os.close(here)
     assert b"\x1b[?25l" in shown
     assert shown.endswith(b"\r\x1b[2K\x1b[?25h")
