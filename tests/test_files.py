@@ -26,6 +26,7 @@ from gradcli.files import Files, text
 from gradcli.report import numbers
 from gradcli.report.data import plain
 from gradcli.results import Evaluation
+from tests.examples import examples
 from tests.work import counted
 
 FLOATS = st.floats(allow_nan=True, allow_infinity=True)
@@ -555,7 +556,7 @@ def test_an_empty_expression_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 SEEDS = [npy(np.arange(6.0).reshape(2, 3)), npz(a=[1, 2], b=3), b"a,b\n1,2\n3,4\n", b'{"a": [[1, 2], [3, "NaN"]]}']
 
 
-@settings(here, max_examples=400)
+@settings(here, max_examples=examples(400))
 @given(
     st.sampled_from([".npy", ".npz", ".csv", ".tsv", ".txt", ".json"]),
     st.one_of(st.binary(max_size=300), st.sampled_from(SEEDS)),

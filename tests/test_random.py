@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
+from tests.examples import examples
 from tests.programs import Random, programs, require_fair
 
 X, Y = sympy.symbols("x y", real=True)
@@ -54,7 +55,7 @@ expressions = st.recursive(
 points = st.floats(-1.5, 1.5).map(lambda number: round(number, 3))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(pair=expressions, x=points, y=points)
 def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
     """Value and gradient by torch, the verdict of the reference, and a formula wherever there is a derivative."""
@@ -71,7 +72,7 @@ def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
     assert answer.check.verdict in ("agree", "inaccurate")
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_the_readings_of_a_random_program_agree(program: Random) -> None:
     """The numbers of plain torch, no formula refuted, and no derivative denied but at a kink."""

@@ -16,6 +16,7 @@ from gradcli.errors import InputError
 from gradcli.files.rows.delimited import Delimited
 from gradcli.files.rows.objects import Objects
 from gradcli.results import Fault
+from tests.examples import examples
 
 ODD = [
     "",
@@ -75,7 +76,7 @@ def _rows(text: str, *, exact: bool) -> list[Row]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     rows=ROWS, ends=st.sampled_from(["\n", "\r\n"]), last=st.sampled_from(["", "\n", "\n\n", "\n\n1\n", "\n1,2,3,4"])
 )
@@ -97,7 +98,7 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": null, "k": 1}']),
     rest=st.lists(LINES, max_size=4),

@@ -18,6 +18,7 @@ from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
+from tests.examples import examples
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 from tests.language.ops.numpy_truth import POINT, names_of
 from tests.programs import Random, programs
@@ -183,7 +184,7 @@ def test_points_do_not_spoil_each_other() -> None:
     assert found.vjp["x"][0].tolist() == [76, 108]  # 2Aᵀ(Ax) with Ax = 5, 11
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(programs(most=5), st.data())
 def test_random_programs_at_many_points(program: Random, data: st.DataObject) -> None:
     """Some variables mapped, the rest the same at all points."""

@@ -17,6 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inputs.values import read_value
 from gradcli.language.parsing import parse
 from gradcli.results import Claim
+from tests.examples import examples
 
 _A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"
 
@@ -638,7 +639,7 @@ def test_expected_numbers_have_a_shape() -> None:
 SMOOTH = [row for row in PROVED if "where" not in row[1] and "sign" not in row[1] and ";" not in row[1]]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.sampled_from(SMOOTH), st.sampled_from(["({})*(1 + 1e-6)", "({}) + 1e-6", "({})*1000001/1000000"]))
 def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], change: str) -> None:
     """By a millionth, where the tolerance is a billionth."""
@@ -650,7 +651,7 @@ def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], 
     assert math.isclose(claim.truth, claim.claimed, rel_tol=2e-6, abs_tol=2e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.sampled_from(PROVED), st.integers(0, 1000), st.sampled_from(["float64", "float32"]))
 def test_a_true_claim_is_true_at_any_seed(row: tuple[str, str, At, str], seed: int, dtype: str) -> None:
     """And at the points of either precision."""
@@ -706,7 +707,7 @@ PAIRS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(PAIRS, st.sampled_from([(1.5, 0.5), (0, 0), (1, -1), ([1, -0.5, 0], [2, 1, 0.25])]))
 def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, point: tuple[Any, Any]) -> None:
     """Chain, product and quotient rule, across kinks and poles; nothing that is a little off is proved."""

@@ -13,11 +13,12 @@ from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed
 from gradcli.language.parsing import parse
 from gradcli.results import Claim
+from tests.examples import examples
 
 SCALES = (1, 4, 16)
 """Of terms, so that their kinks, whose slopes differ by one or two of these, never cancel."""
 
-MANY = 24
+MANY = examples(48)
 """Functions of each test."""
 
 

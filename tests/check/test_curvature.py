@@ -17,6 +17,7 @@ from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding
 from tests.check.curvatures import Second
+from tests.examples import examples
 from tests.programs import Random, programs
 
 Array = np.ndarray[Any, Any]
@@ -344,7 +345,7 @@ def test_numbers_in_float32_are_judged_as_such() -> None:
     assert second.judged_hvp({"x": [1.0, 0.5]}).check.verdict == "agree"
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(most=4))
 def test_torchs_hessian_of_random_programs_is_not_called_wrong(program: Random) -> None:
     """By autograd twice; where it is at a kink, anything may be."""

@@ -23,6 +23,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.reference.critical import critical
 from gradcli.reference.duals import Reference
 from gradcli.results import Check
+from tests.examples import examples
 
 SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "abs": ("abs(x)", 0, (0.1, 3)),
@@ -146,7 +147,7 @@ def test_no_singular_entry_of_a_jacobian_is_missed(name: str) -> None:
         assert (check.checked == check.entries) == (size == 33)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_kink_behind_rounding_is_not_missed(seed: int) -> None:
     """relu(x*a - c) with c the rounded product, and sums that cancel: 0 but for the rounding, which balls decide."""

@@ -16,6 +16,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Finding
+from tests.examples import examples
 
 Exact = Callable[[Fraction, Fraction], Fraction]
 Pair = tuple[str, Exact]
@@ -25,7 +26,7 @@ STEP = Fraction(1, 10**12)
 
 NEAR = 1e-6
 
-PROGRAMS = 400
+PROGRAMS = examples(400)
 
 ONE: dict[str, Callable[[Fraction], Any]] = {
     "abs({0})": abs,

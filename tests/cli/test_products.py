@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gradcli import Function
 from gradcli.questions.question import Dtype
 from tests.conftest import Command
+from tests.examples import examples
 
 TWICE = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones(2))\ny.backward(torch.ones(2))"
 
@@ -72,7 +73,7 @@ def test_what_passes_add_up_to_is_judged(gradcli: Command) -> None:
     assert gradcli(*words[:-1], "--v=-1e16", "--v", "1", "--accumulate", "--strict").code == 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
     """However they cancel: torch adds floats, which rounding explains; the truth is that of the exact sum."""

@@ -16,6 +16,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs.values import Value
 from tests.codegen.running import asked, run_script
+from tests.examples import examples
 from tests.programs import Random, programs
 from tests.test_seeds import VJPS
 
@@ -103,7 +104,9 @@ def test_lgamma_is_infinite_at_its_poles_and_raises_nothing() -> None:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(program=programs(most=4))
 def test_random_programs(program: Random) -> None:

@@ -14,6 +14,7 @@ from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs.values import Value
 from tests.codegen.running import asked, run_script
+from tests.examples import examples
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
 from tests.test_seeds import VJPS
@@ -68,7 +69,7 @@ def test_a_snippet_comes_back_as_a_script(text: str) -> None:
     same_numbers(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_random_programs(program: Random) -> None:
     """Sums of many contributions add up in the same order, so that the last bit is the same."""

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, reject, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from tests.examples import examples
 from tests.language.pasted import answered, flat, run_by_torch
 
 CUBE = "from torch.autograd import grad\nx = torch.tensor(3., requires_grad=True)\ny = x**3\n"
@@ -256,7 +257,7 @@ _FUNCTIONS = [
 ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_snippets_have_the_numbers_of_torch(data: st.DataObject) -> None:
     """A random function in a random question: torch's numbers, and no disagreement about them."""

@@ -15,6 +15,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Call
 from gradcli.language.text.cursor import MAX_DEPTH
 from tests.conftest import Command
+from tests.examples import examples
 
 
 def _calls(text: str) -> list[Call]:
@@ -131,7 +132,7 @@ def test_nesting_is_bounded() -> None:
         parse("(" * (MAX_DEPTH + 1) + "x" + ")" * (MAX_DEPTH + 1))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.recursive(
         st.sampled_from(["a", "b", "2", "0.5"]),
@@ -170,7 +171,7 @@ def _python_value(node: ast.expr) -> float | None:
     return None
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.text(alphabet="xyab01.+-*/^@()[],;:= \n\t_eE'\"\\{}<>!&|~%#$\x00²×λ", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing else than a GradcliError ever comes out."""
@@ -261,7 +262,7 @@ def test_claims_and_losses_are_of_one_expression(gradcli: Command) -> None:
             assert words in run.err
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(["x", "2", "x*3", "(x)", "sin(x)"]), min_size=2, max_size=6), st.data())
 def test_no_line_break_changes_a_value_silently(parts: list[str], data: st.DataObject) -> None:
     """A sum broken anywhere is refused, or has the same value; in brackets it always has."""

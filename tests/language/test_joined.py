@@ -13,6 +13,7 @@ from gradcli.errors import GradcliError, LanguageError
 from gradcli.language import ops
 from gradcli.language.lower.joined import apart
 from tests.conftest import Command
+from tests.examples import examples
 
 MEANT = {
     "sinx": "sin(x)",
@@ -121,7 +122,7 @@ _CALLED = sorted(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.sampled_from(["", "x", "y", "pi"]), st.sampled_from(_CALLED), st.sampled_from(["x", "y", "z", "t", "phi", "x1"])
 )
@@ -136,7 +137,7 @@ def test_every_function_before_a_name_is_seen(before: str, function: str, after:
         assert "".join(c for c in found.spelling if c.isalnum()) == name
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyzE_2", min_size=1, max_size=40))
 def test_no_name_takes_long_or_is_spelled_with_other_letters(name: str) -> None:
     """Whatever it is."""

@@ -24,6 +24,7 @@ from gradcli.symbolic import hessian as formulas
 from gradcli.symbolic.derivative import Derivative
 from tests.cli.test_hostile import ANSWERED, BOUNDED
 from tests.conftest import Command
+from tests.examples import examples
 from tests.test_random import X, Y, expressions, points
 from tests.work import calls, counted
 
@@ -112,7 +113,7 @@ def test_names_of_directions_are_not_those_of_the_user() -> None:
     assert _agrees(both.check)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(pair=expressions, x=points, y=points)
 def test_second_derivatives_meet_sympy(pair: tuple[str, sympy.Expr], x: float, y: float) -> None:
     """Random expressions, whose Hessian SymPy finds in its own way."""

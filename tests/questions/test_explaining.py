@@ -16,6 +16,7 @@ from gradcli.language import ops
 from gradcli.questions.explain import MOST_LINES, MOST_TERMS
 from gradcli.questions.loss import agrees
 from gradcli.results import Adjoint, Explanation, Term
+from tests.examples import examples
 from tests.programs import Random, programs
 
 ABC = {"a": "1,2,3", "b": "3,4,5", "c": "6,7,8"}
@@ -298,7 +299,7 @@ def _require_consistent(answer: Explanation) -> None:
                 np.testing.assert_allclose(product, term.value, rtol=1e-10, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_random_programs_are_explained(program: Random) -> None:
     """Terms add up, local derivatives give them, and the adjoints of the variables are vᵀJ."""

@@ -18,6 +18,7 @@ from gradcli.questions.preparing import DEFAULT_DTYPE, Inquiry, prepare
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
 from gradcli.questions.remarks import of_v
 from gradcli.results import Array
+from tests.examples import examples
 from tests.programs import Random, programs, require_fair
 
 
@@ -258,7 +259,7 @@ def test_a_kink_behind_an_intermediate_is_its_own() -> None:
     assert [(finding.verdict, finding.one_sided) for finding in kinks] == [("kink", (0.0, 1.0))]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(program=programs())
 def test_random_programs_keep_what_retain_grad_keeps(program: Random) -> None:
     """Values and gradients of all statements, in plain torch, and no adjoint is denied but at a kink."""
