@@ -40,8 +40,8 @@ EXIT = ' || echo "exit code $?"'
 """What a command line may end with, to show the exit code of a failure."""
 
 GOLDENS = Path(__file__).parent / "goldens" / "examples"
-INSTALLED = ("csv-gradients.sh", "snippet.py")
-"""The examples that run with the installed command and a fresh Python, which start for two seconds each time."""
+INSTALLED = "snippet.py"
+"""The example that runs with the installed package in a fresh Python, which starts for two seconds."""
 
 
 def _blocks(document: Path, language: str) -> list[str]:
@@ -243,7 +243,7 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").iterdir()), ids=lambda path: path.name)
 def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
     """Scripts find the command on the PATH; Python examples the installed package."""
-    folder = Path(sys.executable).parent if example.name in INSTALLED else warm.folder()
+    folder = Path(sys.executable).parent if example.name == INSTALLED else warm.folder()
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     program = [f"{folder}/python"] if example.suffix == ".py" else ["sh"]
     done = subprocess.run(

@@ -199,7 +199,7 @@ def test_a_reader_that_went_away_is_no_news() -> None:
     """Exit 141, and not a word."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([GRADCLI, *MAIN_JOB], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    done = subprocess.run([warm.gradcli(), *MAIN_JOB], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -209,7 +209,7 @@ def test_a_full_disk_is_reported() -> None:
     """Exit 74 with a message."""
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
-            [GRADCLI, *MAIN_JOB], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            [warm.gradcli(), *MAIN_JOB], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
         )
     assert done.returncode == 74
     assert done.stderr.startswith("error: the output could not be written")
