@@ -101,7 +101,7 @@ def _run(
     v: Array | None,
     met: dict[Node, str],
 ) -> Walked:
-    """All of it; the nodes that Python has seen go to `met`, in the order of the lines."""
+    """Run forward and backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
     values = evaluate(ran.program, leaves, dtype)
     y = output_of(ran.program, values, dtype)
     held = {name: values.get(ran.renamed.get(atom, atom)) for name, atom in named.items()}

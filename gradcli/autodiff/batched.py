@@ -73,7 +73,7 @@ class Batch:
     elements: int
 
     def part(self, first: int, last: int) -> Batch:
-        """Some of the points."""
+        """The batch of the points from `first` up to `last`, without the last."""
         inputs = {name: array[first:last] if name in self.mapped else array for name, array in self.inputs.items()}
         return Batch(self.program, inputs, self.mapped, self.wrt, self.dtype, last - first, self.shape, self.elements)
 
@@ -198,7 +198,7 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
 
 
 def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-    """VᵀJ of each point, in one backward pass."""
+    """vᵀJ of each point, in one backward pass."""
     y = forward.output
     found = gradients(y, [forward.leaves[name] for name in wrt], tensor_of(v, y.dtype))
     return {name: array_of(gradient) for name, gradient in zip(wrt, found, strict=True)}

@@ -54,7 +54,7 @@ class Engine:
     elements: int
 
     def at(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
-        """Y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
+        """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
 
         Args:
             columns: An array of shape (N, *x.shape) for each variable that differs between points.

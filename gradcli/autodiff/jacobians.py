@@ -28,7 +28,7 @@ def value(forward: Forward) -> Array:
 
 
 def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-    """VᵀJ for each variable: what `y.backward(gradient=v)` leaves in `x.grad`.
+    """vᵀJ for each variable: what `y.backward(gradient=v)` leaves in `x.grad`.
 
     Args:
         forward: The evaluated Program.

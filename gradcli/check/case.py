@@ -111,7 +111,7 @@ class Case:
 
     @cached_property
     def _shape(self) -> Shape:
-        """The shape of y."""
+        """The shape of y, asked of the reference once for all entries."""
         return self.reference.shapes.get(self.reference.program.output, ())
 
     @property

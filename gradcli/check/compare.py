@@ -71,7 +71,7 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
 
 
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
-    """By its fields, which is faster than `replace` where there are thousands."""
+    """The entry with a verdict and a truth, made by its fields: faster than `replace` where there are thousands."""
     return Entry(
         variable=entry.variable,
         row=entry.row,
@@ -88,12 +88,12 @@ def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None =
 
 
 def noun(entry: Entry) -> str:
-    """What the number is, for messages."""
+    """The word for the number in messages: a value of y, or a derivative."""
     return "value" if entry.variable is None else "derivative"
 
 
 def number_of(entry: Entry) -> float:
-    """Torch's number."""
+    """Torch's number of an entry that has one."""
     assert entry.torch is not None, "what is compared is a number"  # noqa: S101
     return entry.torch
 
@@ -106,7 +106,7 @@ def known_truth(truth: Ball | None) -> float | None:
 
 
 def to_float(ball: Ball) -> float:
-    """The middle of a ball, never -0."""
+    """The midpoint of a ball as a float64, never -0."""
     return float(ball.mid()) + 0.0
 
 

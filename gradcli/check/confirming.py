@@ -155,7 +155,7 @@ def _compare(
     *,
     zeros_count: bool,
 ) -> Confirmation | None:
-    """At entries where the truth is known; None if there are none, or too costly.
+    """Whether a formula encloses the truth at the entries where that is known; None if there are none, or too costly.
 
     That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
     """
@@ -181,7 +181,7 @@ def _compare(
 
 
 def _place(derivative: Derivative, row: Index, column: Index) -> str:
-    """An entry in words."""
+    """What a message calls an entry of a derivative: `y[0] by x[1]`."""
     match derivative.of:
         case "jvp":
             return f"(Ju){_shown(row)}"

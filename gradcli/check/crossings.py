@@ -84,7 +84,7 @@ class Crossings:
         return Second(entry, self.direction(entry.by, entry.row), along, picked)
 
     def direction(self, variable: str | None, index: Index | None) -> Direction:
-        """An element of an input."""
+        """The direction of one element of a variable: its symbol and flat position."""
         symbol = sympy.Symbol(variable, real=True)
         return symbol, flat(index or (), self.point.shapes[symbol])
 
@@ -213,7 +213,7 @@ class Crossings:
 
 
 def way(u: Mapping[str, Array]) -> Way:
-    """A direction as the elements that move."""
+    """The direction u by its elements that are not 0."""
     return {
         (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])
         for name, array in u.items()

@@ -152,14 +152,14 @@ def _row(
 
 
 def _few(size: int) -> list[int]:
-    """Both ends and what is between."""
+    """A few flat positions below `size`, evenly spaced from the first to the last."""
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
 def _columns(
     point: Point, directions: Sequence[Direction], rows: Sequence[int] | None, bits: int
 ) -> dict[tuple[int, int], Ball]:
-    """Derivatives that exist, exact zeros included."""
+    """The derivatives that exist, by (position of the direction, row of y); where no path leads they are exactly 0."""
     reference = Reference(point.program, point.shapes, point.inputs)
     try:
         with time_limit():

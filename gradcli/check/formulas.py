@@ -60,7 +60,7 @@ class Formulas:
     refuted: dict[Block, str] = field(default_factory=dict)
 
     def refute(self, block: Block, reason: str) -> None:
-        """Take a formula back."""
+        """Omit the formula of a block that was shown, as the reference contradicts it; the first reason stays."""
         self.refuted.setdefault(block, reason)
         self.omitted.setdefault(block, f"it disagrees with the reference: {self.refuted[block]}")
         self.shown.pop(block, None)

@@ -125,7 +125,7 @@ class _Judge:
         return frozenset(selection.directions), None if rows and len(rows) == self.point.rows else rows
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
-        """That a derivative by an infinite number is a limit."""
+        """The remark that derivatives by infinite elements of a variable are limits; empty without any."""
         known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
         names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]

@@ -103,7 +103,7 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
 
 
 class _Formulas:
-    """Values of confirmed formulas, within `FORMULA_WORK`."""
+    """The confirmed formulas of a Jacobian as an evaluator of its entries, within `FORMULA_WORK`."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class _Formulas:
         self._environments: dict[tuple[str, int], dict[object, object]] = {}
 
     def value(self, entry: Entry) -> float | None:
-        """Of one entry, if it can be known to a float within the work that is left."""
+        """The value of the formula at one entry, if the work that is left suffices to know it to a float."""
         derivative = self.derivatives.get(entry.variable or "")
         if derivative is None:
             return None

@@ -93,7 +93,7 @@ def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Toler
 
 
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
-    """Blocks of a Jacobian, without y."""
+    """Torch's numbers for the judge: the blocks of a Jacobian, with a y of zeros that is not judged."""
     return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
 
 
@@ -103,7 +103,7 @@ def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
 
 
 def _judgement(part: Part) -> Judgement:
-    """The sum, and the truths that were enclosed."""
+    """The judgement of one part, with the truths that it enclosed as evidence for formulas."""
     check, entries = summarize([part])
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
@@ -292,7 +292,7 @@ class _Rows:
 
 
 def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:
-    """How the rows were chosen."""
+    """How the rows of a Hessian were chosen, in the words of the answer: all, none, or which sample."""
     if not entries:
         return "none"
     if done == total:

@@ -179,7 +179,7 @@ def independent(plan: Plan, here: ReferenceValues) -> Iterator[list[Direction]]:
 
 
 def _picked(torch: float, left: float, right: float) -> str:
-    """What torch makes of a kink."""
+    """What torch's number is at a kink: between the slopes a subgradient or supergradient, else neither."""
     kind = "subgradient" if left <= right else "supergradient"
     if min(left, right) <= torch <= max(left, right):
         return f"torch picked {shown_number(torch)}, a {kind}"
@@ -199,10 +199,10 @@ def sides_in_words(left: Limit, right: Limit) -> str:
 
 
 def shown(ball: Outcome | None) -> str:
-    """A number, for messages."""
+    """The midpoint of an outcome as messages write it; `nothing` without one."""
     return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
 
 
 def shown_number(number: float) -> str:
-    """A float, for messages."""
+    """A float as messages write it: all digits, no `.0`, no -0."""
     return repr(number + 0.0).removesuffix(".0")

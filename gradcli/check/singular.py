@@ -251,7 +251,7 @@ class _Surroundings:
         return [self._slope(path, one) for path in self.paths]
 
     def _no_value(self, one: Singular) -> Entry | None:
-        """Y does not exist at the point: does it around it, and is there a limit?"""
+        """y does not exist at the point: does it around it, and is there a limit?"""
         reason = one.cause.reason
         by_row = [[self._value(path, row) for path in self.paths] for row in self._values(one)]
         values = [limit for limits in by_row for limit in limits]
@@ -269,7 +269,7 @@ class _Surroundings:
         return replace(one.entry, verdict="undefined", note=note, proven=one.cause.decided)
 
     def _no_slope(self, one: Singular) -> Entry | None:
-        """Y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
+        """y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
         sides = self.sides.get(self.case.direction(one.entry))
         reason = one.cause.reason
         if sides is None:

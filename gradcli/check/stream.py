@@ -107,7 +107,7 @@ class Sample:
         self._random = sorted(found, key=lambda pair: pair[0])[:MOST_POINTS]
 
     def rows(self) -> list[Held]:
-        """At most `MOST_POINTS` rows, in order."""
+        """The sample: at most `MOST_POINTS` rows by their numbers, those at kinks first where it is too small."""
         ends = [row for row in (self._first, self._last) if row is not None]
         extremes = [row for _, row in self._places.values()]
         rest = [row for _, row in self._random]

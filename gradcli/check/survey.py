@@ -40,7 +40,7 @@ class Wiring:
 
     @cached_property
     def structure(self) -> Structure:
-        """Of the lowered Program."""
+        """Which elements depend on which, in the lowered Program."""
         return Structure(self.reference)
 
     @cached_property
@@ -100,7 +100,7 @@ class Survey:
 
     @cached_property
     def odd(self) -> list[Odd]:
-        """The first of them."""
+        """The first `MOST_ODD` entries that are 0 by structure and not in torch's numbers."""
         found: list[Odd] = []
         for symbol, (rows, columns) in (self.pattern or {}).items():
             if len(found) < MOST_ODD and self._odd_of(symbol):
@@ -195,7 +195,7 @@ class Survey:
 
 
 def _left(left: Mapping[str, int], unknown: Sequence[str]) -> str:
-    """What was not looked at, in words."""
+    """The remark on critical elements that a sample leaves out; empty if there are none."""
     words = []
     if left:
         of = ", ".join(f"{count:,} of {name}" for name, count in left.items())

@@ -85,7 +85,7 @@ class Slopes:
             return cls(dy, dy)
 
     def at(self, point: Point, u: Mapping[str, Array]) -> Point:
-        """Them at x and u."""
+        """The point of dy at x along u: its Program, and the same as torch computes it."""
         inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
         dy, typed = self.dy, self.typed
         return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))

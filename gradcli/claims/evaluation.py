@@ -160,12 +160,12 @@ class Comparison:
 
     @property
     def total(self) -> int:
-        """The number of entries of the claim."""
+        """How many entries what is claimed has."""
         return math.prod(self.reading.shape)
 
     @cached_property
     def work(self) -> int:
-        """Ball operations of one look."""
+        """The ball operations of comparing truth and claim at one point."""
         return self.truth.work + (self.claim.work if self.claim is not None else 0) + 1
 
     def index(self, entry: Entry) -> tuple[int, ...]:
@@ -318,7 +318,7 @@ class Comparison:
         return bool(abs(truth - claimed) > arb(self.tolerance.atol) + arb(self.tolerance.rtol) * abs(truth))
 
     def _is_open(self, truth: Outcome, claimed: Outcome, bits: int) -> bool:
-        """Whether more bits may tell."""
+        """Whether more bits may still decide between equal and different, or show more digits of the difference."""
         for one in (truth, claimed):
             if isinstance(one, Undefined):
                 return not one.decided
@@ -344,7 +344,7 @@ def _is_sharp(ball: Ball, bits: int) -> bool:
 
 
 def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
-    """Both ends and a random rest."""
+    """At most so many positions below `size`: both ends and a random sample, rising."""
     if size <= most:
         return list(range(size))
     return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]

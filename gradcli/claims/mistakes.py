@@ -206,7 +206,7 @@ def _transposed(evidence: Evidence) -> str:
 
 
 def _vector(evidence: Evidence) -> str:
-    """What v has to do with it."""
+    """The mistake in the use of v that gives the claimed numbers; empty if none does."""
     J = evidence.jacobians
     if evidence.of != "vector-Jacobian product":
         return ""

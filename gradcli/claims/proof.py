@@ -91,7 +91,7 @@ class _Sides:
 
     @property
     def ranges(self) -> Ranges:
-        """Of all indices."""
+        """The sizes that the indices of both sides range over."""
         return {**self.derivative.ranges, **self.entries.ranges}
 
     @property

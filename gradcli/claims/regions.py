@@ -107,13 +107,13 @@ class Region:
         return tuple((self.here(expression), sign) for expression, sign in self.signs)
 
     def beside(self, condition: Condition, sign: Sign) -> Region:
-        """Where a condition has a sign."""
+        """The region in which left minus right of a condition has this sign."""
         truth, claim, slopes = (condition.decided(e, sign) for e in (self.truth, self.claim, self.slopes))
         assumed = () if condition.is_equality or condition.is_of_indices else ((condition.difference, sign),)
         return replace(self, truth=truth, claim=claim, slopes=slopes, signs=(*self.signs, *assumed))
 
     def on(self, condition: Condition) -> Iterator[Region]:
-        """Where its two sides are equal."""
+        """The regions in which the two sides of a condition are equal."""
         for equal in condition.equal:
             truth, claim = (condition.decided(e, 0).xreplace(equal) for e in (self.truth, self.claim))
             if condition.is_of_indices:

@@ -63,7 +63,7 @@ class Found:
 
 
 class Search:
-    """Points around, for one claim."""
+    """The search for a point at which one claim is false."""
 
     def __init__(self, comparison: Comparison, given: Inputs, seed: int, dtype: str) -> None:
         self.comparison, self.given, self.seed, self.dtype = comparison, given, seed, dtype
@@ -136,7 +136,7 @@ class Search:
 
     @property
     def _programs(self) -> list[Program]:
-        """The function and the claim."""
+        """The Programs whose branches may meet: the function, and the claim if it is a formula."""
         programs = (self.comparison.subject.program, self.comparison.reading.program)
         return [program for program in programs if program is not None]
 

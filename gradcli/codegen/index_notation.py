@@ -100,7 +100,7 @@ class Formulas:
         return f"[{body} for {printer.index(first)} in range({printer.size(derivative.ranges[first])})]"
 
     def shared(self, key: Expr, name: str, value: Written) -> Expression:
-        """A name for what is computed once."""
+        """The name of a value that is computed once, before the entries."""
         if key not in self._shared:
             self._shared[key] = Expression(self.names.take(name))
             self.before.append((self._shared[key].text, value))
@@ -108,7 +108,7 @@ class Formulas:
 
 
 class _Printer:
-    """Entries of one derivative."""
+    """Writes the entries of one derivative as Python over indices."""
 
     def __init__(
         self,
@@ -123,21 +123,21 @@ class _Printer:
         self.letters = letters
 
     def index(self, symbol: sympy.Symbol) -> str:
-        """The letter of an index."""
+        """The letter of an index, a fresh one at its first use."""
         if symbol not in self.named:
             self.named[symbol] = sympy.Symbol(next(self.letters), integer=True)
         return str(self.named[symbol])
 
     def size(self, size: Expr) -> str:
-        """A size as a number."""
+        """The number that a symbolic size is at these shapes."""
         return str(size.xreplace(self.sizes))
 
     def entry(self, expression: Expr) -> Written:
-        """One entry of the Jacobian."""
+        """The Python of one entry of the Jacobian, without conditions that hold for certain."""
         return self.written(without_sure_conditions(expression.xreplace(self.sizes), self.derivative))
 
     def written(self, e: Expr) -> Written:
-        """An expression."""
+        """The Python of a SymPy expression, with NumPy and SciPy for its functions."""
         match e:
             case sympy.Rational() | sympy.Float() | sympy.NumberSymbol() | sympy.core.numbers.Infinity():
                 return constant(e, "np")
@@ -244,7 +244,7 @@ class _Printer:
         return result
 
     def condition(self, e: Expr) -> Expression:
-        """What is true or false."""
+        """The Python of a condition; a number is true where it is not 0."""
         match e:
             case Comparison():
                 return self._relation(e.sign, *e.args)

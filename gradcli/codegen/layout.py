@@ -47,7 +47,7 @@ def laid_out(statement: str) -> str:
 
 
 def _lines(text: str, indent: int) -> Iterator[str]:
-    """An expression inside of brackets."""
+    """The lines of an expression that stands inside of brackets, at this indent."""
     parts = [] if indent + len(text) <= WIDTH else next(filter(None, (_broken(text, p) for p in _BREAKS)), [])
     if parts:
         for part in parts:
@@ -104,7 +104,7 @@ def _walk(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _parts(body: str) -> list[str]:
-    """What commas outside of brackets separate."""
+    """The parts of a text between its commas outside of brackets."""
     commas = [position for position, depth in _walk(body) if depth == 0 and body[position] == ","]
     starts = [0, *(comma + 1 for comma in commas)]
     return [body[a:b].strip() for a, b in zip(starts, [*commas, len(body)], strict=True)]

@@ -59,13 +59,13 @@ def in_ascii(script: str, shown: Mapping[str, Formula]) -> str:
 
 
 class _NumpyScript(Script):
-    """One script."""
+    """One task as a NumPy script: its values, its function, and the formula of each Jacobian."""
 
     module = "np"
     reserved = ("np", "math", "special", "print", "sum", "range", "float", "max", "min")
 
     def text(self, derivatives: Mapping[str, Derivative], shown: Mapping[str, Formula]) -> str:
-        """All of its lines."""
+        """The whole script: definitions, function, a block of loops for each variable, and prints."""
         wrt = self.task.wrt
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         constants = self._constants(definitions, derivatives)
@@ -107,7 +107,7 @@ class _NumpyScript(Script):
         return found.reshape(*rule.shape) if len(rule.shape) > 1 else found
 
     def _constants(self, definitions: list[str], derivatives: Mapping[str, Derivative]) -> dict[str, str]:
-        """Names for the constant tensors that formulas speak of, which are defined then."""
+        """The names of the constant tensors that occur in formulas; their definitions are appended."""
         symbols = {str(s) for d in derivatives.values() for _, e in d.cases for s in e.free_symbols}
         found: dict[str, str] = {}
         for line in in_primitives(self.task.program).lines:

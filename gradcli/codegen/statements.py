@@ -73,7 +73,7 @@ class Statements:
         return found
 
     def assign(self, name: str, value: Written) -> None:
-        """A statement."""
+        """Append the statement that gives a value a name, laid out."""
         self.written.append(laid_out(f"{name} = {value}"))
 
     def _add(self, line: Line, *, is_kept: bool) -> None:

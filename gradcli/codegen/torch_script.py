@@ -45,13 +45,13 @@ def torch_script(task: Task) -> str:
 
 
 class _TorchScript(Script):
-    """One script."""
+    """One task as a torch script: leaves, function, backward pass, and the `.grad` of each variable."""
 
     module = "torch"
     reserved = ("torch", "F", "np", "print")
 
     def text(self) -> str:
-        """All of its lines."""
+        """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
         wrt = self.task.wrt
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         statements = self.function()

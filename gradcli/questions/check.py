@@ -118,7 +118,7 @@ class _AtPoint:
 
     @property
     def badness(self) -> tuple[int, float]:
-        """By which points are compared."""
+        """The key by which the worst point is found: severity of the verdict, then relative error."""
         check = self.judgement.check
         return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
@@ -260,7 +260,7 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
 
 @dataclass(frozen=True)
 class _Asking:
-    """What is the same at all points."""
+    """A check without its point: question, v, tolerance and formulas, the same at every point."""
 
     question: Question
     cotangent: Array | Program | None

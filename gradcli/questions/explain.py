@@ -165,7 +165,7 @@ class Walk:
         return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
-        """One of these."""
+        """The step of the forward pass that a line, or a name that repeats one, is shown as."""
         from gradcli.symbolic.notation import written
 
         value = self.trace.values.get(atom, self.question.value)
@@ -174,7 +174,7 @@ class Walk:
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
-        """From the output to the variables."""
+        """The steps of the backward pass, from the adjoint of the output to those of the variables."""
         from gradcli.questions.terms import Terms
 
         terms = Terms(self.question, self.trace, self.names)

@@ -120,7 +120,7 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
 
 
 def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
-    """Which names are one tensor."""
+    """The remarks on names that stand for one tensor."""
     names: dict[Atom, list[str]] = {symbol: [str(symbol)] for symbol in program.variables}
     for name, atom in named.items():
         names.setdefault(atom, []).append(name)

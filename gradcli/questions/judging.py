@@ -61,7 +61,7 @@ def checked(
 
 
 def as_fields(formulas: Formulas, check: Check | None) -> Checked:
-    """They as an answer has them."""
+    """Formulas and check as the fields of an answer."""
     shown, omitted = by_variable(formulas.shown), by_variable(formulas.omitted)
     return {"symbolic": shown, "symbolic_omitted": omitted, "check": check}
 

@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are needed."""
+        """The names of the columns that variables are bound to, each once."""
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.bound.values())))
 
     @property

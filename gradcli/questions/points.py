@@ -59,7 +59,7 @@ class Points:
 
     @property
     def common(self) -> dict[str, Any]:
-        """What every answer says."""
+        """The fields that every answer at many points has."""
         return {**self.question.common, "inputs": self.arrays, "points_of": self.names, "points": self.count}
 
     @property
@@ -68,12 +68,12 @@ class Points:
         return self.count * self.question.jacobian_entries
 
     def at(self, point: int) -> Question:
-        """The question of one point."""
+        """The question at one of the points: a row of every variable that differs between them."""
         arrays = {name: array[point] if name in self.names else array for name, array in self.arrays.items()}
         return replace(self.question, arrays=arrays)
 
     def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
-        """What torch computes at all points."""
+        """The values of y at all points by torch, and their vᵀJ and Jacobians if asked for."""
         from gradcli.autodiff.batched import at_points
 
         return at_points(self._batch(self.question.wrt if wrt is None else wrt), v=v, jacobian=jacobian)

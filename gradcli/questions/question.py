@@ -79,7 +79,7 @@ class Question:
 
     @property
     def common(self) -> dict[str, Any]:
-        """What every answer says."""
+        """The fields that every answer has: expression, dtype, inputs, variables and warnings."""
         return {
             "expression": self.program.expression,
             "dtype": self.dtype,
@@ -110,7 +110,7 @@ class Question:
 
     @cached_property
     def value(self) -> Array:
-        """The output y, by torch."""
+        """The output y by torch, of y's shape."""
         from gradcli.autodiff.jacobians import value
 
         return value(self.forward)

@@ -245,7 +245,7 @@ def _parts(block: Block, most: int) -> Iterator[Block]:
 
 
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
-    """Some cells of a column."""
+    """The cells of a column at these rows."""
     if isinstance(cells, np.ndarray):
         found: npt.NDArray[Any] = cells[rows]
         return found

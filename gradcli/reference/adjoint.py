@@ -100,7 +100,7 @@ class _Writing:
         return self.builder.emit(line.call.op.name, operands, line.span, line.call.statics)
 
     def _jacobian(self, y: Atom, x: Atom, line: Line) -> Atom:
-        """A row for each element of y."""
+        """The symbol of ∂y/∂x, of shape y.shape + x.shape: a backward sweep for each element of y."""
         rows, shape = self._shape(y), (*self._shape(y), *self._shape(x))
         count = math.prod(rows)
         if count > MOST_ROWS or count == 0:
@@ -113,7 +113,7 @@ class _Writing:
         return self.builder.emit("reshape", (stacked,), line.span, (shape,))
 
     def _gradient(self, y: Atom, x: Atom, v: Atom, span: Span) -> Atom:
-        """The lines of vᵀJ."""
+        """The symbol of vᵀJ, of the shape of x: its adjoint after a sweep back from y; zeros if no line leads to x."""
         path, y = self._path(y, x)
         sweep = _Sweep(self.builder, self._shape, span, {x, *(line.symbol for line in path)}, {y: v})
         for line in reversed(path):

@@ -36,7 +36,7 @@ class Flow:
     largest: Ball
 
     def joined(self, other: Flow) -> Flow:
-        """Both together."""
+        """The sum of two flows into the same element, and the larger of their largest ways."""
         largest = self.largest.max(other.largest)
         if isinstance(self.total, Undefined):
             return Flow(self.total, largest)

@@ -61,7 +61,7 @@ class Part:
 
     @property
     def place(self) -> Place:
-        """Which element it is."""
+        """The symbol of the line, and the flat position of the element."""
         return self.line.symbol, self.element
 
 
@@ -203,7 +203,7 @@ class _Looks:
         self._centers: dict[Direction, tuple[Jet | Undefined, Jet | Undefined]] = {}
 
     def bend(self, by: Direction, along: Way) -> Bend:
-        """What there is to know."""
+        """The slopes of y by one element on both sides of the point, and the derivatives of the slope along, too."""
         here = self._moved(None, 0, {})
         if isinstance(here, Undefined):
             raise UndecidedError(here.reason)
@@ -223,7 +223,7 @@ class _Looks:
         return derivative_of(both(*(slope_of(self._moved(by, s, way), on_line, s) for s in signs)), center, t)
 
     def _moved(self, by: Direction | None, s: int, along: Way) -> Jet | Undefined:
-        """Y where the point has moved along a direction, and far less by s in one element."""
+        """y where the point has moved along a direction, and far less by s in one element."""
         if not self.program.output.is_Symbol:
             return self.atoms.rational(0)
         values: dict[Place, Jet | Undefined] = {}

@@ -128,7 +128,7 @@ def change_of(sense: Sequence[int], now: bool, tangents: tuple[Tangent, Tangent]
 def _where_branches_meet(
     values: tuple[Ball, Ball], tangents: tuple[Ball | None, Ball | None], shown: str, *, is_decided: bool
 ) -> Tangent:
-    """Smooth, a kink or a jump."""
+    """The tangent where two branches meet: their common one, or that it is undefined at a kink or a jump."""
     first, second = values
     of_first, of_second = (arb(0) if tangent is None else tangent for tangent in tangents)
     if first == second and of_first == of_second:

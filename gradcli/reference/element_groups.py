@@ -57,7 +57,7 @@ class Groups:
             self.groups[e] = known[key]
 
     def value(self, out: int) -> Outcome:
-        """The result at an element."""
+        """The value of the aggregate at one flat position of the result."""
         group = self.groups[out]
         if group.trouble is not None:
             return group.trouble
@@ -98,7 +98,7 @@ class Groups:
 
 
 class _Group:
-    """One product, extreme or matrix."""
+    """The elements that one product, extreme or matrix is made of, with what is computed of them once."""
 
     def __init__(self, op: Op, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:
         self.op, self.shown, self.order = op, shown, order
@@ -109,7 +109,7 @@ class _Group:
 
     @cached_property
     def total(self) -> Ball:
-        """The value, of an inverse its determinant."""
+        """The product, extreme or determinant of the elements; an inverse has its determinant here."""
         if self.op.kind is Kind.MATRIX:
             return whole_lists.determinant(self.values, self.order)
         if self.op.monoid is Monoid.PRODUCT:
@@ -142,7 +142,7 @@ class _Group:
         return whole_lists.inverse(self.values, self.order)
 
     def inverse_at(self, out: int) -> Outcome:
-        """An element of the inverse."""
+        """The element of the inverse at a flat position; undefined where the matrix is singular."""
         ball = self.inverse[out % (self.order * self.order)]
         if exists(ball):
             return ball

@@ -59,7 +59,7 @@ class Atoms:
         return self._named.setdefault(key, len(self._named))
 
     def rational(self, value: fmpq | int) -> Number:
-        """A rational number."""
+        """A rational as a `Number` of these atoms."""
         exact = fmpq(value)
         return Number(self, {(): exact} if exact != 0 else {})
 
@@ -100,7 +100,7 @@ class Number:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is 0 for certain."""
+        """Whether it is 0 exactly; a ball that holds 0 is not enough."""
         return not self.terms
 
     @property
@@ -117,7 +117,7 @@ class Number:
 
     @cached_property
     def ball(self) -> Ball:
-        """An enclosure."""
+        """The ball that encloses the number at the current precision."""
         total = arb(0)
         for monomial, coefficient in self.terms.items():
             product = arb(coefficient)
@@ -164,7 +164,7 @@ class Number:
         return Number(self.atoms, {m: q for m, q in terms.items() if q != 0})._bounded()
 
     def scaled(self, factor: fmpq) -> Number:
-        """A rational multiple."""
+        """The number times a rational, exactly."""
         return Number(self.atoms, {m: q * factor for m, q in self.terms.items()} if factor != 0 else {})
 
     def inverse(self) -> Number:
@@ -202,7 +202,7 @@ class Number:
         return self.atoms.enclosed(("power", exponent, self.key), ball)
 
     def _bounded(self) -> Number:
-        """Itself, or one atom in its place."""
+        """The same number; one with too many terms, factors or digits becomes a multiple of one new atom."""
         is_small = len(self.terms) <= MOST_TERMS and all(
             len(m) <= MOST_FACTORS and max(q.p.bit_length(), q.q.bit_length()) <= MOST_BITS
             for m, q in self.terms.items()

@@ -212,7 +212,7 @@ def _trunc(a: Jet) -> Jet:
 
 
 def _round(a: Jet) -> Jet:
-    """Halves go to the even neighbour."""
+    """The nearest integer beside the point; a half that stays one goes to the even neighbour."""
     above = plus(a, a.atoms.rational(fmpq(1, 2)))
     nearest = _floor(above)
     is_tie = is_zero(minus(above, nearest))
@@ -246,7 +246,7 @@ def _is_power(base: Jet) -> bool:
 
 
 def _root(base: Jet, exponent: Fraction) -> Jet:
-    """A power that is no whole one."""
+    """The base to an exponent that is not an integer; it has none where the base is negative."""
     sign = sign_of(base)
     if sign is None:
         raise UndecidedError("the base of a power may be 0")

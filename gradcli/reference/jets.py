@@ -54,7 +54,7 @@ class Series:
 
     @property
     def first(self) -> Exponent:
-        """No exponent is smaller."""
+        """The smallest exponent that a term or a rest may have."""
         known = [self.terms[0][0]] if self.terms else []
         return min(known if self.order is None else [*known, self.order])
 
@@ -79,7 +79,7 @@ def level_of(jet: Jet) -> int:
 
 
 def is_zero(jet: Jet) -> bool:
-    """Whether it is 0 all around."""
+    """Whether it is exactly 0 in a neighbourhood of the point."""
     return isinstance(jet, Number) and jet.is_zero
 
 
@@ -108,7 +108,7 @@ def _place(rest: tuple[Rest, fmpq]) -> tuple[int, float, Monomial]:
 
 
 def _joined(level: int, atoms: Atoms, rests: Mapping[Rest, fmpq]) -> dict[Rest, fmpq]:
-    """Many rests as one."""
+    """One rest, of the least order, in place of many."""
     ordered = sorted(rests.items(), key=_place)
     scale = ordered[0][1]
     name = atoms.name(("rests", level, tuple((r, q / scale) for r, q in ordered)))
@@ -117,7 +117,7 @@ def _joined(level: int, atoms: Atoms, rests: Mapping[Rest, fmpq]) -> dict[Rest, 
 
 
 def key_of(jet: Jet) -> Hashable:
-    """What tells it from others."""
+    """A key that two jets share exactly if their terms and rests are the same."""
     if isinstance(jet, Number):
         return jet.key
     return jet.level, tuple((e, key_of(c)) for e, c in jet.terms), jet.rests
@@ -129,7 +129,7 @@ def step(level: int, atoms: Atoms, here: Jet, weight: fmpq) -> Jet:
 
 
 def scaled(jet: Jet, factor: fmpq) -> Jet:
-    """A rational multiple."""
+    """The jet times a rational, exactly."""
     if isinstance(jet, Number):
         return jet.scaled(factor)
     terms = {e: scaled(c, factor) for e, c in jet.terms}
@@ -143,7 +143,7 @@ def _lifted(jet: Jet, level: int) -> tuple[dict[Exponent, Jet], dict[Rest, fmpq]
 
 
 def plus(a: Jet, b: Jet) -> Jet:
-    """The sum."""
+    """The sum of two jets, at the higher of their levels."""
     level = max(level_of(a), level_of(b))
     if isinstance(a, Number) and isinstance(b, Number):
         return a + b
@@ -156,12 +156,12 @@ def plus(a: Jet, b: Jet) -> Jet:
 
 
 def minus(a: Jet, b: Jet) -> Jet:
-    """The difference."""
+    """The difference of two jets; rests of one name cancel."""
     return plus(a, scaled(b, fmpq(-1)))
 
 
 def times(a: Jet, b: Jet) -> Jet:
-    """The product."""
+    """The product of two jets, at the higher of their levels."""
     if isinstance(a, Number) and isinstance(b, Number):
         return a * b
     if is_zero(a) or is_zero(b):
@@ -188,7 +188,7 @@ def _add(rests: dict[Rest, fmpq], rest: Rest, factor: fmpq) -> None:
 
 
 def _add_multiples(atoms: Atoms, rests: dict[Rest, fmpq], of: Mapping[Rest, fmpq], shift: Exponent, by: Jet) -> None:
-    """Some rests times a term."""
+    """Add rests times the term `by*step**shift` to others."""
     for (name, e, monomial), q in of.items():
         if isinstance(by, Number):
             for other, p in by.terms.items():
@@ -226,7 +226,7 @@ def sign_of(jet: Jet) -> int | None:
 
 
 def bottom(jet: Jet) -> Number:
-    """What it is at the point.
+    """The limit of the jet at the point: the coefficient of the power 0 at every level.
 
     Raises:
         UndecidedError: it is not bounded there, or not known.
@@ -239,14 +239,14 @@ def bottom(jet: Jet) -> Number:
 
 
 def coefficient(jet: Jet, exponent: Exponent) -> Jet:
-    """That of a power of the highest step."""
+    """The coefficient of a power of the jet's own step; a number has one of the power 0 alone."""
     if isinstance(jet, Number):
         return jet if exponent == 0 else jet.atoms.rational(0)
     return dict(jet.terms).get(exponent, jet.atoms.rational(0))
 
 
 def derivative(jet: Jet) -> Jet:
-    """By the highest step."""
+    """The derivative of a jet by its own step, term by term."""
     if isinstance(jet, Number):
         return jet.atoms.rational(0)
     atoms = jet.atoms

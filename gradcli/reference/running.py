@@ -163,7 +163,7 @@ class Run:
         return self.at(line, k, self.reference.footprint.down(line, k, elements)[1])
 
     def at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
-        """Operand k at its own elements."""
+        """The values of operand k at flat positions of the operand itself."""
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):
             return [self._rounded(compile_ball(operand)({}), number(operand))] * len(elements)
@@ -333,7 +333,7 @@ class Run:
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:
-    """Of two values."""
+    """The sum of two values; undefined if one of them is, the first before the second."""
     if isinstance(a, Undefined):
         return a
     return b if isinstance(b, Undefined) else a + b

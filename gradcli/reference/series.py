@@ -51,7 +51,7 @@ class Series:
 
     @property
     def is_still(self) -> bool:
-        """Whether it is a constant."""
+        """Whether it is exactly a constant on the ray."""
         return self.rest is None and all(e == 0 for e, _ in self.terms)
 
     @property
@@ -66,7 +66,7 @@ class Series:
 
     @property
     def constant(self) -> Ball:
-        """The coefficient of t**0."""
+        """The coefficient of t**0: the limit at the point, where there is one."""
         return next((c for e, c in self.terms if e == 0), arb(0))
 
     def sign(self) -> int:
@@ -136,7 +136,7 @@ def _least(exponents: Sequence[Fraction | None]) -> Fraction | None:
 
 
 def plus(a: Series, b: Series) -> Series:
-    """The sum."""
+    """The sum of two series, as far as both are known."""
     terms = dict(a.terms)
     for e, c in b.terms:
         terms[e] = terms[e] + c if e in terms else c
@@ -144,12 +144,12 @@ def plus(a: Series, b: Series) -> Series:
 
 
 def scaled(a: Series, factor: Ball) -> Series:
-    """A multiple."""
+    """The series times a ball."""
     return times(constant(factor), a)
 
 
 def times(a: Series, b: Series) -> Series:
-    """The product."""
+    """The product of two series, as far as the lower rest allows."""
     is_continuous = a.is_continuous and b.is_continuous
     if a.least is None or b.least is None:
         return Series((), None, is_continuous)

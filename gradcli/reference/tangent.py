@@ -207,7 +207,7 @@ class _Pass:
         return first if first == second else self.builder.emit("where", (condition(), first, second), span)
 
     def _list(self, call: Call, entering: list[Atom | None], span: Span) -> Atom:
-        """Zeros for what does not move."""
+        """The tangent of a list: those of its entries, zeros for each that does not move."""
         sizes = [self._shape(operand) for operand in call.operands]
         whole = next((shape for shape in sizes if shape), ())
         parts: list[Atom] = []
@@ -219,7 +219,7 @@ class _Pass:
         return self.builder.emit(call.op.name, tuple(parts), span, call.statics)
 
     def _contraction(self, call: Call, entering: list[Atom | None], span: Span) -> Atom | None:
-        """The product rule."""
+        """The tangent of a bilinear operation by the product rule: a term for each operand that moves."""
         (a, b), (of_a, of_b) = call.operands, entering
         terms = [self.builder.emit("matmul", (of_a, b), span)] if of_a is not None else []
         terms += [self.builder.emit("matmul", (a, of_b), span)] if of_b is not None else []

@@ -115,7 +115,7 @@ class Passes:
         return {e: self.tape.sum(members[e]) if members[e] else self._number(fill) for e in out}
 
     def _at(self, line: Line, k: int, elements: Flat) -> list[Node]:
-        """Operand k at its own elements."""
+        """The nodes of operand k at flat positions of the operand itself."""
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):
             return [self.tape.constant(operand)] * len(elements)

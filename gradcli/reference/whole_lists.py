@@ -17,7 +17,7 @@ Ball = Any
 
 
 def product(values: Sequence[Ball]) -> Ball:
-    """The product; 1 of nothing."""
+    """The product of all values; 1 where there are none."""
     total = arb(1)
     for value in values:
         total *= value
@@ -32,7 +32,7 @@ def products_of_others(values: Sequence[Ball]) -> list[Ball]:
 
 
 def extreme(values: Sequence[Ball], *, largest: bool) -> Ball:
-    """The largest or the smallest."""
+    """The ball of the largest or smallest value."""
     best = values[0]
     for value in values[1:]:
         best = best.max(value) if largest else best.min(value)

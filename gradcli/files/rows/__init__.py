@@ -27,7 +27,7 @@ FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", 
 
 
 class Rows(Protocol):
-    """A source of rows."""
+    """Reads a table block by block, so that it need not fit in memory."""
 
     source: RowSource
 

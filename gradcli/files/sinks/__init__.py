@@ -23,7 +23,7 @@ class Writer(Protocol):
     """Writes rows in one format."""
 
     def write(self, mapped: Mapped) -> None:
-        """Write some rows."""
+        """Write the next block of rows."""
         ...
 
     def finish(self) -> None:

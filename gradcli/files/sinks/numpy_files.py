@@ -42,7 +42,7 @@ class NpyWriter:
         self._count = 0
 
     def write(self, mapped: Mapped) -> None:
-        """Write some rows."""
+        """Append a block of rows as records, the columns to keep first."""
         kept = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
         record = self._begin(kept)
         rows = np.empty(mapped.count, record)
@@ -56,7 +56,7 @@ class NpyWriter:
         self._count += mapped.count
 
     def finish(self) -> None:
-        """Write the number of rows."""
+        """Write the header anew with the number of rows, which is known only now."""
         record = self._begin({name: np.empty((0, *shape)) for name, shape in self._kept.items()})
         if self._target.is_seekable:
             self._spool.seek(0)
@@ -88,7 +88,7 @@ class NpzWriter:
         self._count = 0
 
     def write(self, mapped: Mapped) -> None:
-        """Write some rows."""
+        """Append a block of rows to the spool of each array."""
         arrays = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
         arrays |= {quantity.name: values for quantity, values in zip(self._quantities, mapped.values, strict=True)}
         for name, array in arrays.items():
@@ -100,7 +100,7 @@ class NpzWriter:
         self._count += mapped.count
 
     def finish(self) -> None:
-        """Write the archive."""
+        """Write the archive from the spools, now that the number of rows is known."""
         for name, shape in self._kept.items():
             self._kinds.setdefault(name, (np.dtype(np.float64), shape))
         for quantity in self._quantities:

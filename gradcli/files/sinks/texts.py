@@ -33,7 +33,7 @@ class DelimitedWriter:
         self._has_header = False
 
     def write(self, mapped: Mapped) -> None:
-        """Write some rows."""
+        """Write a block of rows, a line each, after the row of names."""
         columns: list[list[str]] = []
         for name, cells in mapped.kept.items():
             if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
@@ -85,7 +85,7 @@ class ObjectWriter:
         self._row = "{" + ", ".join(pairs) + "}\n"
 
     def write(self, mapped: Mapped) -> None:
-        """Write some rows."""
+        """Write a block of rows, an object each."""
         columns: list[list[str]] = []
         for cells in mapped.kept.values():
             if isinstance(cells, np.ndarray):

@@ -120,37 +120,37 @@ class Comparison(_Step):
 
 
 class gt(Comparison):  # noqa: N801
-    """A > b."""
+    """a > b."""
 
     sign = ">"
 
 
 class ge(Comparison):  # noqa: N801
-    """A >= b."""
+    """a ≥ b."""
 
     sign = ">="
 
 
 class lt(Comparison):  # noqa: N801
-    """A < b."""
+    """a < b."""
 
     sign = "<"
 
 
 class le(Comparison):  # noqa: N801
-    """A <= b."""
+    """a ≤ b."""
 
     sign = "<="
 
 
 class eq(Comparison):  # noqa: N801
-    """A == b."""
+    """a = b."""
 
     sign = "=="
 
 
 class ne(Comparison):  # noqa: N801
-    """A != b."""
+    """a ≠ b."""
 
     sign = "!="
 
