@@ -105,6 +105,7 @@ def _run(
     values = evaluate(ran.program, leaves, dtype)
     y = output_of(ran.program, values, dtype)
     held = {name: values.get(ran.renamed.get(atom, atom)) for name, atom in named.items()}
+    # The output may be a plain number, of which only `output_of` makes a tensor.
     held = {name: y if named[name] == program.output else tensor for name, tensor in held.items()}
     tensors = {**leaves, **{name: tensor for name, tensor in held.items() if tensor is not None}}
     for name in retained:
@@ -126,6 +127,7 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
         while waiting:
             node = waiting.pop()
             if node is not None and node not in met:
+                # An AccumulateGrad belongs to a variable, not to the line that reads it first.
                 met[node] = "" if hasattr(node, "variable") else text
                 waiting += (following for following, _ in node.next_functions)
 

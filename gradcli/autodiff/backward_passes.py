@@ -76,8 +76,10 @@ def accumulated(
         _forget(leaves[name] for name in zeroed if name in leaves)
         if adds:
             _backward(forward.output, v)
+            # Asked before the clones below give each its own memory.
             sharing = sharing if found else _sharing(leaves)
         for leaf in leaves.values():
+            # Memory of its own, as torch lets several leaves share one `.grad` buffer and then adds in place.
             leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
         found.append({name: _held(leaf) for name, leaf in leaves.items()})
     _forget(leaves.values())

@@ -132,6 +132,7 @@ def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iter
         yield first, mapped(batch.part(first, last), wrt)
         return
     except InputError:
+        # Few points are run one by one: some operations have no rule under vmap, and a loop over many takes too long.
         if batch.points > MOST_ALONE:
             raise
     for point in range(first, last):

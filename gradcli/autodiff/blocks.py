@@ -105,6 +105,7 @@ class Engine:
             # A leaf of its own even where the tensor shares the numbers of the column.
             leaves[name] = tensor.detach().requires_grad_(name in self.wrt)
         y = output_of(program, evaluate(program, leaves, self.dtype), self.dtype)
+        # A y that no column moves has no axis of points yet.
         y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
         return [y.detach().numpy().reshape(count, *self.shape), *self._rows_of(y, leaves, count)]
 
@@ -149,8 +150,10 @@ class Engine:
                 if last - first == 1:
                     refused[first] = error
                 elif last - first <= _FEW:
+                    # Reversed, as a stack: the rows are then run in their order.
                     waiting += [(row, row + 1) for row in reversed(range(first, last))]
                 else:
+                    # Bisection: a few refused rows of a large block cost a logarithm of runs, not one each.
                     middle = (first + last) // 2
                     waiting += [(middle, last), (first, middle)]
         for row in refused:

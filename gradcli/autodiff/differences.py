@@ -116,6 +116,7 @@ def _column(evaluate: Callable[[float], Array], x: float, rows: int) -> tuple[Ar
         return quotients, errors
     for h in _steps(x):
         wide, _ = _quotient(evaluate, x, h, rows)
+        # Two steps: their difference estimates the truncation, and the rounding is eps*|f|/h.
         narrow, largest = _quotient(evaluate, x, h / 2, rows)
         with np.errstate(all="ignore"):
             estimate = np.abs(wide - narrow) + EPSILON * largest / (h / 2)

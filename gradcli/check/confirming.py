@@ -129,6 +129,7 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None, di
         if compared is not None:
             return compared
     for shapes, sizes in _probes(point, derivative):
+        # Several draws from each box: at some of them the function may have no value.
         for seed, box in enumerate(BOXES * 3):
             generator = np.random.default_rng(seed)
             inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
@@ -171,11 +172,13 @@ def _compare(
         for row, column, truth in entries:
             expression, indices = derivative.at(row, column)
             found = compile_ball(expression)({**env, **indices})
+            # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
                 continue
             if not found.overlaps(truth):
                 numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
                 return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
+            # Wide balls overlap whatever the formula says.
             confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
     return Confirmation(holds=True) if confirmed else None
 

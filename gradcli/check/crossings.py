@@ -93,6 +93,7 @@ class Crossings:
         found: list[Entry] = []
         for one in asked:
             entry = self.settled(one)
+            # A disagreement is left to the judge of the tangent, which can explain it by rounding.
             if entry is None or entry.verdict in ("unchecked", "disagree") or len(found) == MOST_FIRST:
                 return None
             found.append(entry)

@@ -76,6 +76,7 @@ class _Judge:
         """J and y, and beside a sampled J the vᵀJ on its own."""
         main, evidence = self._within_time(self.torch)
         parts = [main]
+        # With all of J, vᵀJ was judged beside it; a sample of rows leaves it out, as its entries sum over all rows.
         if self.torch.jacobian is not None and self.torch.vjp is not None and main.chosen != "all":
             parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
         check, entries = summarize(parts)
@@ -96,6 +97,7 @@ class _Judge:
         too_much = None
         is_long = len(self.reference.program.lines) > BUDGET  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
+            # A plan that was over the budget is not tried again under another name.
             if (asked := self._asked(selection)) == too_much:
                 continue
             try:
@@ -173,6 +175,7 @@ class _Judge:
                 seen = ReferenceValues(found, directions)
                 for entry in entries:
                     truth = case.truth(entry, seen) if entry.truth is None else entry.truth
+                    # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
                     if isinstance(truth, Undefined) and (truth.decided or is_last):
                         singular.append(Singular(entry, truth, frozenset(case.rows(entry, seen))))
                         continue
@@ -187,8 +190,10 @@ class _Judge:
                         decided.append(compared)
             entries, bits = waiting, bits * 2
             if entries:
+                # Only the columns that are still open pay for more bits.
                 needed = {case.direction(entry) for entry in entries if entry.variable is not None}
                 directions = [direction for direction in directions if direction in needed]
                 found = self.reference.plan(directions, evidence.rows).run(bits)
+        # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
         decided += at_jumps(case, explained(case, self.point, evidence.rows, wrong))
         return decided + classify_singularities(case, singular)

@@ -73,7 +73,9 @@ def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry]
     found = []
     told = ": " + " and ".join(faults)  # once, as it is the same of all entries
     for entry in sorted(wrong, key=lambda one: -(one.relative_error or 0)):
+        # Forward mode, torch's backward pass, or one along u: whichever covers the number explains it.
         excuse = forward.excuse(entry) or back.excuse(entry) or through.excuse(entry)
+        # A known fault of torch is to blame only if sound arithmetic does not explain the number.
         if excuse and sound is not None and not sound.excuse(entry) and sound.outcome(entry) is not None:
             excuse, told = f"{_surviving(entry, case.tolerance.dtype)}{told}", ""
         elif excuse == COVERED:

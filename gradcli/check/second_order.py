@@ -150,6 +150,7 @@ class _Products:
             for name in product
             for j, number in enumerate(product[name].ravel().tolist())
         )
+        # First what meets at the point: it may decide the row without the far costlier tangent Program.
         settled = self.crossings.all_settled(map(second, unchecked))
         if settled is not None:
             return settled, None
@@ -224,6 +225,7 @@ class _Rows:
         notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
         chosen, done, work = self._chosen(sizes, total), 0, 0
         for name, i in chosen:
+            # Stop before a row that would be over, by the mean of those so far.
             if done and work + work // done > MOST_WORK:
                 break
             before = self.products.crossings.work

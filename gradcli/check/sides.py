@@ -72,6 +72,7 @@ def by_rays(case: Case, singular: Sequence[Singular]) -> Decide | None:
     for group in independent(plan, here):
         if rays.work > MOST_MEMBERS:
             break
+        # One pass for all directions of a group, as no row of y sees two of them.
         seen |= dict.fromkeys(group, (rays.on(group, -1), rays.on(group, 1)))
 
     def decide(one: Singular) -> Entry | None:
@@ -121,6 +122,7 @@ def _meeting(one: Singular, left: Outcome, right: Outcome, tolerance: Tolerance)
     """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
     if isinstance(left, Undefined) or isinstance(right, Undefined):
         return None
+    # The tangent on the left belongs to a step of -1: the slope is minus it.
     below = -left
     if not below.overlaps(right):
         return kink(one, below, right, proven=True)

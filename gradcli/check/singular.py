@@ -65,6 +65,7 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     ]
     entries = [replace(o.entry, verdict="undefined", note=o.cause.reason, proven=o.cause.decided) for o in beyond]
     waiting = [one for one in singular if one not in beyond]
+    # From proof to inference, and from cheap to dear: what one stage decides, the next need not look at.
     stages = [partial(_at_the_point, by_sides), partial(_at_the_point, by_rays), *(partial(_around, b) for b in BITS)]
     try:
         with looks_limit():
@@ -182,6 +183,7 @@ def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list
         plan = planned(case, ones[:count])
         if plan is not None and plan.work <= MOST_WORK:
             return plan, list(ones[:count]), list(ones[count:])
+        # Some verdicts are better than none: fewer entries, until their plan fits.
         count //= 4
     return None, [], list(ones)
 
@@ -202,6 +204,7 @@ class _Surroundings:
         work = 0
         for group in independent(self.plan, self.here):
             work += 2 * sum(map(len, EXPONENTS)) * self.plan.work
+            # The first group is looked at whatever it costs, so that every check says something.
             if work > MOST_SIDES and found:
                 break
             left, right = self.neighborhood.along(group)
@@ -282,6 +285,7 @@ class _Surroundings:
         left, right = (self._quotient(side, one, sign) for side, sign in zip(sides, (-1, 1), strict=True))
         if "unknown" in (left.kind, right.kind):
             return None
+        # Quotients over a jump grow without bound: without this, a jump would be said to have an infinite slope.
         jumps = self._jumps(one, sides)
         if jumps:
             return self._jump(one, sides, jumps)

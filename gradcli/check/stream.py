@@ -75,6 +75,7 @@ class Sample:
             return
 
         def held(row: int) -> Held:
+            # Copies, as a view would keep the whole block in memory.
             own = {name: array[row].copy() for name, array in inputs.items()}
             return Held(int(numbers[row]), own, tuple(array[row].copy() for array in values))
 
@@ -84,6 +85,7 @@ class Sample:
         sizes |= {f"{place} out": _sizes(array) for place, array in enumerate(values)}
         for name, size in sizes.items():
             self._extreme(f"least {name}", int(size.argmin()), float(size.min()), held)
+            # Infinite sizes have their own list; here they would hide the largest finite row.
             finite = np.where(np.isinf(size), -1.0, size)
             self._extreme(f"most {name}", int(finite.argmax()), -float(finite.max()), held)
         if len(self._lost) < _LOST:
@@ -100,6 +102,7 @@ class Sample:
     def _reserve(self, keys: Array, held: Callable[[int], Held]) -> None:
         """A reservoir: every row draws a number, and those with the smallest stay."""
         worst = self._random[-1][0] if len(self._random) == MOST_POINTS else 1.0
+        # Most rows of a long stream fail this, so that a block costs one comparison.
         fresh = np.flatnonzero(keys < worst)
         if len(fresh) > MOST_POINTS:
             fresh = fresh[np.argpartition(keys[fresh], MOST_POINTS)[:MOST_POINTS]]

@@ -164,6 +164,7 @@ class Survey:
             atom = self.wiring.reference.renamed.get(spots.atom, spots.atom)
             elements = spots.elements
             if self._moving is not None:
+                # A kink in what reaches no judged row of y, or none with a weight in v, cannot show in an entry.
                 elements = elements[np.isin(elements, self._moving.get(atom, ()))]
             if len(elements):
                 yield spots.name, atom, elements, max(1, spots.count * len(elements) // len(spots.elements))

@@ -80,6 +80,7 @@ class Slopes:
         """
         dy = tangent(point.program, point.shapes, moving)
         try:
+            # As typed where possible: its rounding is that of the operations that torch ran.
             return cls(dy, tangent(point.typed, point.typed_shapes, moving, as_torch=True))
         except NoTangentError:
             return cls(dy, dy)

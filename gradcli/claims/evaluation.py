@@ -148,6 +148,7 @@ class Comparison:
         if reading.program is not None:
             self.program, self.decimals = softened(in_primitives(reading.program))
             rounded = has_rounded_tensor(self.program) or has_rounded_tensor(in_primitives(subject.program))
+            # A decimal such as 0.333 is meant as rounded, and so is held to a tolerance.
             is_exact = not self.decimals and not rounded
         self.tolerance = EXACT if is_exact else tolerance
         self.function = reference_of(as_written(in_primitives(subject.program)), subject.shapes)
@@ -257,6 +258,7 @@ class Comparison:
         for entry in self.entries:
             column = by_column.get((self.subject.variable, entry.column), {})
             if entry.row >= 0:
+                # No path from x to the row: the derivative is exactly 0, if y exists there.
                 truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
             elif lost:
                 truths.append(next(iter(lost.values())))
@@ -305,6 +307,7 @@ class Comparison:
         with precision(SIDE_BITS):
             left, right = (self._truths(inputs, v, SIDE_BITS, side) for side in (-1, 1))
             return [
+                # The tangent on the left belongs to a step of -1: the slope is minus it.
                 (None, None) if not is_bent or isinstance(a, Undefined) or isinstance(b, Undefined) else (-a, b)
                 for is_bent, a, b in zip(bent, left, right, strict=True)
             ]

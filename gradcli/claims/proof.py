@@ -118,6 +118,7 @@ def _closed_forms(subject: Subject, reading: Reading) -> _Sides:
     entries = Entries(formula, infer(formula, known, bounded=False))
     entries.sizes.symbols.update({n: symbol for symbol, n in derivative.sizes.items()})
     entries.ranges.update(derivative.ranges)
+    # A claim may have fewer dimensions than the derivative, and broadcasts from the last.
     own = index[len(index) - len(reading.own) :]
     full = reading.shape[len(reading.shape) - len(reading.own) :]
     claim = entries.entry(formula.output, aligned(own, full, reading.own))

@@ -84,6 +84,7 @@ class Search:
         tried = itertools.islice(self.breakpoints(), min(most // 2, MOST_BREAKPOINTS))
         around = itertools.islice(self.points(), min(most, TRIES * points))
         with suppress(OverTimeError), time_limit():
+            # First where branches meet: claims are wrong there most often, and random points never hit them.
             for is_met, (inputs, v) in itertools.chain(
                 zip(itertools.repeat(1), tried), zip(itertools.repeat(0), around)
             ):
@@ -113,11 +114,13 @@ class Search:
         for n in itertools.count():
             boxes = {name: RANGES[n // 3 % len(RANGES)] for name in self.shapes}
             if n % 3 == 1:
+                # A box for each variable: some mistakes cancel where all variables are of one size or sign.
                 boxes = {name: RANGES[int(generator.integers(len(RANGES)))] for name in self.shapes}
             drawn = {name: generator.uniform(*boxes[name], shape) for name, shape in self.shapes.items()}
             if n % 3 == 2:
                 drawn = {name: self._near(name, generator) for name in self.shapes}
             elif n % 2:
+                # Sixteenths are exact in binary and short to read in a counterexample.
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
             yield self._point(drawn, None, generator)
 

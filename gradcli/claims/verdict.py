@@ -88,6 +88,7 @@ def claimed(
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
     if (failing is None or not failing.shows) and comparison.entries:
+        # A point that shows the difference in its first digits is a better answer than the given one.
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
         notes += _as_given(search, variable) if failing is not None and here.seen and here.worst is None else []

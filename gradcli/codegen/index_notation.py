@@ -291,6 +291,7 @@ class _Printer:
                 return self._once(e, "smallest", Expression("min")(self._term(e.body, e.limits)))
         (p, _, last), (q, _, end) = e.limits
         if isinstance(e.body, sympy.Indexed) and e.body.indices == (p, q):
+            # The matrix of a variable as it is: copying it element by element would hide what is inverted.
             matrix = Expression(self.formulas.variables[str(e.body.base.label)])
         else:
             rows = f"[{self.written(e.body)} for {self.index(q)} in range({self._range(sympy.S.Zero, end)})]"
@@ -299,6 +300,7 @@ class _Printer:
             )
         if isinstance(e, MatrixDeterminant):
             return self._once(e, "determinant", NUMPY.linalg.det(matrix))
+        # Shared by the matrix and not by the element: one inverse serves all entries.
         whole = InverseElement(e.body, e.limits, ())
         inverse = self._once(whole, "inverse", NUMPY.linalg.inv(matrix))
         return inverse[tuple(map(self.written, e.free))]

@@ -86,6 +86,7 @@ def _last_bracket(text: str) -> tuple[str, str, str] | None:
             start = position
         if depth == 0 and text[position] in _CLOSING and position > start + 1:
             is_index = text[start] == "[" and start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_)]")
+            # Breaking inside of an index would split a name from its element.
             found = found if is_index else (start, position)
     return found and (text[: found[0] + 1], text[found[0] + 1 : found[1]], text[found[1] :])
 

@@ -128,7 +128,9 @@ class _NumpyScript(Script):
         shape = self.task.arrays[name].shape
         if self.shape or shape:
             is_whole = not any(_has_variable(e) for _, e in derivative.cases)
+            # Without a variable all entries may be integers, and NumPy would make an integer array of them.
             text = f"np.array({text}{', dtype=float' * is_whole})"
+            # Nested loops over nothing lose the sizes behind the empty one.
             if 0 in (*self.shape, *shape):
                 text = f"np.zeros({(*self.shape, *shape)})"
         comments = [_comment(cell.row, cell.column, cell.pretty) for cell in shown.cells[:MOST_CELLS]]

@@ -79,6 +79,7 @@ class Statements:
     def _add(self, line: Line, *, is_kept: bool) -> None:
         operands = line.call.operands
         inside = [a for a in operands if a in self._waiting]
+        # Put inside only if that keeps the order of evaluation, which is that of the user's text.
         if self._waiting[len(self._waiting) - len(inside) :] != inside:
             self._flush()
         value = self._value(line)

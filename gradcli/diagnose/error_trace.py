@@ -114,6 +114,7 @@ class ErrorTrace:
             self.cone = context.reference.moved_by(start, self.needed)
         self.start: Place = start or (context.program.output, flat(entry.row or (), weights.shape))
         self._contributions: dict[Atom, dict[Atom, Array]] = {}
+        # The least precision at which nothing is undecided: most functions need only the first.
         for bits in PRECISIONS:
             self.bits = bits
             with precision(bits):

@@ -48,6 +48,7 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
     error = trace.value(place)
     if isinstance(error.truth, Undefined):
         return Fault("domain", atom, f"{shown} has no value here")
+    # A condition has no small error: it is right or the other way round.
     if line.call.op.is_condition:
         return Fault("branch", atom, f"rounding decides {shown} the other way")
     if line.call.op.is_step:
@@ -63,6 +64,7 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
         if largest > SHRINKS * size:
             note = f"{shown} cancels: terms as large as {said(largest)} leave {_left(error)}"
             return Fault("cancellation", atom, note)
+    # sin(pi) is 0 in truth, and torch takes the sine of the float next to pi.
     rounded = next((a for a in line.call.operands if a in (sympy.pi, sympy.E)), None)
     if rounded is not None and not terms:
         return Fault("ill-conditioned", atom, f"{shown} is taken of a rounded {rounded}: {_compared(error)}")

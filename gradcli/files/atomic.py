@@ -48,6 +48,7 @@ def replacing(path: str) -> Iterator[Output]:
     stream = _STREAM.fullmatch(path)
     if stream is not None:
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
+        # A copy of the descriptor, so that closing this output leaves the program its own.
         with os.fdopen(os.dup(number), "wb") as open_file:
             yield Output(open_file)
         return
@@ -68,12 +69,14 @@ def replacing(path: str) -> Iterator[Output]:
             os.unlink(temporary)
 
     with undone(remove):
+        # In the same folder, as a rename is atomic only inside of one file system.
         descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder)
         try:
             with os.fdopen(descriptor, "w+b") as file:
                 os.chmod(temporary, rights)
                 yield Output(cast("BinaryIO", file), folder)
                 file.flush()
+                # Before the rename: after a crash the name must not stand for an empty file.
                 os.fsync(file.fileno())
             os.replace(temporary, final)
         finally:
@@ -82,6 +85,7 @@ def replacing(path: str) -> Iterator[Output]:
 
 
 def _umask() -> int:
+    # The system tells the mask only when it is set: a strict one for the moment between, then the old.
     found = os.umask(0o077)
     os.umask(found)
     return found

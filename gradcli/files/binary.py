@@ -82,6 +82,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     if part is not None:
         raise InputError(f"{name} is one array and has no part {shown(part)}", hint="leave out the colon and the name")
     head += stream.read(HEADER_BYTES - len(head))
+    # One read may hold the header and the first numbers: those are copied, the rest is read in place.
     header, start = header_of(head, name)
     dtype, shape, order = _layout(header, name)
     array = np.empty(math.prod(shape), dtype)
@@ -95,6 +96,7 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     if done < size:
         message = f"{name} is cut short: its header claims {size:,} bytes of numbers, and {done:,} are there"
         raise InputError(message, hint="save or copy it again")
+    # A longer file is not what its header says: better refused than cut to the first array.
     if len(head) > start + size or stream.read(1):
         message = f"{name} goes on after its array, which has {math.prod(shape):,} elements"
         raise InputError(message, hint="save one array a file, or several with numpy.savez")
@@ -168,6 +170,7 @@ def within_float64(array: npt.NDArray[Any]) -> tuple[Array, npt.NDArray[np.bool_
         array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
     with np.errstate(all="ignore"):
         numbers: Array = array.astype(np.float64, copy=False)
+    # No type of eight bytes or fewer holds a number beyond float64.
     if array.dtype.itemsize <= 8:
         return numbers, None
     beyond = np.isinf(numbers) & np.isfinite(array)
@@ -242,6 +245,7 @@ def directory(stream: BinaryIO) -> tuple[int, bool]:
         BadZipFile: There is no such record.
     """
     end = stream.seek(0, 2)
+    # The last record is 22 bytes and a comment below 64 KiB; the locator of the longer one has 20 before it.
     stream.seek(max(0, end - 2**16 - 42))
     tail = stream.read()
     stream.seek(0)

@@ -126,6 +126,7 @@ class Walk:
         variables = [symbol for symbol in found.program.variables if str(symbol) in question.wrt]
         order = {name: n for n, name in enumerate(question.wrt)}
         self.variables = sorted(variables, key=lambda symbol: order[str(symbol)])
+        # Backward from y: an adjoint is shown after all that it is summed from.
         held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
         self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
 

@@ -42,6 +42,7 @@ def graph(question: Question, v: Value | None, of_snippet: Program | None, shown
     retained = intermediates(program, shown)
     named = _named(program)
     _require_room(question, named)
+    # Without v, `backward()` runs on one element alone; the graph is there in any case.
     has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
     cotangent = question.cotangent(v, of_snippet) if has_v else None
     from gradcli.autodiff.backward_graph import walk

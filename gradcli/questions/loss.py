@@ -92,6 +92,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
     y = question.program.output_name
     numbers = {name: rounded(array, question.dtype) for name, array in extra.items()}
     given = {**numbers, **question.named, **question.arrays}
+    # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
     shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}
     program = parse_formula(text, SOURCE, frozenset(shapes), shapes)
@@ -149,6 +150,7 @@ def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[
     findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
     note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
     both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
+    # The coverage is that of vᵀJ: the entries of v have their own line in the notes.
     return replace(both, checked=check.checked)
 
 

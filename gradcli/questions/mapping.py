@@ -127,6 +127,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
             bound[name], shapes[name] = found
     if not bound:
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
+    # Only the shapes count here; the values come row by row.
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
     try:
         wrt = list(bound) if inquiry.wrt is None else inquiry.wrt

@@ -127,6 +127,7 @@ def points_of(inquiry: Inquiry) -> Points:
     count = _count(full)
     first = {name: array[0] for name, array in full.items()}
     try:
+        # The first point stands for the shapes of all: prepared once, run at every point.
         question = prepare(replace(inquiry, at={**at, **first}))
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())

@@ -83,6 +83,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     dtype = dtype or snippet.dtype or "float64"
     shadowed, told = frozenset(at) & SHADOWABLE, snippet.program.warnings
     if shadowed or not shares:
+        # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
         snippet = read(expression, given=shadowed, shares=shares)
     program = snippet.program
     named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
@@ -92,12 +93,14 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     _require_names(program, at, named)
     if program.needs_shapes:
         sizes = {name: array.shape for name, array in named.items()}
+        # A constant of the text holds a size, such as len(x): it is read again now that the shapes are known.
         snippet = read(expression, given=shadowed, shapes=sizes, shares=shares)
         program = snippet.program
     arrays = {name: named.pop(name) for name in program.names}
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     shapes = infer(program, known)
     warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes), *of_types))
+    # Torch runs the text's own derivatives; the other readings need them as lines of the language.
     as_typed = program if program.takes_derivatives else None
     if as_typed is not None:
         from gradcli.reference.adjoint import written_out

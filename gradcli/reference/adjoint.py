@@ -129,6 +129,7 @@ class _Writing:
             if line.symbol != x and not moving.isdisjoint(line.call.operands):
                 moving.add(line.symbol)
                 between.append(line)
+        # Nothing between them: y is x itself, or does not depend on it.
         if not between:
             return [], y
         inside = {line.symbol for line in between}

@@ -52,6 +52,7 @@ def compile_ball(expression: Expr) -> Compiled:
             p, q = int(expression.p), int(expression.q)
             return lambda env: arb(p) / q
         case sympy.Float():
+            # The float that SymPy holds, bit by bit: its decimal text would be another number.
             sign, mantissa, exponent, _ = expression._mpf_
             whole = -int(mantissa) if sign else int(mantissa)
             return lambda env: arb(whole) * arb(2) ** int(exponent)
@@ -188,6 +189,7 @@ def _compile_cases(expression: sympy.Piecewise) -> Compiled:
         possible = []
         for value, condition in cases:
             holds = condition(env)
+            # An undecided case stays possible, and the next ones are looked at too; the first certain one ends it.
             if holds is not False:
                 possible.append(value(env))
             if holds is True:
@@ -211,6 +213,7 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
 
         return conjunction
     if isinstance(condition, sympy.Or):
+        # De Morgan: one rule for three values (true, false, undecided) serves both.
         negated = _compile_condition(sympy.And(*(sympy.Not(c) for c in condition.args)))
 
         def disjunction(env: Environment) -> bool | None:
@@ -220,6 +223,7 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
         return disjunction
     if not isinstance(condition, Relational):
         raise NotImplementedError(f"no rule for the condition {condition}")
+    # Conditions on indices alone, such as i == j, are compared as integers: exact, and far faster.
     is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
     compiled = compile_integer if is_index else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)
@@ -231,6 +235,7 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
         "==": (lambda a, b: a == b, lambda a, b: a < b or a > b),
         "!=": (lambda a, b: a < b or a > b, lambda a, b: a == b),
     }
+    # Balls that overlap make both false: then the comparison is undecided.
     holds, fails = comparisons[condition.rel_op]
 
     def decide(env: Environment) -> bool | None:
@@ -259,6 +264,7 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
     def run(env: Environment) -> Ball:
         key = (expression, *(env[s] for s in free if s in env))
         known = env.get(_SUMS)
+        # A plain environment, as for one number, keeps no sums.
         if known is None:
             return add(dict(env), 0)
         if key not in known:
@@ -285,6 +291,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
 
     def run(env: Environment) -> Ball:
         known = env.get(_SUMS, {})
+        # The same values serve a largest, a smallest and a choice among them; an inverse keeps its matrix instead.
         key = (whole.body, whole.limits, is_inverse, *(env[s] for s in free if s in env))
         if key not in known:
             known[key] = values(env)

@@ -135,6 +135,7 @@ class Reference:
                     return self._planned(plan, rows, judges_value=True)
                 except TooManyError:
                     pass
+            # Without y itself: its derivatives are what was asked for, and need fewer values.
             return self._planned(plan, rows, judges_value=False)
         except TooManyError:
             raise OverBudgetError from None

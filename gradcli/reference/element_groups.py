@@ -49,6 +49,7 @@ class Groups:
         known: dict[tuple[int, ...], _Group] = {}
         self.groups: dict[int, _Group] = {}
         for e, inside in members.items():
+            # Results that share all of their elements, as the n² of an inverse do, share one group.
             key = tuple(inside)
             if key not in known:
                 known[key] = _Group(self.op, self.shown, self.order, inside, [values[s] for s in inside])
@@ -160,6 +161,7 @@ class _Group:
     def cofactor(self, n: int) -> Outcome:
         """The derivative of a determinant: by the inverse, or for a singular matrix by its minors."""
         row, column = divmod(n, self.order)
+        # Jacobi: d det/dA[p, q] = det * inv[q, p].
         ball = self.total * self.inverse[column * self.order + row]
         if exists(ball):
             return ball

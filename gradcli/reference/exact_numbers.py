@@ -178,6 +178,7 @@ class Number:
         exact = self.rational
         if exact is not None:
             return self.atoms.rational(1 / exact)
+        # Named up to a rational factor: 1/(2*a) and 1/a are multiples of one atom, and can cancel.
         whole = self.scaled(1 / self.leading)
         return self.atoms.enclosed(("inverse", whole.key), 1 / whole.ball).scaled(1 / self.leading)
 
@@ -193,6 +194,7 @@ class Number:
             for _ in range(abs(int(exponent.p))):
                 result = result * base
             return result
+        # The root of a square stays rational, so that sqrt(4) - 2 is 0 and not a ball around it.
         if exact is not None and exponent == fmpq(1, 2):
             p, q = math.isqrt(int(exact.p)), math.isqrt(int(exact.q))
             if p * p == exact.p and q * q == exact.q:
@@ -210,5 +212,6 @@ class Number:
         if is_small:
             return self
         scale = self.leading
+        # Named up to a rational factor, as in `inverse`, so that multiples still cancel.
         whole = self.scaled(1 / scale)
         return self.atoms.enclosed(("whole", whole.key), whole.ball).scaled(scale)

@@ -103,6 +103,7 @@ class Footprint:
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """For each element, the `out` whose source it is."""
+        # By binary search and not by a dictionary: there may be a million elements.
         order = np.argsort(elements, kind="stable")
         ordered = elements[order]
         first = np.searchsorted(ordered, source, "left")
@@ -154,6 +155,7 @@ class Footprint:
         """For each element of a line that only moves elements, its element in operand k."""
         key = (line, k)
         if key not in self._sources:
+            # A position in an array costs far less than a ball operation, and so counts a sixteenth of one.
             self._require(math.prod(self.shapes[line.symbol]) // 16)
             self._sources[key] = sources(line.call, self._operand(line, k)).ravel()
         return self._sources[key]
@@ -204,5 +206,6 @@ def _steps(shape: Shape) -> list[int]:
 
 def _ranges(first: Flat, count: Flat) -> Flat:
     """The concatenation of range(f, f + c) for each pair."""
+    # Without a loop: one running count, shifted so that each range begins at its own first.
     starts = np.repeat(first - np.concatenate(([0], np.cumsum(count)[:-1])), count)
     return starts + np.arange(int(count.sum()))

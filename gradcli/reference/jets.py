@@ -85,11 +85,13 @@ def is_zero(jet: Jet) -> bool:
 
 def series(level: int, atoms: Atoms, terms: Mapping[Exponent, Jet], rests: Mapping[Rest, fmpq]) -> Jet:
     """The jet of these terms and rests; one of a lower level if the step does not move it."""
+    # Every series is made here, so that this one place bounds the work of all operations.
     atoms.spend(1 + len(terms) + len(rests))
     kept = sorted(((e, c) for e, c in terms.items() if not is_zero(c)), key=itemgetter(0))
     own = {r: q for r, q in rests.items() if q != 0}
     if len(kept) > MOST[level]:
         cut = kept[MOST[level] :]
+        # Named up to its sign: f and -f must have one name for what is cut, so that it cancels in their sum.
         sign = _leading_sign(cut[0][1])
         name = atoms.name(("cut", level, tuple((e, key_of(scaled(c, sign))) for e, c in cut)))
         atoms.orders[name] = cut[0][0]
@@ -97,6 +99,7 @@ def series(level: int, atoms: Atoms, terms: Mapping[Exponent, Jet], rests: Mappi
         own[name, 0, ()] = own.get((name, 0, ()), fmpq(0)) + sign
     if len(own) > MOST_RESTS:
         own = _joined(level, atoms, own)
+    # Without rests a lone constant is exact: drop the level, so that a jet that is 0 all around is recognised.
     if not own and all(e == 0 for e, _ in kept):
         return kept[0][1] if kept else atoms.rational(0)
     return Series(level, atoms, tuple(kept), tuple(sorted(own.items(), key=_place)))
@@ -110,6 +113,7 @@ def _place(rest: tuple[Rest, fmpq]) -> tuple[int, float, Monomial]:
 def _joined(level: int, atoms: Atoms, rests: Mapping[Rest, fmpq]) -> dict[Rest, fmpq]:
     """One rest, of the least order, in place of many."""
     ordered = sorted(rests.items(), key=_place)
+    # Named relative to the first factor: multiples of the same rests get the same name, and cancel.
     scale = ordered[0][1]
     name = atoms.name(("rests", level, tuple((r, q / scale) for r, q in ordered)))
     atoms.orders[name] = min(atoms.orders[r[0]] + r[1] for r in rests)
@@ -164,6 +168,7 @@ def times(a: Jet, b: Jet) -> Jet:
     """The product of two jets, at the higher of their levels."""
     if isinstance(a, Number) and isinstance(b, Number):
         return a * b
+    # An exact 0 takes the rests of the other factor away, however large they are.
     if is_zero(a) or is_zero(b):
         return a.atoms.rational(0)
     level, atoms = max(level_of(a), level_of(b)), a.atoms
@@ -201,6 +206,7 @@ def _add_multiples(atoms: Atoms, rests: dict[Rest, fmpq], of: Mapping[Rest, fmpq
 
 
 def _product(atoms: Atoms, a: Rest, b: Rest) -> Rest:
+    # Sorted, as a*b and b*a must have one name to cancel.
     name = atoms.name(("product", *sorted((a[0], b[0]))))
     atoms.orders[name] = atoms.orders[a[0]] + atoms.orders[b[0]]
     return name, a[1] + b[1], tuple(sorted(a[2] + b[2]))
@@ -233,6 +239,7 @@ def bottom(jet: Jet) -> Number:
     """
     if isinstance(jet, Number):
         return jet
+    # A rest of order 0 hides what the constant term is.
     if jet.first < 0 or jet.order == 0:
         raise UndecidedError("an operand is not bounded beside the point")
     return bottom(coefficient(jet, 0))
@@ -279,6 +286,7 @@ def _expanded(h: Jet, level: int, coefficients: Iterable[Jet], name: Hashable) -
     first, *others = coefficients
     if is_zero(h):
         return first
+    # A power series may be cut only where h tends to 0 with the step that it is a series in.
     if not isinstance(h, Series) or h.level != level or h.first <= 0:
         raise UndecidedError("a series does not converge")
     total, raised = first, _one(h)
@@ -314,6 +322,7 @@ def power(jet: Jet, exponent: Fraction) -> Jet:
     """
     if isinstance(jet, Number):
         return jet.power(fmpq(exponent.numerator, exponent.denominator))
+    # A small whole power by products: it needs no first term that is certainly not 0.
     if exponent.denominator == 1 and 0 < exponent <= WHOLE:
         result: Jet = jet
         for _ in range(int(exponent) - 1):

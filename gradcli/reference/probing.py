@@ -101,10 +101,12 @@ class Neighborhood:
         weights = 1 + generator.integers(1, 64, len(inputs)) / 64
         if len(inputs) <= FEW:
             combinations = [np.array(s, dtype=float) for s in itertools.product((-1, 1), repeat=len(inputs))]
+            # Also with other ratios between the inputs: x*y/(x**2 + y**2) tends to a number on every straight line.
             sizes = (1.0, weights[::-1] / weights) if len(inputs) > 1 else (1.0,)
             signs = [s * size for s in combinations for size in sizes]
         else:
             drawn = [generator.choice([-1.0, 1.0], len(inputs)) for _ in range(WAYS)]
+            # With each way its opposite, so that a kink shows whichever way it lies.
             signs = [s for one in drawn for s in (one, -one)]
         for n, sign in enumerate(signs):
             way = {(s, int(j)): w for (s, j), w in zip(inputs, (sign * weights).tolist(), strict=True)}
@@ -190,6 +192,7 @@ def _vanishes_slowly(sequences: Sequence[Sequence[Ball]]) -> bool:
             return False
         powers.append(power)
     (_, one, _), (_, other, _) = sequences[0], sequences[-1]
+    # The two sequences start at other distances: only a power of the logarithm has this ratio between them.
     expected = arb(EXPONENTS[len(sequences) - 1][1]) / EXPONENTS[0][1]
     ratio = float((one / other).log()) - powers[0] * float(expected.log())
     return max(powers) - min(powers) < ALIKE * powers[0] and abs(ratio) < ALIKE

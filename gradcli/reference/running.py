@@ -132,6 +132,7 @@ class Run:
             case Kind.ELEMENTWISE:
                 rule, shown = rule_of(call), self.reference.program.excerpt(line)
                 columns = zip(*(self.operand(line, k, elements) for k in range(len(call.operands))), strict=True)
+                # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
@@ -151,6 +152,7 @@ class Run:
             position, source = self.reference.footprint.down(line, k, elements)
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
+        # What no element moves to: the padding of a movement, the empty sum of a reduction.
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
 
@@ -177,6 +179,7 @@ class Run:
 
     def _tangents(self) -> dict[Atom, list[Tangent]]:
         tangents: dict[Atom, list[Tangent]] = {
+            # On the left side the point moves by -1, so a tangent there is minus the slope from the left.
             variable: [arb(self.side or 1)] * len(self.plan.pairs[variable][0])
             for variable in self.reference.program.variables
             if variable in self.plan.pairs
@@ -212,6 +215,7 @@ class Run:
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
                 slope = slopes[n] if slopes else None
+                # At 0, abs has two slopes: the side that its operand moves to decides.
                 if self.side and line.call.op.rises_at_kink:
                     product = absolute(entering[source], slope)
                 elif is_flat and slope is not None:
@@ -236,6 +240,7 @@ class Run:
         largest = op.monoid is Monoid.LARGEST
         found: list[Tangent] = []
         for values, of in self._operands_and_tangents(line, tangents):
+            # Both branches are one value: no kink, wherever the condition changes.
             if op.is_branch and operands[1] == operands[2]:
                 found.append(of[1])
                 continue

@@ -102,6 +102,7 @@ class Series:
         """
         near = self.moving()
         steep = [c for e, c in near.terms if e < 1]
+        # A power of t below 1 has an infinite slope; `sign` raises if its coefficient may be 0.
         if steep:
             near.sign()
             return None
@@ -168,6 +169,7 @@ def power(a: Series, exponent: Fraction) -> Series:
         Absent: A root of what is negative near the point, or a negative power of 0.
         Undecided: The first term may be 0.
     """
+    # By products, as a whole power needs no first term that is certainly not 0.
     if exponent.denominator == 1 and exponent >= 0:
         result = constant(arb(1))
         for _ in range(min(int(exponent), MOST_TERMS)):
@@ -180,7 +182,9 @@ def power(a: Series, exponent: Fraction) -> Series:
     if sign == 0 or (sign < 0 and exponent.denominator != 1):
         raise Absent
     (least, first), *_ = a.terms
+    # a = first*t**least*(1 + small): the binomial series takes only what tends to 0.
     over = times(a, Series(((-least, 1 / first),)))
+    # The first term is 1 by construction, but its ball is only around 1: it is left out, not subtracted.
     small = replace(over, terms=over.terms[1:])
     coefficients, coefficient = [], arb(1)
     for k in range(MOST_TERMS):
@@ -192,6 +196,7 @@ def power(a: Series, exponent: Fraction) -> Series:
 def _power(base: Ball, exponent: Fraction) -> Ball:
     """Exact where that is a square root of a square, or a whole power."""
     root, denominator = base, exponent.denominator
+    # Square roots keep the ball of a square exact, which a general power would widen.
     while denominator > 1 and denominator % 2 == 0:
         root, denominator = root.sqrt(), denominator // 2
     return integer_power(root, exponent.numerator) if denominator == 1 else base ** _exact(exponent)

@@ -102,6 +102,7 @@ class Entries:
         if line is not None:
             return self._line(line, index)
         if isinstance(atom, sympy.Float):
+            # More digits than float64: SymPy folds constants at the precision of its Floats.
             return sympy.Float(atom, precision=EXACT_BITS)
         if not isinstance(atom, sympy.Symbol):
             return atom

@@ -53,6 +53,7 @@ def linear(expression: Expr, ranges: Ranges) -> Form:
             return _by_cases(values, lambda *v: where(condition, *v), ranges)
         case sympy.Sum():
             form = linear(expression.function, ranges)
+            # Inner limits first, as SymPy lists them: a delta of an inner index may leave one of an outer.
             for limit in expression.limits:
                 form = _added(_summed(deltas, c, limit, ranges) for deltas, c in form.items())
             return form
@@ -134,12 +135,14 @@ def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> 
     k, first, last = limit
     for delta in sorted(deltas, key=sympy.default_sort_key):
         if (root := _root(delta, k)) is not None:
+            # The other deltas may become numbers or new deltas once k is fixed: they are taken apart again.
             rest = sympy.Mul(*(d for d in deltas if d != delta)).xreplace({k: root})
             condition = sympy.And(_at_least(root, first, ranges), _at_most(root, last, ranges))
             value = _settled(coefficient.xreplace({k: root}), ranges)
             guarded = value if condition == sympy.true else sympy.Piecewise((value, condition), (0, True))
             return _multiplied({frozenset(): guarded}, linear(rest, ranges), ranges)
     free = frozenset(d for d in deltas if k not in d.free_symbols)
+    # A sum over k of a factor without k is that factor times the sum: kept outside, equal sums cancel.
     outside, inside = coefficient.as_independent(k, as_Add=False)
     body = sympy.Mul(inside, *(deltas - free))
     terms = body.args if isinstance(body, sympy.Add) else (body,)

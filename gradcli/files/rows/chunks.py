@@ -57,9 +57,11 @@ class Lines:
         """
         number, rest = 1, b""
         while True:
+            # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
             if self._waits():
                 yield number, ""
             data = self.read()
+            # Cut at a newline, in bytes: a chunk may end inside of a character.
             cut = data.rfind(b"\n") + 1
             if data and not cut:
                 rest += data
@@ -102,6 +104,7 @@ class Lines:
         if number == 1:
             if data.startswith((b"\xff\xfe", b"\xfe\xff")):
                 raise InputError(f"{self._name} is not text in UTF-8", hint="save it as UTF-8")
+            # The mark that Excel writes before UTF-8 would else belong to the first name.
             data = data.removeprefix(b"\xef\xbb\xbf")
         # Cells that are no numbers may be in any encoding, and are written as they were read.
         text = data.decode("utf-8", "surrogateescape")

@@ -70,6 +70,7 @@ class NpyWriter:
             before = [(name, array.dtype, array.shape[1:]) for name, array in kept.items()]
             self._record = np.dtype([*before, *self._columns])
             if self._target.is_seekable:
+                # A header of the same length for now: the number of rows is known at the end.
                 self._spool.write(header(self._record, (0,)))
         return self._record
 
@@ -93,6 +94,7 @@ class NpzWriter:
         arrays |= {quantity.name: values for quantity, values in zip(self._quantities, mapped.values, strict=True)}
         for name, array in arrays.items():
             if name not in self._spools:
+                # A zip archive holds one member at a time, and rows come with all columns at once.
                 spool = tempfile.TemporaryFile(dir=self._target.folder)  # noqa: SIM115 (closed with the target)
                 self._spools[name] = self._target.stack.enter_context(spool)
                 self._kinds[name] = array.dtype, array.shape[1:]

@@ -81,6 +81,7 @@ class ObjectWriter:
         self._file = target.file
         self._as_json: Callable[[Any], str] = _of_text if from_text else _of_value
         names = [*kept, *(column for quantity in quantities for column in quantity.columns)]
+        # One template for all rows; a % in a name is doubled, as the template is filled by %.
         pairs = (json.dumps(_readable(name)).replace("%", "%%") + ": %s" for name in names)
         self._row = "{" + ", ".join(pairs) + "}\n"
 
