@@ -159,10 +159,10 @@ class _Products:
         found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
         moving = list(way(u))
         own = moving[0] if len(moving) == 1 else None
-        asked = [second(entry) for entry in self._settled(found, beside, own)]
+        asked = [second(entry) for entry in self._reconciled(found, beside, own)]
         return [self.crossings.settled(one) or one.entry for one in asked], found
 
-    def _settled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
+    def _reconciled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
 
         The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the

@@ -84,9 +84,9 @@ def _at_the_point(
 ) -> _Split:
     """What is proved of derivatives that are missing though y has a value."""
     waiting = [one for one in ones if one.entry.variable is None or one.cause.kind == "domain"]
-    bent = [one for one in ones if one.entry.variable is not None and one.cause.kind != "domain"]
-    decide = by(case, bent) if bent else None
-    return ([], list(ones)) if decide is None else _split(bent, decide, [], waiting)
+    without_slope = [one for one in ones if one.entry.variable is not None and one.cause.kind != "domain"]
+    decide = by(case, without_slope) if without_slope else None
+    return ([], list(ones)) if decide is None else _split(without_slope, decide, [], waiting)
 
 
 def _around(bits: int, case: Case, ones: Sequence[Singular]) -> _Split:

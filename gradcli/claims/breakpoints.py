@@ -52,7 +52,7 @@ Point = Mapping[str, Numbers]
 
 
 @dataclass(frozen=True)
-class _Way:
+class _CoordinateLine:
     """A line through a point: one variable of it, or one element of that."""
 
     name: str
@@ -113,13 +113,13 @@ class Breakpoints:
         lines = sum(len(choice.lines) for choice, _ in self.choices)
         return sizes * lines * len(self.grid) * MOST_LINES <= MOST_NUMBERS
 
-    def _ways(self, names: Sequence[str]) -> Iterator[_Way]:
-        yield from (_Way(name, None) for name in names)
+    def _ways(self, names: Sequence[str]) -> Iterator[_CoordinateLine]:
+        yield from (_CoordinateLine(name, None) for name in names)
         for n in range(MOST_ELEMENTS):
             for name in names:
                 size = np.size(self.given[name])
                 if np.ndim(self.given[name]) and n < min(size, MOST_ELEMENTS):
-                    yield _Way(name, (0, size - 1, size // 2)[n])
+                    yield _CoordinateLine(name, (0, size - 1, size // 2)[n])
 
     def _mixed(self, between: Mapping[str, Sequence[float]]) -> Iterator[Point]:
         """Values of several variables at once."""
@@ -129,12 +129,12 @@ class Breakpoints:
         for numbers in combinations[:: 1 + len(combinations) // MOST_MIXED]:
             point = self.given
             for name, number in zip(between, numbers, strict=True):
-                point = _Way(name, None).at(point, number)
+                point = _CoordinateLine(name, None).at(point, number)
             yield point
 
     # -- places on a line
 
-    def _places(self, way: _Way) -> list[float]:
+    def _places(self, way: _CoordinateLine) -> list[float]:
         """Where a choice changes on a line, in order."""
         states = [self._state(way, t) for t in self.grid]
         found: set[float] = set()
@@ -149,7 +149,7 @@ class Breakpoints:
                 found |= set() if place is None else {place}
         return _nearest(found, MOST_PLACES)
 
-    def _number(self, way: _Way, n: int, middle: float, t: float) -> float:
+    def _number(self, way: _CoordinateLine, n: int, middle: float, t: float) -> float:
         """What makes one choice by its sign, at one point of a line."""
         state = self._state(way, t)
         return math.nan if state is None else float(state.numbers[n] - middle)
@@ -163,9 +163,11 @@ class Breakpoints:
         middle = (a + b) / 2
         if 0 in (low, high) and number(middle) != 0:
             return a if low == 0 else b
+        # The secant first: most choices are linear on the line, and their place is then exact.
         root = a - low * (b - a) / (high - low) if math.isfinite(low) and math.isfinite(high) else a
         if a < root < b and number(root) == 0:
             return root
+        # Down to neighbouring floats: a place that is no float has one just before it and one behind.
         while a < middle < b:
             here = number(middle)
             if math.isnan(here):
@@ -182,9 +184,10 @@ class Breakpoints:
                 step = share * max(abs(place), share)
                 yield from (place + step, place - step)
             yield float(here)
+            # Neighbours in the dtype of the check: those of float64 would round back to the place in float32.
             yield from (float(np.nextafter(here, self.dtype.type(end))) for end in (-np.inf, np.inf))
 
-    def _state(self, way: _Way, t: float) -> _State | None:
+    def _state(self, way: _CoordinateLine, t: float) -> _State | None:
         """What chooses, at one point of a line; None where a value cannot be computed."""
         point = {sympy.Symbol(name, real=True): array for name, array in way.at(self.given, t).items()}
         try:

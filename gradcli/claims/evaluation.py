@@ -301,15 +301,15 @@ class Comparison:
 
     def _sides(self, inputs: Inputs, v: Array, truths: Sequence[Outcome]) -> list[tuple[Ball | None, Ball | None]]:
         """The slopes from the left and from the right, where there is no other truth: equal ones are the derivative."""
-        bent = [isinstance(truth, Undefined) and truth.kind != "domain" for truth in truths]
-        if not any(bent):
+        missing = [isinstance(truth, Undefined) and truth.kind != "domain" for truth in truths]
+        if not any(missing):
             return [(None, None)] * len(truths)
         with precision(SIDE_BITS):
             left, right = (self._truths(inputs, v, SIDE_BITS, side) for side in (-1, 1))
             return [
                 # The tangent on the left belongs to a step of -1: the slope is minus it.
-                (None, None) if not is_bent or isinstance(a, Undefined) or isinstance(b, Undefined) else (-a, b)
-                for is_bent, a, b in zip(bent, left, right, strict=True)
+                (None, None) if not is_missing or isinstance(a, Undefined) or isinstance(b, Undefined) else (-a, b)
+                for is_missing, a, b in zip(missing, left, right, strict=True)
             ]
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:

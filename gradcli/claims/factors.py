@@ -213,6 +213,7 @@ def _quotient(a: Numbers, b: Numbers) -> Numbers | None:
     keep = b != 0
     if np.any(a[~keep] != 0) or not np.all(np.any(keep, axis=1)):
         return None
+    # One column where the divisor is not 0 gives the number of a row; the other columns have to confirm it.
     first = keep.argmax(axis=1)
     rows = np.arange(len(a))
     found = a[rows, first] / b[rows, first]

@@ -162,6 +162,7 @@ class _Parts:
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
             for coefficient, rest in self._multiples(argument):
+                # exp(u/2) and exp(u/3) are powers of one exp(u/6): the unit has the common denominator of all.
                 self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
 
     def rational(self, expression: Expr) -> Expr:
@@ -192,6 +193,7 @@ class _Parts:
         symbols = {*self.symbols.values(), *rational.free_symbols}
         quotients = Quotients(symbols, self.defined)
         numerator, _ = quotients.of(rational)
+        # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
         for symbol, power, value in reversed(self.relations):
             numerator = quotients.with_power(numerator, symbol, power, value)
         return bool(numerator == 0)
@@ -231,6 +233,7 @@ class _Parts:
         """The q-th root of what is under it, whose q-th power that is."""
         key = sympy.Pow(self._normal(base), sympy.Rational(1, q), evaluate=False)
         is_new = key not in self.symbols
+        # Before the root gets its symbol: roots inside of it must have their relations recorded first.
         inside = self.rational(self._normal(base)) if is_new else None
         symbol = self._part(key)
         if inside is not None:
@@ -256,6 +259,7 @@ class _Parts:
         """The sine or cosine of multiples of some angles, in terms of those of the angles."""
         multiples = self._multiples(expression.args[0])
         units = [(int(c * self.denominators.get(rest, 1)), rest) for c, rest in multiples]
+        # The expansion of sin(n*u) has terms of degree n, as many as half of n.
         if sum(abs(n) for n, _ in units) > LARGEST_MULTIPLE:
             return self._part(expression)
         angles = {sympy.Dummy("angle", real=True): (n, rest) for n, rest in units}

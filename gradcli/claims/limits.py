@@ -46,6 +46,7 @@ def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
         return {}
     plan = moved(comparison.truth, look.inputs)
     seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
+    # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
     case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
     name = str(comparison.subject.variable)
     x, y = (plan.reference.shapes[s] for s in (comparison.subject.variable, plan.reference.program.output))

@@ -154,7 +154,7 @@ def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     rows = math.prod(question.shape) if cotangent is None else 1
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
-    asking = _Asking(question, cotangent, tolerance, question.derived)
+    asking = _PointCheck(question, cotangent, tolerance, question.derived)
     if draws is None:
         worst, sampling = asking.at({}), None
         verdicts = worst.verdicts
@@ -223,6 +223,7 @@ def _require_verdicts(names: Sequence[str]) -> None:
         if name not in known:
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
             raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+        # Any other verdict may be a property of the function; this one says that a reading is wrong.
         if name == "disagree":
             raise InputError(
                 "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
@@ -259,7 +260,7 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
 
 
 @dataclass(frozen=True)
-class _Asking:
+class _PointCheck:
     """A check without its point: question, v, tolerance and formulas, the same at every point."""
 
     question: Question
@@ -293,7 +294,7 @@ class _Asking:
 
 
 def _sampled(
-    asking: _Asking, demands: Demands, draws: Iterator[dict[str, Array]]
+    asking: _PointCheck, demands: Demands, draws: Iterator[dict[str, Array]]
 ) -> tuple[_AtPoint, Sampling, set[Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
     worst: _AtPoint | None = None

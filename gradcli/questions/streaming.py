@@ -82,8 +82,10 @@ class Stream:
                     if pool is None:
                         pool, most = self._begin(stack)
                     waiting.append(pool.submit(self._compute, part))
+                    # One block more than workers in flight, and the oldest first: order is kept, and memory bounded.
                     if len(waiting) > most:
                         yield self._taken(waiting.popleft().result())
+                # An empty block says that the source waits: what is computed goes out before more comes in.
                 while waiting and not len(block.numbers):
                     yield self._taken(waiting.popleft().result())
             while waiting:
@@ -158,6 +160,7 @@ class Stream:
         self._faulty += len(done.faults)
         self._first = self._first or next((fault.message for fault in done.faults), "")
         if self._sample is not None:
+            # As torch was given them: the check is about those numbers, not about the digits in the file.
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
             critical = self._critical(exact, len(done.numbers)) if self._sample.wants_critical else []
             self._sample.see(done.numbers, exact, done.values, critical)

@@ -78,7 +78,7 @@ class Beside:
         self.work = 0
         self._inputs = [(s, e) for s in self.reference.program.variables for e in self.elements(s).tolist()]
         self._atoms: dict[tuple[int, int], Atoms] = {}
-        self._known: dict[tuple[int, int], _Looks] = {}
+        self._known: dict[tuple[int, int], _SlopeExpansion] = {}
         self._moved: dict[frozenset[Direction], frozenset[int]] = {}
 
     def within(self, along: Way) -> Way:
@@ -103,7 +103,7 @@ class Beside:
             atoms = self._atoms.setdefault((bits, terms), Atoms(terms))
             try:
                 if (bits, terms) not in self._known:
-                    self._known[bits, terms] = _Looks(self, atoms)
+                    self._known[bits, terms] = _SlopeExpansion(self, atoms)
                 return self._known[bits, terms].bend(by, along)
             except UndecidedError as error:
                 return Bend((unknown := Side("unknown", reason=str(error)), unknown), (unknown, unknown))
@@ -192,8 +192,8 @@ def _is_met(call: Call, operands: list[Outcome]) -> bool:
     )
 
 
-class _Looks:
-    """Looks at slopes and their derivatives, at the current precision."""
+class _SlopeExpansion:
+    """The slopes of y and their derivatives as jets beside the point, at the current precision."""
 
     def __init__(self, around: Beside, atoms: Atoms) -> None:
         self.around, self.program, self.atoms = around, around.reference.program, atoms

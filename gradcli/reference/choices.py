@@ -93,11 +93,11 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     if isinstance(change, Undefined) and change.kind not in ("jump", "kink"):
         return change
     is_decided = isinstance(change, Undefined) and change.decided
-    trouble = next((o for o in (first, second, of_first, of_second) if isinstance(o, Undefined)), None)
-    if trouble is not None:
+    missing = next((o for o in (first, second, of_first, of_second) if isinstance(o, Undefined)), None)
+    if missing is not None:
         # a branch without a value at this very point may have a limit, as sin(x)/x has at 0
-        is_decided = is_decided and trouble.decided and trouble.kind != "domain"
-        return Undefined("jump", f"{shown} changes its branch here: {trouble.reason}", is_decided)
+        is_decided = is_decided and missing.decided and missing.kind != "domain"
+        return Undefined("jump", f"{shown} changes its branch here: {missing.reason}", is_decided)
     return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
 
 
@@ -113,16 +113,16 @@ def _branch_behind(
     return Undefined("jump", f"{shown} jumps here", bool(here != there))
 
 
-def change_of(sense: Sequence[int], now: bool, tangents: tuple[Tangent, Tangent], trouble: Undefined) -> Tangent:
+def change_of(sense: Sequence[int], now: bool, tangents: tuple[Tangent, Tangent], missing: Undefined) -> Tangent:
     """What becomes of a comparison of two equal numbers behind the point: what it is there, if it changes."""
     first, second = (arb(0) if tangent is None else tangent for tangent in tangents)
     if isinstance(first, Undefined) or isinstance(second, Undefined):
-        return trouble
+        return missing
     step = first - second
     if not (step > 0 or step < 0):
-        return trouble
+        return missing
     after = (1 if step > 0 else -1) in sense
-    return None if after == now else replace(trouble, after=after)
+    return None if after == now else replace(missing, after=after)
 
 
 def _where_branches_meet(
@@ -158,8 +158,8 @@ def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome]) -> Outcome:
         if condition in (0, 1):
             return arb(int(condition == (1 if k == 1 else 0)))
         return Undefined("jump", "it cannot be told which branch is taken", False)
-    trouble = next((operand for operand in operands if isinstance(operand, Undefined)), None)
-    return trouble or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k)
+    missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
+    return missing or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k)
 
 
 class Extreme:
@@ -189,10 +189,10 @@ class Extreme:
         known = dict(zip(self.possible, of, strict=True))
         if len(known) == 1 or all(tangent is None for tangent in known.values()):
             return of[0]
-        troubles = [tangent for tangent in known.values() if isinstance(tangent, Undefined)]
-        if troubles:
-            trouble = next((one for one in troubles if one.kind != "kink"), troubles[0])
-            return Undefined(trouble.kind, f"{reason}, and there {trouble.reason}", False)
+        undefined = [tangent for tangent in known.values() if isinstance(tangent, Undefined)]
+        if undefined:
+            missing = next((one for one in undefined if one.kind != "kink"), undefined[0])
+            return Undefined(missing.kind, f"{reason}, and there {missing.reason}", False)
         balls = {n: arb(0) if tangent is None else tangent for n, tangent in known.items()}
         first = balls[self.possible[0]]
         if all(ball == first for ball in balls.values()):

@@ -60,8 +60,8 @@ class Groups:
     def value(self, out: int) -> Outcome:
         """The value of the aggregate at one flat position of the result."""
         group = self.groups[out]
-        if group.trouble is not None:
-            return group.trouble
+        if group.undefined is not None:
+            return group.undefined
         if self.op.keeps_shape:
             return group.inverse_at(out)
         if self.op.kind is Kind.MATRIX and self.rounding is not None:
@@ -71,8 +71,8 @@ class Groups:
     def slope(self, out: int, element: int) -> Outcome:
         """The partial derivative of a result by an element of the operand."""
         group = self.groups[out]
-        if group.trouble is not None:
-            return group.trouble
+        if group.undefined is not None:
+            return group.undefined
         n = group.place[element]
         if self.op.monoid is Monoid.PRODUCT:
             return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
@@ -83,8 +83,8 @@ class Groups:
     def chosen(self, out: int, direction: int, tangents: Mapping[tuple[int, int], Tangent]) -> Tangent:
         """The tangent of an extreme, from those of the elements it is made of by (direction, element)."""
         group = self.groups[out]
-        if group.trouble is not None:
-            return group.trouble
+        if group.undefined is not None:
+            return group.undefined
         reason = f"{self.shown} has a kink here: its {_noun(self.op)} elements tie"
         elements = list(group.place)
         jump = jump_of(tangents.get((direction, element)) for element in elements)
@@ -105,7 +105,7 @@ class _Group:
         self.op, self.shown, self.order = op, shown, order
         self.place = {e: n for n, e in enumerate(elements)}
         self.values: list[Ball] = list(values)
-        self.trouble = next((v for v in values if isinstance(v, Undefined)), None)
+        self.undefined = next((v for v in values if isinstance(v, Undefined)), None)
         self.form: Callable[[int], Form] | None = None
 
     @cached_property

@@ -41,7 +41,7 @@ NEIGHBOR = 2.0**-20
 
 
 def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Undefined:
-    """The value of an elementwise operation on jets; a trouble that is not decided where it is not known.
+    """The value of an elementwise operation on jets; undefined, and not decided, where it is not known.
 
     Args:
         call: The operation.
@@ -63,6 +63,7 @@ def evaluated(call: Call, operands: Sequence[Jet], shown: str) -> Jet | Undefine
     except _NoValueError:
         return _no_value(call, shown, decided=True)
     except UndecidedError as error:
+        # No series at an end of the domain; but what certainly leaves the domain has certainly no value.
         if len(operands) == 1 and _leaves(call, operands[0], shown):
             return _no_value(call, shown, decided=True)
         return Undefined("domain", f"{shown} could not be followed around the point: {error}", False)
@@ -213,6 +214,7 @@ def _trunc(a: Jet) -> Jet:
 
 def _round(a: Jet) -> Jet:
     """The nearest integer beside the point; a half that stays one goes to the even neighbour."""
+    # floor(a + 1/2), corrected where it rounded an exact half up to an odd number.
     above = plus(a, a.atoms.rational(fmpq(1, 2)))
     nearest = _floor(above)
     is_tie = is_zero(minus(above, nearest))
@@ -257,6 +259,7 @@ def _root(base: Jet, exponent: Fraction) -> Jet:
 
 def _power(base: Jet, by: Jet) -> Jet:
     known = by.rational if isinstance(by, Number) else None
+    # A rational exponent keeps the powers of the step exact, which exp and log would not.
     if known is not None and abs(known) < MOST_SIZE:
         exponent = Fraction(int(known.p), int(known.q))
         if exponent == 0:
@@ -277,6 +280,7 @@ def _angle(y: Jet, x: Jet) -> Jet:
     if signs == (0, 0):
         raise _NoValueError
     pi = y.atoms.enclosed("pi", arb.pi())
+    # By y/x or x/y, whichever stays bounded: the other grows without bound near an axis.
     if signs[1] and _is_bounded(y, x):
         turned = fmpq(0) if signs[1] == 1 else fmpq(1) if signs[0] != -1 else fmpq(-1)
         return plus(_arctangent(times(y, inverse(x))), scaled(pi, turned))

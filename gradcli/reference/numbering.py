@@ -59,6 +59,7 @@ class Numbering:
         """What an element is; one whose value is missing has a form too, that says nothing."""
         if not isinstance(operand, sympy.Symbol):
             return self._of_atom(operand)
+        # Line by line, and no recursion: a Program may be deeper than the stack.
         while operand not in self._forms:
             line = next(self._lines)
             if line.symbol in self.run.plan.needed:
@@ -160,6 +161,7 @@ class Numbering:
                 return self._scaled(form, factor or Fraction(0))
             case "div" if constants[1]:
                 return self._scaled(first, 1 / constants[1])
+            # The ball of sin(pi) holds 0 at every precision and never shows that it is 0.
             case "sin" | "tan" if self._is_of_pi(first, 1):
                 return self._rational(Fraction(0))
             case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):

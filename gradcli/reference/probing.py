@@ -212,7 +212,7 @@ def limit(sequence: Sequence[Outcome], bits: int) -> Limit:
         near = [outcome for outcome in sequence[1:] if isinstance(outcome, Undefined) and outcome.decided]
         if len(near) < len(sequence) - 1:
             return Limit("unknown")
-        return Limit("absent" if all(trouble.kind == "domain" for trouble in near) else "none")
+        return Limit("absent" if all(outcome.kind == "domain" for outcome in near) else "none")
     if not all(_is_known(ball, bits) for ball in balls):
         return Limit("unknown")
     far, near, nearest = balls

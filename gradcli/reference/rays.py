@@ -102,6 +102,7 @@ class Rays:
             position, source = self.reference.footprint.down(line, k, elements)
             pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
             moving = self.known.get(operand, {})
+            # What does not move is in the value of the sum, which `_anchored` puts back for the constant term.
             if is_sum and all(_is_continuous(moving[s]) for _, s in pairs if s in moving):
                 pairs = [(e, s) for e, s in pairs if s in moving]
             self.work += len(pairs) + len(source) // SKIPPED
@@ -220,6 +221,7 @@ def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
     """
     if b.is_still and exponent is not None:
         return power(a, exponent)
+    # A base that is positive at the point: exp(b*log(a)) is analytic there.
     if a.least == 0 and a.sign() > 0:
         return _analytic("exp", times(b, _analytic("log", a)))
     moving = b.moving()
@@ -230,6 +232,7 @@ def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
     result = power(a, exponent)
     if exponent <= 0 or result.least is None:
         raise Undecided
+    # t**u with u of order t**e is 1 + O(t**e*log(t)), which half of e bounds: logarithms are no terms here.
     rest = result.least + moving.least / 2
     rest = rest if result.rest is None else min(rest, result.rest)
     return Series(tuple(t for t in result.terms if t[0] < rest), rest, a.is_continuous and b.is_continuous)
@@ -290,5 +293,6 @@ def _smooth(line: Line, operands: list[Series]) -> Series:
     total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))
     for slope, part in zip(slopes, moving, strict=True):
         if part.least is not None:
+            # What the first order leaves out is of the second order in what moves.
             total = plus(total, plus(scaled(part, slope), Series((), 2 * part.least)))
     return total

@@ -141,6 +141,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
     constant = [(s, n) for s, n in axes if any(_names_entries(e, s) for _, e in found.cases)]
     cases, written = found.cases, found.written
+    # Written out, the delta(0, j) of x[0] become 0 and 1; of many columns the index notation is the shorter form.
     if constant and _count([*written, *constant]) <= MAX_WRITTEN_OUT:
         cases = tuple(({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant))
         written = (*written, *constant)
@@ -152,6 +153,7 @@ def tidy(derivative: Expr) -> Expr:
     """A finished derivative as it is shown."""
     derivative = tidied(derivative)
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
+    # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative
 
 

@@ -107,6 +107,7 @@ def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) 
 
 def transposed(block: Derivative) -> Derivative:
     """The block ∂²y/∂z∂x from ∂²y/∂x∂z, as second derivatives do not depend on the order."""
+    # What were columns are rows now, and rows come first: the cases are put in that order too.
     written = tuple(sorted(block.written, key=lambda axis: axis[0] in block.rows))
     cases = tuple(sorted(block.cases, key=lambda case: [int(case[0][symbol]) for symbol, _ in written]))
     return replace(

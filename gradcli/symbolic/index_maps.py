@@ -118,6 +118,7 @@ def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Sou
         if shift == 0:
             continue
         n, i = sizes(operand[axis]), index[axis]
+        # The shorter way round, so that roll(x, -1) reads x[i + 1] and not x[i - n + 1].
         if shift <= operand[axis] // 2:
             first, second = (i - shift, sympy.Ge(i, shift)), i - shift + n
         else:  # to the left is shorter
@@ -151,6 +152,7 @@ def _diagonal(call: Call, index: Index, operand: Shape) -> Index:
 def _reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
     """The old index of an element by its row-major position; dimensions of size 1 come and go freely."""
     kept = [i for i, size in zip(index, new, strict=True) if size != 1]
+    # Only sizes of 1 differ: the indices stay what they are, and formulas stay free of quotients.
     if [size for size in new if size != 1] == [size for size in old if size != 1]:
         rest = iter(kept)
         return tuple(Integer(0) if size == 1 else next(rest) for size in old)
@@ -167,6 +169,7 @@ def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
     index: list[Expr] = []
     first = next((d for d, size in enumerate(shape) if size != 1), 0)
     for d in reversed(range(len(shape))):
+        # The first dimension needs no quotient by its size: what is left of the position is its index.
         if shape[d] == 1 or d == first:
             index.append(place if d == first else Integer(0))
             continue

@@ -138,7 +138,7 @@ def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> 
             # The other deltas may become numbers or new deltas once k is fixed: they are taken apart again.
             rest = sympy.Mul(*(d for d in deltas if d != delta)).xreplace({k: root})
             condition = sympy.And(_at_least(root, first, ranges), _at_most(root, last, ranges))
-            value = _settled(coefficient.xreplace({k: root}), ranges)
+            value = _with_known_quotients(coefficient.xreplace({k: root}), ranges)
             guarded = value if condition == sympy.true else sympy.Piecewise((value, condition), (0, True))
             return _multiplied({frozenset(): guarded}, linear(rest, ranges), ranges)
     free = frozenset(d for d in deltas if k not in d.free_symbols)
@@ -149,7 +149,7 @@ def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> 
     return {free: outside * sympy.Add(*(_total(term, limit) for term in terms))}
 
 
-def _settled(expression: Expr, ranges: Ranges) -> Expr:
+def _with_known_quotients(expression: Expr, ranges: Ranges) -> Expr:
     """quotient(n*a + b, n) as a, for a column b from 0 to n - 1."""
     known: dict[Expr, Expr] = {}
     for row in expression.atoms(quotient):
