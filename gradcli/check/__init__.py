@@ -1,8 +1,8 @@
 """Where the readings meet: torch's numbers and the formulas against the enclosure of the truth.
 
 context, survey, sample          what there is to check, what is known of it before, and which entries are checked
-judge                            a verdict for every entry: raises the precision until each is decided, by
-case, compare, rounding          where the truth of an entry is, whether torch's is that, and what rounding explains
+judge                            a verdict for every entry, at the precision that it takes
+case, compare, rounding          the truth of an entry, whether torch's number is that, and what rounding explains
 sides, singular                  what there is where a value or a derivative is missing: on its sides, and around
 summary                          one check of all that was decided
 second_order, tangents           Ju, Hu and the Hessian, judged as derivatives of one more Program

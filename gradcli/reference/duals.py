@@ -209,7 +209,7 @@ class Reference:
             raise TooManyError
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
-        """Follow the directions forward."""
+        """Fill in the pairs (direction, element) that each line has a tangent of, and the flows between them."""
         chosen: dict[Atom, list[tuple[int, int]]] = {}
         for n, (symbol, j) in enumerate(plan.directions):
             chosen.setdefault(symbol, []).append((n, j))
@@ -241,11 +241,13 @@ class Reference:
             source, out = self.footprint.up(line, k, elements)
         except TooManyError:  # a number that a million elements share, of which few are wanted
             return self.footprint.up_to(line, k, elements, among)
+        # Only what leads to a wanted row of y: the rest would be work for nothing.
         kept = np.isin(out, among)
         return source[kept], out[kept]
 
     def _join(self, plan: Plan, line: Line, entering: list[tuple[int, Flat, Flat, Flat]]) -> None:
         size = max(1, math.prod(self.shapes[line.symbol]))
+        # A pair as one number, so that `unique` joins what several operands bring to one element.
         keys = np.concatenate([d * size + out for _, _, d, out in entering])
         distinct, position = np.unique(keys, return_inverse=True)
         plan.pairs[line.symbol] = distinct // size, distinct % size

@@ -112,7 +112,7 @@ class Series:
 
 
 def constant(ball: Ball) -> Series:
-    """What does not move."""
+    """The series of a number that stays the same on the ray."""
     return Series(() if ball == 0 else ((ZERO, ball),))
 
 
