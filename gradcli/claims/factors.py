@@ -126,7 +126,7 @@ def terms(evidence: Evidence) -> Iterator[tuple[Line, int, list[Numbers]]]:
             count += 1
             signs = [sign * factor for factor in line.call.op.coefficients]
             waiting += zip(line.call.operands, signs, strict=True)
-        elif count:
+        elif count:  # without a sum in it, the function itself is no term
             jacobians = evidence.of_program(_until(evidence, line), evidence.subject.variable)
             if jacobians is not None and all(len(j) == evidence.height for j in jacobians):
                 yield line, sign, jacobians
