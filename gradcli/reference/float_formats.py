@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,32 @@ class Rounding:
         slopes = [rule_of(call).slope(k, operands, shown) for k in range(len(operands))]
         sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Undefined)]
         return self.slope(value, sum(sizes, start=arb(0)))
+
+    def spans(self, values: Sequence[Ball]) -> bool:
+        """Whether products of ratios of these numbers may underflow or overflow: elimination makes such.
+
+        >>> Rounding(24, -149).spans([arb(1), arb(2) ** 60]), Rounding(53, -1074).spans([arb(1), arb(2) ** 60])
+        (True, False)
+        """
+        sizes = [size for size in (abs(value).upper() for value in values) if size > 0]
+        if not sizes:
+            return False
+        least, most = min(sizes), max(sizes)
+        smallest_exact = arb(2) ** (self.smallest + 2 * self.bits)
+        return bool(least < smallest_exact or most * smallest_exact > 1 or most**2 * smallest_exact > least**2)
+
+    def eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
+        """The matrix, row by row, that elimination in effect begins with: its error is one of the largest of each row.
+
+        Torch factors the transpose with pivots from its columns, so that multipliers are at most 1.
+        Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, theorem 9.3.
+        """
+        found = []
+        for start in range(0, len(matrix), max(1, order)):
+            row = matrix[start : start + order]
+            error = arb(0, max(abs(value).upper() for value in row) * order * arb(2) ** -self.bits)
+            found += [value + error for value in row]
+        return found
 
     def _series(self, n: int, value: Ball, x: Outcome) -> Ball:
         """The error of torch's polygamma(n, x): its series starts with x**(-n - 1), which may underflow."""

@@ -38,6 +38,9 @@ MOST_NODES = 200_000
 OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)
 """What is finite in truth, and in torch perhaps not."""
 
+ELIMINATION = Undefined("domain", "the numbers of the matrix are so far apart that elimination may underflow", False)
+"""What torch makes of a matrix whose rows or columns differ too much in size."""
+
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 
 
@@ -143,17 +146,26 @@ class Tape:
         """One element of the result of an operation on a list, or on a matrix of this order, row by row."""
         if call.op.keeps_shape:
             return self._inverse(call, tuple(members), order)[place]
+        if call.op.kind is Kind.MATRIX:
+            matrix = self._eliminated(members, order)
+            value = matrix if isinstance(matrix, Undefined) else whole_lists.determinant(matrix, order)
+        else:
+            outcomes = [self.outcomes[n] for n in members]
+            trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
+            value = trouble or _of_list(call, outcomes)
+        return self._append(self._held(value), _Made(call.op.name, tuple(members), call, order))
+
+    def _eliminated(self, members: Sequence[Node], order: int) -> list[Ball] | Undefined:
+        """A matrix with what torch's elimination does to it."""
         outcomes = [self.outcomes[n] for n in members]
-        value = next((o for o in outcomes if isinstance(o, Undefined)), None)
-        if value is None:
-            value = self._held(_of_list(call, outcomes, order))
-        return self._append(value, _Made(call.op.name, tuple(members), call, order))
+        trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
+        is_lost = trouble is None and self.rounding.spans(outcomes)
+        return ELIMINATION if is_lost else trouble or self.rounding.eliminated(outcomes, order)
 
     def _inverse(self, call: Call, members: tuple[Node, ...], order: int) -> list[Node]:
         if members not in self._inverses:
-            outcomes = [self.outcomes[n] for n in members]
-            trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
-            found = [trouble] * len(members) if trouble else whole_lists.inverse(outcomes, order)
+            matrix = self._eliminated(members, order)
+            found = [matrix] * len(members) if isinstance(matrix, Undefined) else whole_lists.inverse(matrix, order)
             self._inverses[members] = [
                 self._append(self._held(outcome), _Made("inv", members, call, order, n))
                 for n, outcome in enumerate(found)
@@ -185,7 +197,7 @@ class Tape:
             a, b = operands
             if not isinstance(a, Undefined) and not isinstance(b, Undefined) and exists(a) and exists(b):
                 return a * b
-        return self.rounding.computed(_value(call, operands), call, operands)
+        return self.rounding.computed(rule_of(call).evaluate(operands, "a part"), call, operands)
 
     # -- passes
 
@@ -372,9 +384,7 @@ def _in_list(call: Call, size: int) -> Program:
     return parse_meaning(call.op.slopes[0], ("x", "result", "center"), constants)
 
 
-def _of_list(call: Call, values: list[Ball], order: int) -> Ball:
-    if call.op.kind is Kind.MATRIX:
-        return whole_lists.determinant(values, order)
+def _of_list(call: Call, values: list[Ball]) -> Ball:
     match call.op.name:
         case "logsumexp":
             return whole_lists.logsumexp(values)
@@ -384,7 +394,3 @@ def _of_list(call: Call, values: list[Ball], order: int) -> Ball:
     if call.op.monoid is Monoid.PRODUCT:
         return whole_lists.product(values)
     return whole_lists.extreme(values, largest=call.op.monoid is Monoid.LARGEST)
-
-
-def _value(call: Call, operands: list[Outcome]) -> Outcome:
-    return rule_of(call).evaluate(operands, "a part")

@@ -302,6 +302,44 @@ def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) ->
         assert answer.check.verdict in ("agree", "inaccurate"), (text, A.tolist())
 
 
+@pytest.mark.parametrize("text", ["det(A)", "inv(A)", "solve(A, b)"])
+@pytest.mark.parametrize(("dtype", "span"), [("float32", 38), ("float64", 300)])
+@pytest.mark.parametrize("order", [2, 3])
+def test_elimination_between_rows_that_are_far_apart_is_never_called_wrong(
+    text: str, dtype: Any, span: int, order: int
+) -> None:
+    """What it multiplies rows by underflows, and with it all that it subtracts."""
+    draw = np.random.default_rng(order)
+    for _ in range(6):
+        rows = 10 ** draw.uniform(-span, span, (order, 1))
+        at = {"A": draw.uniform(-1, 1, (order, order)) * rows, "b": draw.uniform(-1, 1, order)}
+        for command, asked in (("vjp", text), ("grad", f"sum({text})")):
+            more = {"v": "ones"} if command == "vjp" else {}
+            check = _checked(command, asked, {name: at[name] for name in Function(asked).variables}, dtype, **more)
+            assert check.verdict != "disagree", (command, at)
+
+
+@pytest.mark.parametrize(
+    ("A", "dtype"),
+    [
+        ([[-2.45076887e-16, 7.10024119e-24], [-2.98076201e-24, 3.07273404e-21]], "float32"),
+        ([[2.69383812e-160, -1.30787870e-107], [-1.43278087e-160, -4.95221135e-107]], "float64"),
+    ],
+)
+def test_elimination_loses_what_is_small_beside_its_row(A: Any, dtype: Any) -> None:
+    """Its error is one of the largest number of a row, whose others may have no digit left."""
+    assert _checked("grad", "det(A)", {"A": A}, dtype).verdict == "inaccurate"
+
+
+def test_elimination_that_underflows_is_named() -> None:
+    """As the cause of a number that is wrong without it."""
+    A = [[2.2e36, -1.65e37, -1.63e36], [3.6e35, -4.1e35, 2.04e35], [-4.93e-23, -5.84e-23, 3.98e-23]]
+    check = _checked("grad", "sum(solve(A, b))", {"A": A, "b": [-4.85e-06, -4.4e8, -4.4e-11]}, "float32")
+    named = [finding.verdict for finding in check.findings if "elimination may underflow" in finding.note]
+    assert named
+    assert set(named) == {"inaccurate"}
+
+
 def test_a_known_fault_of_torch_is_said_once() -> None:
     """With its size, beside the worst entry."""
     check = Function("sum(hardsigmoid(x))").grad({"x": [0.5, 0.6, 0.7]}).check
