@@ -10,6 +10,20 @@ array([2., 4.])
 >>> answer.check.verdict
 'agree'
 
+Rooms, from the top:
+
+cli, requests                    the shell, and requests as JSON
+function                         the Python API: a method a command
+questions, report                what is asked and answered; answers to text
+check, claims, diagnose          where the readings meet: verdicts, proofs, what to blame
+codegen                          scripts that compute the same
+autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
+language                         a text to a Program
+files, guide                     files of values and rows; the pages of the manual
+results, notation                what answers are; how mathematics is written
+options, errors                  every option, and every error
+signals, collector               interrupts; Python's garbage collector, paused
+
 The names are `Function`, `GradcliError`, which all errors are, and what `gradcli.results` lists: answers, and what they
 are made of.  Importing the package imports neither torch nor SymPy; they come with the first function.
 """

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.extra import numpy as npst
 
 from gradcli.errors import GradcliError, InputError, TooLargeError
-from gradcli.files import Files, text
+from gradcli.files import Files, decoding
 from gradcli.report import numbers
 from gradcli.report.data import plain
 from gradcli.results import Evaluation
@@ -438,7 +438,7 @@ def test_too_much_text_is_refused_unread(name: str, tmp_path: Path) -> None:
 
 def test_the_bound_on_text_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last byte that fits is read, the next is refused."""
-    monkeypatch.setattr(text, "TEXT_BYTES", 4)
+    monkeypatch.setattr(decoding, "TEXT_BYTES", 4)
     same(read(written(tmp_path, "x.txt", "1 23")), [1, 23])
     with pytest.raises(TooLargeError):
         read(written(tmp_path, "x.txt", "1 234"))

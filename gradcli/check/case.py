@@ -13,11 +13,12 @@ import sympy
 from flint import arb, fmpq
 
 from gradcli.check.compare import Tolerance
-from gradcli.check.context import flat
+from gradcli.check.point import flat
 from gradcli.language.program.indexing import Shape
 from gradcli.reference.balls import Ball
-from gradcli.reference.duals import Direction, Found, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction, Found
 from gradcli.results import Array, Entry
 
 

@@ -19,7 +19,6 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.check.context import Point
 from gradcli.check.evidence import (
     Evidence,
     Truth,
@@ -29,6 +28,7 @@ from gradcli.check.evidence import (
     truths_of_hvp,
     truths_of_jvp,
 )
+from gradcli.check.point import Point
 from gradcli.check.survey import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind

@@ -14,15 +14,16 @@ import numpy as np
 import sympy
 
 from gradcli.check.compare import Tolerance, compare, number_of, to_float
-from gradcli.check.context import Point, flat, unravel
+from gradcli.check.point import Point, flat, unravel
 from gradcli.check.sides import put_together, shown_number
 from gradcli.errors import TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.beside import Beside, Way, may_be_met
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.footprint import TooManyError
+from gradcli.reference.running import Direction
 from gradcli.reference.slopes import Bend, Side
 from gradcli.reference.unrolling import unroll
 from gradcli.results import Array, Entry, Index, Verdict

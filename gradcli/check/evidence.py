@@ -14,14 +14,15 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.context import Point, unravel
+from gradcli.check.point import Point, unravel
 from gradcli.check.sample import Rows
 from gradcli.check.tangents import STEP, Slopes, along
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Columns, Direction, OverBudgetError, Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.rules import Undefined
+from gradcli.reference.running import Columns, Direction
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 

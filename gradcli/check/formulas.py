@@ -12,8 +12,8 @@ import sympy
 
 from gradcli.check.compare import FIRST_BITS
 from gradcli.check.confirming import Directions, confirm, refutation
-from gradcli.check.context import Point
 from gradcli.check.evidence import Block, Enclosed, Evidence, enclosed
+from gradcli.check.point import Point
 from gradcli.language.program.wengert import Program
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Formula

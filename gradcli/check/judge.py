@@ -15,8 +15,8 @@ from flint import arb
 
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import FIRST_BITS, LAST_BITS, TOLERANCE, Tolerance, compare
-from gradcli.check.context import Point, Torch, unravel
 from gradcli.check.evidence import Enclosed, Evidence
+from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.rounding import explained
 from gradcli.check.sample import Selection, selections
 from gradcli.check.sides import Singular
@@ -25,8 +25,9 @@ from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import BUDGET, Direction, Found, OverBudgetError, Reference
+from gradcli.reference.duals import BUDGET, OverBudgetError, Reference
 from gradcli.reference.rules import Undefined
+from gradcli.reference.running import Direction, Found
 from gradcli.results import Check, Entry
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradcli.check.context import Point
+from gradcli.check.point import Point
 from gradcli.check.sample import SEED, magnitude, pick
 from gradcli.check.summary import MAX_FINDINGS, badness, joined
 from gradcli.check.survey import MOST_ELEMENTS

@@ -15,8 +15,8 @@ from flint import arb
 
 from gradcli.check.compare import number_of
 from gradcli.check.confirming import lookups, shared_work, work_of
-from gradcli.check.context import Point, flat, unravel
 from gradcli.check.evidence import Enclosed, Evidence
+from gradcli.check.point import Point, flat, unravel
 from gradcli.check.summary import published
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gradcli.check.compare import TOLERANCE, Tolerance
-from gradcli.check.context import HessianVectorProduct, JacobianVectorProduct, Numbers, Point, SecondDerivatives, Torch
 from gradcli.check.evidence import Block, Evidence
 from gradcli.check.formulas import Derived, Formulas, confirmed, contradicted
 from gradcli.check.judge import Judgement
 from gradcli.check.judge import judge as judge_jacobian
-from gradcli.check.second_order import judge_hessian, judge_hvp, judge_jvp
+from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Numbers, Point, SecondDerivatives, Torch
+from gradcli.check.second_derivatives import judge_hessian, judge_hvp, judge_jvp
 from gradcli.check.summary import MAX_FINDINGS
 from gradcli.language.program.wengert import Program
 from gradcli.reference.deadline import time_limit

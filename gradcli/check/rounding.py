@@ -16,14 +16,15 @@ from flint import arb
 
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import FORMATS, number_of
-from gradcli.check.context import Point
+from gradcli.check.point import Point
 from gradcli.check.sample import Rows
 from gradcli.check.tangents import STEP
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
 from gradcli.reference.tape_passes import Passes
 from gradcli.results import Array, Entry, Index, Verdict

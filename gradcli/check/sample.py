@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.context import Torch
+from gradcli.check.point import Torch
 from gradcli.check.survey import Survey
-from gradcli.reference.duals import Direction
+from gradcli.reference.running import Direction
 
 ALL_ENTRIES = 1_024
 """Up to this many entries that may differ from 0, every one is checked."""

@@ -17,10 +17,11 @@ from flint import arb
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import Tolerance, compare, number_of, to_float
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Plan
+from gradcli.reference.duals import OverBudgetError, Plan
 from gradcli.reference.probing import Limit
 from gradcli.reference.rays import Element, Rays
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.reference.series import Absent, Series, Undecided, plus, scaled
 from gradcli.results import Entry
 

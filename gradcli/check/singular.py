@@ -33,9 +33,10 @@ from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
-from gradcli.reference.duals import Direction, Plan, Reference
+from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.results import Entry
 
 MOST_WORK = 6_000

@@ -13,11 +13,12 @@ from functools import cached_property
 import numpy as np
 import sympy
 
-from gradcli.check.context import Point, Torch
+from gradcli.check.point import Point, Torch
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.critical import Critical, critical
-from gradcli.reference.duals import Direction, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, TooManyError
+from gradcli.reference.running import Direction
 from gradcli.reference.structural_zeros import Pattern, Structure
 from gradcli.results import Array
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from gradcli.check.context import Point
+from gradcli.check.point import Point
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.program_writer import NoTangentError

@@ -19,15 +19,16 @@ from flint import arb
 
 from gradcli.check.case import ReferenceValues
 from gradcli.check.compare import Tolerance, to_float
-from gradcli.check.context import unravel
+from gradcli.check.point import unravel
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Plan, Reference, Shift, Side
+from gradcli.reference.duals import OverBudgetError, Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction, Shift, Side
 from gradcli.results import Array
 
 ALL_ENTRIES = 256

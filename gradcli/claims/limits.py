@@ -9,7 +9,7 @@ from dataclasses import replace
 from gradcli import results
 from gradcli.check.case import Case, ReferenceValues
 from gradcli.check.compare import TOLERANCE
-from gradcli.check.context import flat, unravel
+from gradcli.check.point import flat, unravel
 from gradcli.check.sides import Singular
 from gradcli.check.singular import classify_singularities
 from gradcli.claims.evaluation import FIRST_BITS, Comparison, Entry, Look, Seen, moved

@@ -3,8 +3,8 @@
 task                             what a script is to compute
 torch_script, numpy_script       one language each, from a task to the whole text
 latex_document                   the answer of vjp as a document
-script, statements               what scripts share: names and blocks; lines that go into others, in order
-expressions                      what stands for a library and its values, and writes down what it is asked for
+script, script_lines             what scripts share: names and blocks; lines that go into others, in order
+self_writing                     what stands for a library and its values, and writes down what it is asked for
 index_notation                   formulas in index notation as Python
 literals, identifiers, layout    numbers, identifiers and lines of source
 

@@ -14,8 +14,8 @@ from functools import reduce
 import sympy
 from sympy import Expr
 
-from gradcli.codegen.expressions import Expression, Written, constant
 from gradcli.codegen.identifiers import Names
+from gradcli.codegen.self_writing import Expression, Written, constant
 from gradcli.language import ops
 from gradcli.language.program.indexed_functions import (
     Aggregate,

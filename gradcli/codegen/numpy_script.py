@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from sympy import Expr
 
-from gradcli.codegen.expressions import Expression
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
+from gradcli.codegen.self_writing import Expression
 from gradcli.codegen.task import Task
 from gradcli.errors import printable
 from gradcli.language.ops import Kind

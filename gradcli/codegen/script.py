@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.identifiers import Names
 from gradcli.codegen.layout import laid_out
 from gradcli.codegen.literals import SHORT, held
-from gradcli.codegen.statements import Calls, Statements
+from gradcli.codegen.script_lines import Calls, Statements
+from gradcli.codegen.self_writing import Expression, Written
 from gradcli.codegen.task import Task
 from gradcli.language.ops import Kind
 from gradcli.language.program.constant_tensors import array_of

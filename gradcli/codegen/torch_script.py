@@ -6,10 +6,10 @@ the same bit for bit; what torch does not have is written as its meaning.  Impor
 
 from __future__ import annotations
 
-from gradcli.codegen.expressions import Expression, Written
 from gradcli.codegen.layout import laid_out
 from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
+from gradcli.codegen.self_writing import Expression, Written
 from gradcli.codegen.task import Task
 from gradcli.language.program.torch_calls import TorchCalls, is_in_torch
 from gradcli.results import Array

@@ -11,8 +11,8 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import to_float
-from gradcli.check.context import Point
 from gradcli.check.judge import Judgement
+from gradcli.check.point import Point
 from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose

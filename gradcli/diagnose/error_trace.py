@@ -16,7 +16,7 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import TOLERANCE
-from gradcli.check.context import flat
+from gradcli.check.point import flat
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.backward import Backward, Elements, Flow, Sweep

@@ -12,16 +12,17 @@ from typing import Literal
 import numpy as np
 from flint import arb
 
-from gradcli.check.context import Point
+from gradcli.check.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.results import Array
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))

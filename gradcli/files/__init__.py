@@ -1,7 +1,7 @@
 """Values and expressions from files and standard input: the text after `@` to a float64 array, or to text.
 
-reference, reader                the text after `@`, and one run's files, standard input among them
-text, tables, nested, binary     bytes to text; CSV and TSV; JSON; NumPy's own files
+locator, reader                  the text after `@`, and one run's files, standard input among them
+decoding, csv_tables, nested, binary  bytes to text; CSV and TSV; JSON; NumPy's own files
 atomic, saving                   files that are there whole or not at all; arrays to NumPy's own files
 rows, sinks                      many points: blocks of rows in, and out
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.text import choice, shown
+from gradcli.files.decoding import choice, shown
 
 Array = npt.NDArray[np.float64]
 

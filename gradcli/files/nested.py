@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import Array, require_room
-from gradcli.files.text import choice, shown
+from gradcli.files.decoding import choice, shown
 
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """Numbers that JSON has not, as the strings that gradcli writes."""

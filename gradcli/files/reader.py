@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from gradcli.errors import GradcliError, InputError, Place
 from gradcli.files.binary import MAGIC, Array, read_npy, read_npz
+from gradcli.files.csv_tables import read_table
+from gradcli.files.decoding import read_text, unreadable
+from gradcli.files.locator import FORMATS, Reference, opened
 from gradcli.files.nested import read_json
-from gradcli.files.reference import FORMATS, Reference, opened
-from gradcli.files.tables import read_table
-from gradcli.files.text import read_text, unreadable
 
 
 class Files:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from gradcli import collector
 from gradcli.errors import LanguageError
-from gradcli.language.lower.evaluation import Evaluation
+from gradcli.language.lower.evaluators import Evaluation
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Scope
 from gradcli.language.program.indexing import Shape

@@ -1,6 +1,6 @@
 """The one way to judge an answer: torch's numbers, what is to blame for those that are wrong, and the formulas.
 
-What differs between answers is which numbers torch gave (`gradcli.check.context.Numbers`) and of what the formulas are.
+What differs between answers is which numbers torch gave (`gradcli.check.point.Numbers`) and of what the formulas are.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
     from gradcli.check.compare import Tolerance
-    from gradcli.check.context import Numbers, Torch
     from gradcli.check.formulas import Derived, Formulas
     from gradcli.check.judge import Judgement
+    from gradcli.check.point import Numbers, Torch
     from gradcli.diagnose.diagnosis import Diagnosis
 
 
@@ -89,14 +89,14 @@ def first_derivatives(
     judges_value: bool = True,
 ) -> Torch:
     """Torch's numbers: y with J and vᵀJ, if they were computed."""
-    from gradcli.check.context import Torch
+    from gradcli.check.point import Torch
 
     return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
     """What the reference says of torch's numbers, and what to do about first derivatives that are wrong."""
-    from gradcli.check.context import Torch
+    from gradcli.check.point import Torch
     from gradcli.reference.deadline import time_limit
 
     with time_limit():

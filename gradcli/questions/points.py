@@ -258,8 +258,8 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
 
 def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
-    from gradcli.check.context import Torch
     from gradcli.check.many_points import MOST_POINTS, chosen_points, critical_points, merged
+    from gradcli.check.point import Torch
 
     question = points.question
     derivatives = found.jacobian if found.jacobian is not None else found.vjp

@@ -23,8 +23,8 @@ from gradcli.language.snippets.passes import Replay
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
-    from gradcli.check.context import Point
     from gradcli.check.formulas import Derived
+    from gradcli.check.point import Point
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -118,7 +118,7 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        from gradcli.check.context import Point
+        from gradcli.check.point import Point
 
         return Point.of(self.program, self.shapes, self.arrays)
 

@@ -26,8 +26,8 @@ def jvp(question: Question, u: Directions, *, check: bool) -> JVP:
     directions = _directions(question, u, "jvp")
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check.context import JacobianVectorProduct
     from gradcli.check.formulas import of_jvp
+    from gradcli.check.point import JacobianVectorProduct
 
     forward = question.ran(twice=True)
     y, along = value(forward), hessians.jvp(forward, directions)
@@ -59,8 +59,8 @@ def hessian(question: Question, *, check: bool) -> Hessian:
     )
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check.context import SecondDerivatives
     from gradcli.check.formulas import of_hessian
+    from gradcli.check.point import SecondDerivatives
 
     forward = question.ran(twice=True)
     gradient, blocks = hessians.hessian(forward, question.wrt)
@@ -88,8 +88,8 @@ def hvp(question: Question, u: Directions, *, check: bool) -> HVP:
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import hessians
     from gradcli.autodiff.jacobians import value
-    from gradcli.check.context import HessianVectorProduct
     from gradcli.check.formulas import of_hvp
+    from gradcli.check.point import HessianVectorProduct
 
     forward = question.ran(twice=True)
     gradient, slope, product = hessians.hvp(forward, directions, question.wrt)

@@ -13,7 +13,7 @@ import sympy
 from flint import arb
 
 from gradcli.check.confirming import confirm
-from gradcli.check.context import Point
+from gradcli.check.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.inputs.values import Array
 from gradcli.language.ops import Kind

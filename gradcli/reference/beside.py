@@ -24,7 +24,7 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.duals import Direction, Plan
+from gradcli.reference.duals import Plan
 from gradcli.reference.exact_numbers import Atoms, Number, UndecidedError
 from gradcli.reference.footprint import Flat
 from gradcli.reference.germs import evaluated, inverted
@@ -38,7 +38,7 @@ from gradcli.reference.jets import (
     times,
 )
 from gradcli.reference.rules import Outcome, Undefined, is_polynomial, is_power, rule_of
-from gradcli.reference.running import Run
+from gradcli.reference.running import Direction, Run
 from gradcli.reference.slopes import Bend, Side, at_point, both, derivative_of, own_slope, slope_of
 
 FIRST = 64

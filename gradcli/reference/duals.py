@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,12 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
 from gradcli.reference.lowering import lower
-from gradcli.reference.rules import Outcome
+from gradcli.reference.running import Direction, Found, Run, Shift, Side
 
 if TYPE_CHECKING:
     from gradcli.reference.numbering import Numbering
@@ -40,33 +40,9 @@ ALL_ROWS = 1_024
 CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
 
-Direction = tuple[sympy.Symbol, int]
-"""A variable and the flat position of one of its elements."""
-
-Columns = Mapping[tuple[int, int], Outcome]
-"""Nonzero derivatives by (number of the direction, flat row of y)."""
-
-Side = Literal[-1, 0, 1]
-
-Shift = Mapping[Direction, Ball]
-"""How far elements of the inputs are moved from where they are."""
-
 
 class OverBudgetError(Exception):
     """The plan would take more than `BUDGET` ball operations."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one pass gives.
-
-    Attributes:
-        values: Of y by flat row, where the plan judges them.
-        columns: The derivatives of what depends on a direction; why there is none, where y has no value.
-    """
-
-    values: Mapping[int, Outcome]
-    columns: Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +77,6 @@ class Plan:
             side: 1 or -1 for derivatives on one side of the point, in the direction or against it; they are what
                 a function goes to there, so that one with a kink has two.
         """
-        from gradcli.reference.running import Run
-
         with precision(bits):
             return Run(self, rounding, shift or {}, side).found()
 

@@ -21,8 +21,9 @@ from flint import arb
 
 from gradcli.language.program.wengert import number
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Direction, Found, Plan, Shift
+from gradcli.reference.duals import Plan
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction, Found, Shift
 
 EXPONENTS = ((80, 160, 320), (70, 140, 280))
 """The points are about 2**-80, 2**-160 and 2**-320 away, relative to the scale of the input; on the axes others too."""

@@ -19,10 +19,10 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.duals import Direction, Plan
+from gradcli.reference.duals import Plan
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Undefined, exponent_of, rule_of
-from gradcli.reference.running import Run
+from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import (
     ANALYTIC,
     Absent,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import sympy
@@ -42,7 +43,32 @@ from gradcli.reference.numbering import Numbering
 from gradcli.reference.rules import Outcome, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
-    from gradcli.reference.duals import Found, Plan, Shift, Side
+    from gradcli.reference.duals import Plan
+
+
+Direction = tuple[sympy.Symbol, int]
+"""A variable and the flat position of one of its elements."""
+
+Columns = Mapping[tuple[int, int], Outcome]
+"""Nonzero derivatives by (number of the direction, flat row of y)."""
+
+Side = Literal[-1, 0, 1]
+
+Shift = Mapping[Direction, Ball]
+"""How far elements of the inputs are moved from where they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one pass gives.
+
+    Attributes:
+        values: Of y by flat row, where the plan judges them.
+        columns: The derivatives of what depends on a direction; why there is none, where y has no value.
+    """
+
+    values: Mapping[int, Outcome]
+    columns: Columns
 
 
 class Run:
@@ -65,8 +91,6 @@ class Run:
 
     def found(self) -> Found:
         """The values of y and its nonzero derivatives, or why there are none."""
-        from gradcli.reference.duals import Found
-
         self.evaluate()
         tangents = self._tangents()
         output = self.reference.program.output

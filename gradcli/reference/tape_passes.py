@@ -13,11 +13,12 @@ from gradcli.language.program import constant_tensors
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.duals import Direction, OverBudgetError, Reference
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.element_groups import is_aggregate
 from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.reference.tape import Adjoint, Node, Tape
 
 _NOTHING = np.empty(0, dtype=np.int64)

@@ -1,4 +1,11 @@
-"""What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them."""
+"""What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them.
+
+answers                          of one function at a point: values, derivatives, their formulas
+verdicts                         what was found of numbers and of claims
+products, second_order           of several v; Ju, the Hessian and Hu
+explain, graph, code, functions  of the commands of these names
+streams                          of many points
+"""
 
 from gradcli.notation import Notation
 from gradcli.results.answers import (

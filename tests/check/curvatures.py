@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from gradcli.autodiff.run import run
-from gradcli.check.context import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
 from gradcli.check.judge import Judgement
 from gradcli.check.pipeline import judge
+from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gradcli.check.context import SecondDerivatives
 from gradcli.check.evidence import Truths, truths_of_hessian, truths_of_hvp, truths_of_jvp
 from gradcli.check.judge import Judgement
 from gradcli.check.pipeline import judge
-from gradcli.check.second_order import ALL_ROWS
+from gradcli.check.point import SecondDerivatives
+from gradcli.check.second_derivatives import ALL_ROWS
 from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.check.context import unravel
+from gradcli.check.point import unravel
 from gradcli.diagnose import context, diagnosis, error_trace
 from gradcli.diagnose.context import DiagnosisContext
 from gradcli.diagnose.diagnosis import Diagnosis

@@ -10,8 +10,8 @@ import sympy
 
 from gradcli import Function
 from gradcli.check.confirming import confirm
-from gradcli.check.context import Point
 from gradcli.check.evidence import Enclosed
+from gradcli.check.point import Point
 from gradcli.language.parsing import parse
 from gradcli.reference.duals import Reference
 from gradcli.symbolic.derivative import differentiate

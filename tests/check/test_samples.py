@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradcli import Function
-from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
+from gradcli.check.point import Point, Torch
 from gradcli.check.survey import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.inputs.values import read_value

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.check.context import Point, Torch
 from gradcli.check.judge import judge
+from gradcli.check.point import Point, Torch
 from gradcli.language.parsing import parse
 from gradcli.results import Check, Finding
 

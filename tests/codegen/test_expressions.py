@@ -11,7 +11,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.codegen.expressions import Expression, Number, constant
+from gradcli.codegen.self_writing import Expression, Number, constant
 
 VALUES = {"x": 0.7, "y": -1.3, "n": 3}
 SIGNS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.ge, operator.eq]

@@ -8,7 +8,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
 from gradcli.language.text import nodes
-from gradcli.language.text.blocks import parse_python
+from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
 from gradcli.language.text.statements import parse as tree_of
 

@@ -15,9 +15,9 @@ import sympy
 from hypothesis import given, settings
 
 from gradcli import Function
-from gradcli.check.context import SecondDerivatives
 from gradcli.check.formulas import confirmed, of_hessian
 from gradcli.check.pipeline import judge
+from gradcli.check.point import SecondDerivatives
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
 from gradcli.symbolic import hessian as formulas

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.text import unreadable
+from gradcli.files.decoding import unreadable
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""

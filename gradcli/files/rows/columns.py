@@ -33,7 +33,7 @@ from gradcli.files.binary import (
     members_of,
     within_float64,
 )
-from gradcli.files.text import shown
+from gradcli.files.decoding import shown
 from gradcli.results import Array, Block, Cells, Fault, RowSource
 
 _COPIED = 2**20

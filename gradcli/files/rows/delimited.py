@@ -16,9 +16,9 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import Array
+from gradcli.files.csv_tables import SEPARATORS, fault, is_number, number
+from gradcli.files.decoding import shown
 from gradcli.files.rows.chunks import TextRows
-from gradcli.files.tables import SEPARATORS, fault, is_number, number
-from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 
 _LONGEST_RECORD = 2**20

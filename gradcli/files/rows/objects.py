@@ -12,9 +12,9 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.binary import Array
+from gradcli.files.decoding import shown
 from gradcli.files.nested import NOT_FINITE, array_of
 from gradcli.files.rows.chunks import TextRows
-from gradcli.files.text import shown
 from gradcli.results import Block, Cells, Fault, RowSource
 
 _LOOKED_AT = 100

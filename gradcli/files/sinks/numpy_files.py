@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.binary import MAGIC
+from gradcli.files.csv_tables import number
+from gradcli.files.decoding import shown
 from gradcli.files.nested import array_of
 from gradcli.files.sinks.output_file import Target
-from gradcli.files.tables import number
-from gradcli.files.text import shown
 from gradcli.results import Cells, Mapped, Quantity
 
 _COPIED = 2**20

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
+from gradcli.files.decoding import shown
 from gradcli.files.sinks.output_file import Target
-from gradcli.files.text import shown
 from gradcli.results import Mapped, Quantity
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)

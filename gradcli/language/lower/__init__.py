@@ -13,6 +13,6 @@ tensors      constructors and conversions
 constants    constant arguments and indices
 loops        lists, and loops that are written out
 matlab       MATLAB's marks
-evaluation   what evaluates constants and sizes, handed in
+evaluators   what evaluates constants and sizes, handed in
 hooks        what may listen, and read what only a snippet has
 """

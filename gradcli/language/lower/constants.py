@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import LanguageError, Span, TooLargeError
-from gradcli.language.lower.evaluation import Array, Evaluation
+from gradcli.language.lower.evaluators import Array, Evaluation
 from gradcli.language.lower.hooks import Lower
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope

@@ -13,7 +13,7 @@ import sympy
 from gradcli.errors import LanguageError
 from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.evaluation import Evaluation
+from gradcli.language.lower.evaluators import Evaluation
 from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.loops import Loops

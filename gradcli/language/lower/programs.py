@@ -10,7 +10,7 @@ import sympy
 
 from gradcli.errors import LanguageError
 from gradcli.language import ops
-from gradcli.language.lower.evaluation import Evaluation
+from gradcli.language.lower.evaluators import Evaluation
 from gradcli.language.lower.expressions import Expressions
 from gradcli.language.lower.hooks import Hooks, Operand
 from gradcli.language.lower.lines import Lines

@@ -1,5 +1,14 @@
 """The op table: one row an operation, in one file a kind.
 
+row, facts                       what a row holds, and the facts that its kind needs
+completeness                     which facts a row lacks
+elementwise, pieces              arithmetic and functions; those that are made of pieces
+activations, losses              of neural networks
+reductions, algebra              over a dimension; of matrices
+branches                         conditions, and what is chosen by them
+structure, creation              elements put elsewhere; constant tensors
+derivative_lines                 derivatives that a snippet takes itself
+
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
 the language itself; one without (a primitive) needs a rule in each reading, which the tests of the table demand.
 """
@@ -12,7 +21,7 @@ from gradcli.language.ops import (
     activations,
     algebra,
     branches,
-    constants,
+    creation,
     derivative_lines,
     elementwise,
     losses,
@@ -56,7 +65,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
     "losses": losses.ROWS,
-    "constant tensors": constants.ROWS,
+    "constant tensors": creation.ROWS,
 }
 """The rows by what people look for."""
 

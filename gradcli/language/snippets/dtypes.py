@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.lower.evaluation import Array
+from gradcli.language.lower.evaluators import Array
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom

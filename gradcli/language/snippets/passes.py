@@ -17,7 +17,7 @@ from gradcli.errors import LanguageError, Span
 from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.derivatives import Derivatives, Pass
+from gradcli.language.snippets.gradients import Derivatives, Pass
 from gradcli.language.snippets.signatures import Signatures, keeps_graph
 from gradcli.language.text.nodes import Argument, Arguments, Member
 from gradcli.language.text.tokens import Token

@@ -31,12 +31,12 @@ from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.derivatives import Pass
-from gradcli.language.snippets.hooks import SnippetHooks
+from gradcli.language.snippets.assignments import Statements
+from gradcli.language.snippets.gradients import Pass
+from gradcli.language.snippets.lowering_hooks import SnippetHooks
 from gradcli.language.snippets.passes import Asked, Backward, Replay
-from gradcli.language.snippets.statements import Statements
-from gradcli.language.text.blocks import parse_python
 from gradcli.language.text.nodes import Line
+from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
 
 _SIGNS = re.compile(

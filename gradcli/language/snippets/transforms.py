@@ -17,9 +17,9 @@ from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.derivatives import Derivatives, Pass, Question
+from gradcli.language.snippets.definitions import Callee, Functions
 from gradcli.language.snippets.dtypes import Dtypes
-from gradcli.language.snippets.functions import Callee, Functions
+from gradcli.language.snippets.gradients import Derivatives, Pass, Question
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.snippets.signatures import Signatures
 from gradcli.language.text.nodes import Argument, Arguments, Broken, Function, Member, Name, Node, Postfix, Trailer

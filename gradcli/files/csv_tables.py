@@ -20,7 +20,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import Array
-from gradcli.files.text import choice, shown
+from gradcli.files.decoding import choice, shown
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""

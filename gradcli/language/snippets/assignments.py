@@ -14,8 +14,8 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.tensors import CONVERSIONS
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Program
-from gradcli.language.snippets.derivatives import GO_ON
-from gradcli.language.snippets.hooks import SnippetHooks
+from gradcli.language.snippets.gradients import GO_ON
+from gradcli.language.snippets.lowering_hooks import SnippetHooks
 from gradcli.language.snippets.transforms import TAKES
 from gradcli.language.text.nodes import Arguments, Function, Import, Line, Member, Name, Postfix, Statement
 from gradcli.language.text.source import require_sound

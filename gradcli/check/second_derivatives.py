@@ -16,18 +16,19 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, Tolerance, compare
-from gradcli.check.context import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives, Torch, unravel
 from gradcli.check.crossings import Crossings, Second, way
 from gradcli.check.evidence import Block, Enclosed, Truths
 from gradcli.check.judge import Judgement, judge
+from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives, Torch, unravel
 from gradcli.check.sample import SEED, pick
 from gradcli.check.summary import Part, summarize
 from gradcli.check.survey import Survey, Wiring
 from gradcli.check.tangents import STEP, Slopes, along
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
-from gradcli.reference.duals import Direction, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError
+from gradcli.reference.running import Direction
 from gradcli.results import Array, Entry, Index, Of, Verdict
 
 ALL_ROWS = 32

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gradcli.codegen.expressions import Expression, Number, Written, constant
 from gradcli.codegen.identifiers import Names
 from gradcli.codegen.layout import WIDTH, laid_out
+from gradcli.codegen.self_writing import Expression, Number, Written, constant
 from gradcli.language.ops import Kind
 from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import count_of

@@ -18,8 +18,8 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.signatures import Signatures
-from gradcli.language.text.blocks import PythonGrammar
 from gradcli.language.text.nodes import Arguments, Function, Member, Name, Node, Postfix, Return, Statement
+from gradcli.language.text.python_statements import PythonGrammar
 from gradcli.language.text.source import require_sound
 
 

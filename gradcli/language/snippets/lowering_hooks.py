@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.lower.evaluation import Array
+from gradcli.language.lower.evaluators import Array
 from gradcli.language.lower.hooks import Hooks, Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.derivatives import Derivatives
+from gradcli.language.snippets.definitions import Functions
 from gradcli.language.snippets.dtypes import Dtypes
-from gradcli.language.snippets.functions import Functions
+from gradcli.language.snippets.gradients import Derivatives
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.snippets.passes import Passes
 from gradcli.language.snippets.signatures import Signatures

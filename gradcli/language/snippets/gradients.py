@@ -13,11 +13,11 @@ from typing import Any, Literal
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.lower.evaluation import Array
+from gradcli.language.lower.evaluators import Array
 from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.functions import Callee
+from gradcli.language.snippets.definitions import Callee
 from gradcli.language.snippets.signatures import Signatures, keeps_graph
 from gradcli.language.text.nodes import Arguments, Subscript
 from gradcli.language.text.tokens import Token
