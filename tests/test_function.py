@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
+import pickle
 import pkgutil
 import pydoc
 from typing import Any
@@ -36,7 +38,15 @@ def test_every_class_of_an_answer_is_exported() -> None:
     for module in pkgutil.iter_modules(results.__path__, "gradcli.results."):
         found = vars(importlib.import_module(module.name)).values()
         kinds = [kind for kind in found if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
-        assert {kind.__name__ for kind in kinds} <= {*results.__all__}
+        assert {kind.__name__ for kind in kinds if kind.__module__ == module.name} <= {*results.__all__}
+
+
+def test_answers_are_copied_and_pickled() -> None:
+    """With their formulas, which are printed when they are read."""
+    answer = gradcli.Function("x**2").vjp({"x": "1,2"}, "1,1")
+    for other in (copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+        assert other.symbolic == answer.symbolic
+        assert other.symbolic["x"].pretty == answer.symbolic["x"].pretty == "2·x[i]·δ[i,j]"
 
 
 @pytest.mark.parametrize("truth", TRUTHS, ids=str)

@@ -127,6 +127,7 @@ AS_TYPED = """
     x.norm(p=1, dim=0)
     torch.linalg.vector_norm(z, ord=3, dim=(0, 2))
     torch.cumsum(x, 1)
+    torch.cumprod(x, 0)
     torch.logsumexp(z, dim=(0, 2))
     torch.softmax(x, 1)
     F.softmax(z, dim=0)

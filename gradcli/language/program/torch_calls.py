@@ -101,7 +101,7 @@ class TorchCalls:
         match op.name:
             case "where":
                 return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
-            case "clamp" if any(map(is_tensor, operands[1:])):
+            case "clamp" if any(not isinstance(a, int | float) for a in operands[1:]):
                 # of one shape, as torch's backward does not sum over the sizes that it stretched
                 return self.torch.clamp(*self.torch.broadcast_tensors(*tensors))
             case "clamp":

@@ -136,18 +136,23 @@ def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
         columns = zip(headers, *rows, strict=True)
         widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
         if sum(widths) + 3 * len(widths) + 1 > screen.width:
-            yield Text("\n").join(line for row in rows for line in _paragraph(headers, row, table.heads))
+            shown = zip(table.rows, rows, strict=True)
+            yield Text("\n").join(
+                line
+                for given, row in shown
+                for line in (_paragraph(headers, row, table.heads) if given else [text(doc.line("…"), screen)])
+            )
             return
     yield from (framed(block, screen) for block in _abreast(table, screen))
 
 
 def _paragraph(headers: Sequence[Text], row: Sequence[Text], heads: Sequence[int]) -> Iterator[Text]:
-    """The heads of a row on one line, then a line for each other cell behind its header."""
+    """The heads of a row on one line, then a line for each line of the other cells behind its header."""
     label = headers[heads[0]].plain if len(heads) == 1 else ""
     yield Text(f"{label} " if label else "") + Text(": ").join(row[n] for n in heads)
     for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
         if n not in heads and cell.plain:
-            yield Text("  ") + header + " " + Text("; ").join(cell.split("\n"))
+            yield from (Text("  ") + header + " " + line for line in cell.split("\n"))
 
 
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:

@@ -65,6 +65,18 @@ class Printed(Notation):
         """In LaTeX, with amsmath."""
         return self._with(_LATEX)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Printed):
+            return NotImplemented
+        return (self.expression, self._is_factor) == (other.expression, other._is_factor)
+
+    def __hash__(self) -> int:
+        return hash((self.expression, self._is_factor))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What a copy is made of, and what a pickle holds: the expression, and not what it comes from."""
+        return {"expression": self.expression, "_is_factor": self._is_factor}
+
     def _with(self, printer: Printer) -> str:
         """In parentheses where it would fall apart as a factor."""
         shown = displayable(printer.doprint(self.expression))
