@@ -65,6 +65,19 @@ class Rounding:
         smallest_exact = arb(2) ** (self.smallest + 2 * self.bits)
         return bool(least < smallest_exact or most * smallest_exact > 1 or most**2 * smallest_exact > least**2)
 
+    def strays(self, factors: Sequence[Ball]) -> bool:
+        """Whether a product of some of these numbers may underflow or overflow where that of all of them does not.
+
+        >>> Rounding(53, -1074).strays([arb(2) ** -700, arb(2) ** -700, arb(2) ** 900])
+        True
+        """
+        sizes = [abs(factor).upper() for factor in factors]
+        small, large = arb(1), arb(1)
+        for size in sizes:
+            small, large = (small * size, large) if size < 1 else (small, large * size)
+        smallest_exact = arb(2) ** (self.smallest + self.bits)
+        return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
+
     def eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
         """The matrix, row by row, that elimination in effect begins with: its error is one of the largest of each row.
 

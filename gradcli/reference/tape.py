@@ -152,6 +152,8 @@ class Tape:
         else:
             outcomes = [self.outcomes[n] for n in members]
             trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
+            if not trouble and call.op.monoid is Monoid.PRODUCT and self.rounding.strays(outcomes):
+                trouble = OVERFLOW  # torch multiplies in an order of its own
             value = trouble or _of_list(call, outcomes)
         return self._append(self._held(value), _Made(call.op.name, tuple(members), call, order))
 
