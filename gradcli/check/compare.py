@@ -63,7 +63,8 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
     if distance > allowed and is_known:
         error = to_float(distance.mid() / size.mid()) if size > 0 else math.inf
         # Under a strict tolerance the correctly rounded number may still be too far: nothing better exists.
-        is_nearest = float(np.dtype(tolerance.dtype).type(to_float(truth))) == number
+        with np.errstate(over="ignore"):  # a truth beyond float32 is infinite there
+            is_nearest = float(np.dtype(tolerance.dtype).type(to_float(truth))) == number
         return _compared(entry, truth, "agree" if is_nearest else "disagree", error)
     if not is_last:
         return None

@@ -340,13 +340,13 @@ def test_elimination_that_underflows_is_named() -> None:
     assert set(named) == {"inaccurate"}
 
 
-@pytest.mark.parametrize("text", ["prod(x)", "cumprod(x, 0)", "prod(x)**2", "prod(exp(x/9))"])
+@pytest.mark.parametrize("text", ["prod(x)", "cumprod(x, 0)", "prod(x)**2", "prod(exp(x))"])
 @pytest.mark.parametrize(("dtype", "span"), [("float32", 38), ("float64", 300)])
 def test_a_product_of_factors_that_are_far_apart_is_never_called_wrong(text: str, dtype: Any, span: int) -> None:
     """Some of them leave the range of the format, in the order in which torch multiplies, and all of them do not."""
     draw = np.random.default_rng(len(text))
     for _ in range(12):
-        x = draw.uniform(-span, span, 4)
+        x = np.sort(draw.uniform(-span, span, 4))  # the small ones first, as torch begins with them
         at = {"x": x if "exp" in text else 10**x}
         for command, asked in (("vjp", text), ("grad", f"sum({text})")):
             more = {"v": "ones"} if command == "vjp" else {}
