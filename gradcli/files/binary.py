@@ -29,6 +29,9 @@ _VERSIONS = ((1, 0), (2, 0), (3, 0))
 HEADER_BYTES = 2**16
 """Bytes in which a header must end; NumPy itself reads 10,000."""
 
+PART_BYTES = 2**20
+"""Bytes of numbers that are read at once."""
+
 DIRECTORY_BYTES = 2**22
 """Bytes of an archive's table of contents: some tens of thousands of arrays."""
 
@@ -91,7 +94,8 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
     begun = head[start : start + size]
     room[: len(begun)] = begun
     done = len(begun)
-    while done < size and (read := stream.readinto(room[done:])):  # type: ignore[attr-defined]
+    # A part at a time: an archive's member unpacks all that it is asked for beside the array, and then copies it.
+    while done < size and (read := stream.readinto(room[done : done + PART_BYTES])):  # type: ignore[attr-defined]
         done += read
     if done < size:
         message = f"{name} is cut short: its header claims {size:,} bytes of numbers, and {done:,} are there"

@@ -109,13 +109,7 @@ class Cursor:
 
     def expected_at(self, closing: str) -> str:
         """What should stand here: a loop, if one follows inside of the bracket, or what closes it."""
-        for position, depth in self.source.levels(self.position):
-            token = self.tokens[position]
-            if depth < 0:
-                break
-            if depth == 0 and token.kind == "keyword" and token.text == "for":
-                return "for"
-        return closing
+        return closing if self.source.loop_from(self.position) is None else "for"
 
     def behind(self) -> Token:
         """The last token that was read."""

@@ -209,14 +209,10 @@ class Grammar(Cursor):
         """Go on with a loop behind a body that cannot be read: without values, it is not even looked at."""
         if not self.has_failed:
             return False
-        for position, depth in self.source.levels(self.source.position(start)):
-            token = self.tokens[position]
-            if depth < 0:
-                break
-            if depth == 0 and token.kind == "keyword" and token.text == "for":
-                self.position = position
-                return True
-        return False
+        position = self.source.loop_from(self.source.position(start))
+        if position is not None:
+            self.position = position
+        return position is not None
 
     def _loop(self, body: Node, start: int, end: int) -> Loop:
         """An expression, which begins behind a character and ends before a position, and the loops behind it."""
@@ -295,11 +291,9 @@ class Grammar(Cursor):
 
     def _resume(self, start: int) -> None:
         """Go on behind an argument that cannot be read, if a comma or a parenthesis ends it."""
-        for position, depth in self.source.levels(start):
-            text = self.tokens[position].text
-            if depth < 0 or (depth == 0 and text == "," and self.tokens[position].kind == "operator"):
-                self.position = position if text in (",", ")") else self.position
-                return
+        position = self.source.stop_from(start)
+        if position is not None and self.tokens[position].text in (",", ")"):
+            self.position = position
 
     def _subscript(self) -> Subscript:
         """What is between the brackets of an index."""

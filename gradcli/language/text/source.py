@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from gradcli.errors import GradcliError, LanguageError, Place, Span
 from gradcli.language.text import hints
 from gradcli.language.text.tokens import Token, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class _Regions:
+    """What is directly within each pair of brackets, which have numbers.
+
+    Attributes:
+        around: The number of the brackets around each token.
+        loops: The positions of `for` within each.
+        stops: The positions of the commas within each, and of what closes it.
+    """
+
+    around: list[int]
+    loops: dict[int, list[int]]
+    stops: dict[int, list[int]]
 
 
 class Source:
@@ -43,6 +60,41 @@ class Source:
             if token.kind == "operator":
                 depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
             yield n, depth
+
+    def loop_from(self, position: int) -> int | None:
+        """The position of the next `for` within the brackets around a place; None where they hold none."""
+        return self._next(self._regions.loops, position)
+
+    def stop_from(self, position: int) -> int | None:
+        """The position of the next comma within the brackets around a place, or of their end; None where neither is."""
+        return self._next(self._regions.stops, position)
+
+    def _next(self, places: Mapping[int, Sequence[int]], position: int) -> int | None:
+        if position >= len(self.tokens):
+            return None
+        found = places.get(self._regions.around[position], ())
+        n = bisect_left(found, position)
+        return found[n] if n < len(found) else None
+
+    @cached_property
+    def _regions(self) -> _Regions:
+        """Found once for all places: brackets in brackets would otherwise be looked through at each level."""
+        regions, open_ones, last = _Regions([], {}, {}), [0], 0
+        for n, token in enumerate(self.tokens):
+            regions.around.append(open_ones[-1])
+            if token.kind == "operator" and token.text in ("(", "["):
+                last += 1
+                open_ones.append(last)
+            elif token.kind == "operator" and token.text in (")", "]"):
+                regions.stops.setdefault(open_ones.pop(), []).append(n)
+                if not open_ones:  # nothing was open: what follows is within no bracket from before
+                    last += 1
+                    open_ones.append(last)
+            elif token.kind == "operator" and token.text == ",":
+                regions.stops.setdefault(open_ones[-1], []).append(n)
+            elif token.kind == "keyword" and token.text == "for":
+                regions.loops.setdefault(open_ones[-1], []).append(n)
+        return regions
 
     def unexpected(self, position: int, where: str = "", *, is_inside: bool = False) -> GradcliError:
         """The error that a token cannot stand where it does.
