@@ -179,7 +179,7 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
         text = module.read_text(encoding="utf-8")
         tree = ast.parse(text)
         assert ast.get_docstring(tree), module
-        assert text.count("\n") <= 400, module
+        assert text.count("\n") <= 500, module
         assert not any(word in text for word in ("maxsize=None", "import cache\n", "functools.cache\n")), module
         for node in ast.walk(tree):
             fault = _fault(node)
@@ -262,11 +262,11 @@ def test_a_name_is_one_role() -> None:
 RULES = {
     "language/program/meaning.py": "what each primitive means to SymPy",
     "language/program/movement.py": "where each movement puts elements",
-    "language/program/constant_tensors.py": "the numbers of each constant tensor",
+    "language/program/shapes.py": "the sizes of each constant tensor",
     "language/program/expansion.py": "meanings that depend on a constant argument",
     "language/program/wengert.py": "arithmetic of whole numbers",
-    "language/program/numeric.py": "values that torch refuses",
-    "language/program/torch_calls.py": "calls of torch that are no function of the row's arguments",
+    "language/program/numeric.py": "the numbers of each constant tensor, and values that torch refuses",
+    "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
     "codegen/index_notation.py": "functions of formulas in Python",
     "codegen/numpy_script.py": "constant tensors in NumPy's words",
     "codegen/torch_script.py": "constant tensors in torch's words",

@@ -20,9 +20,8 @@ from gradcli.autodiff.jacobians import ROWS_ALWAYS, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.torch_calls import TorchCalls, is_tensor
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.library_calls import TorchCalls, is_tensor
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
 Array = npt.NDArray[Any]
 

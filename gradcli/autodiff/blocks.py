@@ -22,8 +22,7 @@ from gradcli.autodiff.jacobians import gradients, value
 from gradcli.autodiff.run import Tensor, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, Shape
 
 Array = npt.NDArray[Any]
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from gradcli.autodiff.jacobians import value
 from gradcli.autodiff.run import prepared, run
 from gradcli.errors import InputError
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape
 
 Array = npt.NDArray[np.floating]
 

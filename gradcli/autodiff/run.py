@@ -1,6 +1,6 @@
 """A Program to torch operations: the function that the user wrote, in the order they wrote it.
 
-How torch is asked for each stands in `torch_calls`; of derivatives nothing is known here: autograd has its own.
+How torch is asked for each stands in `library_calls`; of derivatives nothing is known here: autograd has its own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
-from gradcli.language.program import constant_tensors
+from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.torch_calls import TorchCalls, is_in_torch, plain
+from gradcli.language.program.library_calls import TorchCalls, is_in_torch, plain
 from gradcli.language.program.wengert import Atom, Call, Program
 
 Tensor = Any
@@ -149,11 +149,11 @@ def calls_in(dtype: str) -> TorchCalls:
 
 
 def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
-    """One operation on the values of its operands: a tensor, or what `torch_calls` has for sizes and constant lists."""
+    """One operation on the values of its operands: a tensor, or what `library_calls` has for sizes and lists."""
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     match call.op.kind:
         case Kind.SOURCE:
-            return tensor_of(constant_tensors.array_of(call), calls.dtype)
+            return tensor_of(numeric.array_of(call), calls.dtype)
         case Kind.DERIVATIVE:
             return _differentiated(call.op.name, *map(calls.tensor, operands))
     return calls.apply(call, operands)

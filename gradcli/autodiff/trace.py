@@ -27,7 +27,7 @@ from gradcli.autodiff.run import (
     prepared,
     tensor_of,
 )
-from gradcli.language.program.torch_calls import TorchCalls, is_tensor
+from gradcli.language.program.library_calls import TorchCalls, is_tensor
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]

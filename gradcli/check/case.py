@@ -14,7 +14,7 @@ from flint import arb, fmpq
 
 from gradcli.check.compare import Tolerance
 from gradcli.check.point import flat
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Shape
 from gradcli.reference.balls import Ball
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Outcome, Undefined

@@ -32,11 +32,10 @@ from gradcli.check.point import Point
 from gradcli.check.survey import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
-from gradcli.language.program.constant_tensors import array_of
-from gradcli.language.program.indexed_functions import Aggregate, InverseElement, MatrixDeterminant
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program.meaning import Aggregate, InverseElement, MatrixDeterminant
+from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit

@@ -12,9 +12,8 @@ import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives, rewritten
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import count_of, infer
-from gradcli.language.program.wengert import Atom, Builder, Line, Program
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
 
 

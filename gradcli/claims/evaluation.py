@@ -22,9 +22,8 @@ from gradcli.check.compare import Tolerance, to_float
 from gradcli.check.point import unravel
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import OverBudgetError, Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined

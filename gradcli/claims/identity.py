@@ -18,7 +18,7 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.claims.quotients import Quotients, TooManyError
 from gradcli.language.program import meaning
-from gradcli.language.program.indexed_functions import InverseElement, MatrixDeterminant, Total
+from gradcli.language.program.meaning import InverseElement, MatrixDeterminant, Total
 from gradcli.symbolic.linear import tidied
 
 MOST_NODES = 1_200

@@ -23,9 +23,8 @@ from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
 from gradcli.errors import Span
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import LARGE, Entries
 from gradcli.symbolic.index_maps import NoFormulaError, aligned

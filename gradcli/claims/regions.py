@@ -18,7 +18,7 @@ from sympy.core.relational import Relational
 from gradcli.claims.identity import MOST_NODES, size, vanishes
 from gradcli.claims.inequalities import Assumption, Sign, exclude
 from gradcli.language.program import meaning
-from gradcli.language.program.indexed_functions import Aggregate, Chosen, Largest, Smallest
+from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST_REGIONS = 250

@@ -19,8 +19,7 @@ from gradcli.check.confirming import BOXES
 from gradcli.claims.breakpoints import Breakpoints, numbers_of
 from gradcli.claims.evaluation import Comparison, Inputs, Look
 from gradcli.claims.subject import VECTOR
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
 

@@ -27,9 +27,8 @@ from gradcli.language.inputs.values import Value, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_formula
-from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import broadcast, infer
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 from gradcli.results import Array
 
 Of = Literal["gradient", "Jacobian", "vector-Jacobian product"]

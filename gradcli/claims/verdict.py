@@ -19,7 +19,7 @@ from gradcli.claims.proof import prove
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
 from gradcli.language.inputs.values import Value
-from gradcli.language.program.indexing import show
+from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim
 

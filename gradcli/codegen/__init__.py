@@ -8,8 +8,8 @@ self_writing                     what stands for a library and its values, and w
 index_notation                   formulas in index notation as Python
 literals, identifiers, layout    numbers, identifiers and lines of source
 
-How a library is asked for an operation is not known here: the code that computes, `language.program.torch_calls` and
-`numpy_calls`, is run on expressions that write themselves.  Nothing that the user typed is copied into code: names are
-checked identifiers, expressions come from the Program, numbers from arrays, words through `repr`.  The one comment that
+How a library is asked for an operation is not known here: the code that computes, `language.program.library_calls`, is
+run on expressions that write themselves.  Nothing that the user typed is copied into code: every name is a
+checked identifier, expressions come from the Program, numbers from arrays, words through `repr`.  The one comment that
 repeats the command line has no line break.  Nothing is differentiated.
 """

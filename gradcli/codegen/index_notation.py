@@ -17,17 +17,18 @@ from sympy import Expr
 from gradcli.codegen.identifiers import Names
 from gradcli.codegen.self_writing import Expression, Written, constant
 from gradcli.language import ops
-from gradcli.language.program.indexed_functions import (
+from gradcli.language.program.meaning import (
     Aggregate,
     Chosen,
+    Comparison,
     InverseElement,
     Largest,
     MatrixDeterminant,
     Multiplied,
     Smallest,
     quotient,
+    where,
 )
-from gradcli.language.program.meaning import Comparison, where
 from gradcli.language.text.precedence import COMPARISON
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions

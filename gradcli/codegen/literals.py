@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradcli.errors import TooLargeError
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Shape
 from gradcli.results import Array
 
 MAX_WRITTEN = 1_000

@@ -17,9 +17,9 @@ from gradcli.codegen.self_writing import Expression
 from gradcli.codegen.task import Task
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
-from gradcli.language.program.constant_tensors import array_of
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.numeric import array_of
 from gradcli.results import Array, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol

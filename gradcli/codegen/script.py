@@ -19,12 +19,10 @@ from gradcli.codegen.script_lines import Calls, Statements
 from gradcli.codegen.self_writing import Expression, Written
 from gradcli.codegen.task import Task
 from gradcli.language.ops import Kind
-from gradcli.language.program.constant_tensors import array_of
-from gradcli.language.program.cutting import needed
 from gradcli.language.program.expansion import expansion
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, needed
 from gradcli.results import Array
 
 

@@ -14,9 +14,8 @@ from gradcli.codegen.identifiers import Names
 from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.self_writing import Expression, Number, Written, constant
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import count_of
-from gradcli.language.program.wengert import Atom, Call, Line
+from gradcli.language.program.wengert import Atom, Call, Line, Shape
 
 MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""

@@ -4,8 +4,7 @@
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
     '-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None]'
 
-So code that asks a library for an operation is run on these to write a script: `gradcli.language.program.torch_calls`
-and `numpy_calls`.
+So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ import sympy
 
 from gradcli.codegen.literals import decimal
 from gradcli.language.operators import BINARY
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.torch_calls import plain
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.library_calls import plain
+from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.text.precedence import COMPARISON, POWERS
 
 SIGN, POWER, ATOM = 9, 10, 11

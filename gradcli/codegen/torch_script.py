@@ -11,7 +11,7 @@ from gradcli.codegen.literals import rule_of, shortest, whole
 from gradcli.codegen.script import Script, assembled
 from gradcli.codegen.self_writing import Expression, Written
 from gradcli.codegen.task import Task
-from gradcli.language.program.torch_calls import TorchCalls, is_in_torch
+from gradcli.language.program.library_calls import TorchCalls, is_in_torch
 from gradcli.results import Array
 
 _TORCH = Expression("torch", module="torch")

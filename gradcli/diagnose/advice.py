@@ -21,8 +21,7 @@ from gradcli.diagnose.rewriting.removable import quotients, removable_candidates
 from gradcli.diagnose.sameness import is_same
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.parsing import parse
-from gradcli.language.program.cutting import needed
-from gradcli.language.program.wengert import Line, Program
+from gradcli.language.program.wengert import Line, Program, needed
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.probing import BITS, Neighborhood
 from gradcli.results import SEVERITY, Array, Entry, Rewrite, Verdict

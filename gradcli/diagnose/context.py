@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from gradcli.language.program.expansion import Expansion, expansion
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.duals import Reference
 from gradcli.reference.lowering import lowering
 from gradcli.results import Array

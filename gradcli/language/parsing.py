@@ -13,10 +13,9 @@ from gradcli.errors import LanguageError
 from gradcli.language.lower.evaluators import Evaluation
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Scope
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, infer, shape_of
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.text import statements
 from gradcli.language.text.source import Source
 

@@ -15,8 +15,7 @@ import numpy as np
 from gradcli.errors import TooLargeError
 from gradcli.language.inputs.values import Array, Value
 from gradcli.language.ops import Kind
-from gradcli.language.program.cutting import needed
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.questions.judging import product
 from gradcli.questions.loss import agrees, derive_loss, require_alone, with_loss

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from gradcli.errors import TooLargeError
 from gradcli.language.inputs.values import Value
-from gradcli.language.program.indexing import show
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.preparing import intermediates
 from gradcli.questions.question import Question
 from gradcli.results import BackwardGraph, GraphTensor

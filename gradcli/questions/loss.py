@@ -20,9 +20,8 @@ from gradcli.language.inputs.values import Array, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.parsing import parse_formula
-from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Line, Program, show
 from gradcli.language.snippets import read
 from gradcli.questions.judging import product
 from gradcli.questions.preparing import Inquiry

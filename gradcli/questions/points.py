@@ -17,9 +17,8 @@ from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, 
 from gradcli.language.inputs.values import Array, Value, read_value
 from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import show
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.preparing import Inputs, Inquiry, prepare

@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs.values import Value
-from gradcli.language.program.cutting import cut
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, cut
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.passes import ADD_UP, Backward
 from gradcli.questions.judging import compared, first_derivatives, product

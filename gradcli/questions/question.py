@@ -17,8 +17,7 @@ import numpy.typing as npt
 from gradcli.errors import InputError, InternalError, TooLargeError
 from gradcli.language.inputs.cotangents import Outputs, read_cotangent, require_shape
 from gradcli.language.inputs.values import Array, Value
-from gradcli.language.program.indexing import Shape, show
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets.passes import Replay
 
 if TYPE_CHECKING:

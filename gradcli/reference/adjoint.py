@@ -22,10 +22,9 @@ import sympy
 from gradcli.errors import Place, Span, TooLargeError, UnknownFunctionError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import expand, rewritten
-from gradcli.language.program.indexing import Axis, Shape, Slice, indexed_axes, show
-from gradcli.language.program.movement import axes_of, axis_of, padding, permutation
+from gradcli.language.program.movement import Axis, Slice, axes_of, axis_of, indexed_axes, padding, permutation
 from gradcli.language.program.shapes import axis_of_scan, infer, shape_of
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
 from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import is_power, partial_of
 from gradcli.reference.unrolling import unroll

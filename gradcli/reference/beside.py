@@ -19,7 +19,7 @@ import sympy
 from flint import fmpq
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import constant_tensors
+from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.reference.balls import Ball, exists, precision
@@ -291,7 +291,7 @@ class _SlopeExpansion:
             case Kind.COUNT | Kind.MATRIX:
                 return Undefined("domain", f"{shown} is not followed around the point", decided=False)
             case Kind.SOURCE:
-                return self._exactly(float(constant_tensors.array_of(call).ravel()[part.element]))
+                return self._exactly(float(numeric.array_of(call).ravel()[part.element]))
             case Kind.MOVEMENT if not jets:
                 return self._exactly(float(fill_of(call)))
         total: Jet = self.atoms.rational(0)

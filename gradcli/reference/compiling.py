@@ -19,7 +19,7 @@ from sympy import Expr
 from sympy.core.relational import Relational
 
 from gradcli.language.program import meaning
-from gradcli.language.program.indexed_functions import (
+from gradcli.language.program.meaning import (
     Aggregate,
     Chosen,
     InverseElement,

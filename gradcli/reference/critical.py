@@ -19,9 +19,8 @@ from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
 from gradcli.reference.estimates import ULPS, Array, Estimate, Step, changes, steps
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import is_polynomial

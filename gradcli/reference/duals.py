@@ -18,9 +18,8 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.float_formats import Rounding

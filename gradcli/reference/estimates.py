@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program import constant_tensors, numeric
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program import numeric
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Call, Line, Program, number
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
 from gradcli.reference.rules import Undefined, rule_of
 
 Array = npt.NDArray[np.float64]
@@ -112,7 +111,7 @@ def _step(line: Line, operands: list[Estimate], shapes: Mapping[Atom, Shape]) ->
         case Kind.CONTRACTION:
             return Step(line, tuple(operands), _product(*operands))
         case Kind.SOURCE:
-            return Step(line, (), Estimate(constant_tensors.array_of(call)[None]))
+            return Step(line, (), Estimate(numeric.array_of(call)[None]))
         case Kind.COUNT:
             return Step(line, (), Estimate(np.array([float(count_of(inside[0], call.statics[0]))])))
     return Step(line, tuple(operands), _of_one(call, operands[0], inside[0]))

@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axes_of, axis_of, sources
 from gradcli.language.program.shapes import axis_of_scan
-from gradcli.language.program.wengert import Atom, Line
+from gradcli.language.program.wengert import Atom, Line, Shape
 
 Flat = npt.NDArray[np.int64]
 Pairs = tuple[Flat, Flat]

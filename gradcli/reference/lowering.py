@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import Expansion, rewritten
-from gradcli.language.program.indexing import NEW, Shape, Slice
-from gradcli.language.program.wengert import Atom, Builder, Line, Program
+from gradcli.language.program.movement import NEW, Slice
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 
 _ALL = Slice(None, None)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import sympy
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import constant_tensors
+from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
@@ -111,7 +111,7 @@ class Numbering:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
             case Kind.SOURCE:
-                data = constant_tensors.array_of(call).ravel()
+                data = numeric.array_of(call).ravel()
                 return {e: self._of_float(float(data[e])) for e in elements.tolist()}
         members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
         for k, operand in enumerate(call.operands):

@@ -16,7 +16,7 @@ import sympy
 from flint import arb
 
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.program import constant_tensors
+from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line, number
@@ -166,7 +166,7 @@ class Run:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(out, arb(size))
             case Kind.SOURCE:
-                data = constant_tensors.array_of(call).ravel()[elements].tolist()
+                data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
             case _ if is_aggregate(call.op):
                 groups = Groups(self, line, elements)

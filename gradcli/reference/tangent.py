@@ -22,10 +22,9 @@ import sympy
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.parsing import parse
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import infer, shape_of
-from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program
+from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program, Shape
 from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import partial_of
 from gradcli.reference.unrolling import unroll

@@ -9,7 +9,7 @@ import sympy
 from flint import arb
 
 from gradcli.language.ops import Kind
-from gradcli.language.program import constant_tensors
+from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
@@ -101,7 +101,7 @@ class Passes:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(out, self.tape.constant(sympy.Integer(size)))
             case Kind.SOURCE:
-                data = constant_tensors.array_of(call).ravel()[elements].tolist()
+                data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._number(a) for e, a in zip(out, data, strict=True)}
         members: dict[int, list[Node]] = {e: [] for e in out}
         for k in range(len(call.operands)):

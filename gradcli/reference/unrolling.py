@@ -17,10 +17,9 @@ import sympy
 from gradcli.errors import Span
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.indexing import Shape, Slice
-from gradcli.language.program.movement import axes_of
+from gradcli.language.program.movement import Slice, axes_of
 from gradcli.language.program.shapes import axis_of_scan, shape_of
-from gradcli.language.program.wengert import Atom, Builder, Line, Program
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 
 _ALL = Slice(None, None)
 

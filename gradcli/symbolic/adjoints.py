@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.movement import axis_of
-from gradcli.language.program.wengert import Atom, Call
+from gradcli.language.program.wengert import Atom, Call, Shape
 from gradcli.notation import Form, Name, Notation, Number, Typed
 from gradcli.notation.trees import BRACKETED, MATMUL, MINUS, NEGATIVE, OVER, PLUS, TIMES, TRANSPOSED, call, joined
 

@@ -15,8 +15,7 @@ from typing import Literal
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.symbolic.element import Entries, has_long_number
 from gradcli.symbolic.index_maps import NoFormulaError
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sympy import KroneckerDelta
 
-from gradcli.language.program.indexing import Shape
+from gradcli.language.program.wengert import Shape
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.linear import linear
 

@@ -20,8 +20,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.ops import Kind, Monoid, Op
-from gradcli.language.program.constant_tensors import bounds
-from gradcli.language.program.indexed_functions import (
+from gradcli.language.program.meaning import (
     InverseElement,
     Largest,
     MatrixDeterminant,
@@ -29,12 +28,13 @@ from gradcli.language.program.indexed_functions import (
     RunningProduct,
     Smallest,
     Total,
+    maximum,
+    meaning,
+    minimum,
 )
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.meaning import maximum, meaning, minimum
 from gradcli.language.program.movement import axes_of, axis_of, fill_of
-from gradcli.language.program.shapes import axis_of_scan
-from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program
+from gradcli.language.program.shapes import axis_of_scan, bounds
+from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
 from gradcli.symbolic.index_maps import Index, NoFormulaError, aligned, sources_of
 
 LARGE = 16

@@ -15,9 +15,8 @@ import sympy
 from sympy import Expr
 
 from gradcli.language.program import meaning
-from gradcli.language.program.indexed_functions import Total
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.meaning import Total
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.symbolic.derivative import Derivative, element_of, finished, in_parts, refusals, target_of, tidy
 from gradcli.symbolic.element import MAX_NODES, Entries
 from gradcli.symbolic.index_maps import NoFormulaError

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program.indexed_functions import quotient
-from gradcli.language.program.indexing import Shape, indexed_axes
-from gradcli.language.program.movement import axes_of, axis_of, padding, permutation, rolls
-from gradcli.language.program.wengert import Call
+from gradcli.language.program.meaning import quotient
+from gradcli.language.program.movement import axes_of, axis_of, indexed_axes, padding, permutation, rolls
+from gradcli.language.program.wengert import Call, Shape
 
 Index = tuple[Expr, ...]
 SizeOf = Callable[[int], Expr]

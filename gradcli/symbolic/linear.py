@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 import sympy
 from sympy import Expr, KroneckerDelta, S
 
-from gradcli.language.program.indexed_functions import Aggregate, Limit, Total, quotient
-from gradcli.language.program.meaning import where
+from gradcli.language.program.meaning import Aggregate, Limit, Total, quotient, where
 from gradcli.symbolic.element import LARGE
 
 Deltas = frozenset[Expr]

@@ -16,9 +16,8 @@ from sympy import Expr
 from gradcli.errors import Span
 from gradcli.language.ops import Branches
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 from gradcli.notation import Form, Name, Notation
 from gradcli.notation.trees import BRACKETED
 from gradcli.symbolic.derivative import Derivative, differentiate

@@ -11,7 +11,7 @@ from typing import TypeVar
 import sympy
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.indexing import Slice
+from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Call, number
 from gradcli.notation import Form, Name, Notation, Number, Typed
 from gradcli.notation.trees import BRACKETED, LIST, MINUS, NEGATIVE, OVER, PLUS, TIMES, TRANSPOSED, call, joined

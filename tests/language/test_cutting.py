@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.language.parsing import parse
-from gradcli.language.program.cutting import cut
+from gradcli.language.program.wengert import cut
 
 
 def _ops(text: str, name: str) -> tuple[tuple[str, ...], list[str]]:

@@ -13,8 +13,8 @@ from flint import arb
 from gradcli import Function
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Shape
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.index_maps import NoFormulaError

@@ -6,7 +6,7 @@ import pytest
 import sympy
 from sympy import Integer, KroneckerDelta, Sum, Symbol
 
-from gradcli.language.program.indexed_functions import Total
+from gradcli.language.program.meaning import Total
 from gradcli.symbolic.linear import assemble, linear
 
 i, j, k, m = (Symbol(name, integer=True, nonnegative=True) for name in "ijkm")

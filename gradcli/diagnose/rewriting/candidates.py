@@ -19,8 +19,7 @@ from gradcli.diagnose.rewriting.patterns import RULES, Rule
 from gradcli.diagnose.rewriting.recording import read_places
 from gradcli.diagnose.rewriting.splicing import filled
 from gradcli.errors import GradcliError, Span
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text.tokens import tokenize
 
 MOST_LINES = 2_000

@@ -17,9 +17,8 @@ import sympy
 from gradcli.diagnose.rewriting.splicing import joined, placed, widened
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import ROWS, Kind, Op
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import CONSTANTS, Atom, Program
+from gradcli.language.program.wengert import CONSTANTS, Atom, Program, Shape
 from gradcli.language.text.tokens import Token
 
 

@@ -17,8 +17,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Scope
 from gradcli.language.ops import Op
 from gradcli.language.parsing import EVALUATION
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
 from gradcli.language.text.statements import parse

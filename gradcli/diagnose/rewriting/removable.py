@@ -18,8 +18,7 @@ from gradcli.diagnose.rewriting.splicing import decimal, filled
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 
 
 def quotients(program: Program, variable: str, point: float) -> tuple[Line, ...]:

@@ -13,9 +13,8 @@ from gradcli.errors import InputError, Place, Span, did_you_mean
 from gradcli.language.inputs.values import Array, Value, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_cotangent
-from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Program, Shape, show
 
 COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
 """`e0` and `e0_1`, with the index."""

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.errors import InputError, Place, Span, did_you_mean
 from gradcli.language.inputs.cotangents import COMPONENT, component, in_brackets
 from gradcli.language.inputs.values import Array, Value, read_value
-from gradcli.language.program.indexing import Shape, show
+from gradcli.language.program.wengert import Shape, show
 
 SHORT = 4
 """Elements up to which an example of a direction is written out."""

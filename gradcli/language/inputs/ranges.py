@@ -12,9 +12,9 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.inputs.values import Array, read_value
-from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.numeric import require_room
 from gradcli.language.program.shapes import broadcast
+from gradcli.language.program.wengert import Shape, show
 
 _MARKS = re.compile(r"[\[(]|[\])]|\.{2,}")
 

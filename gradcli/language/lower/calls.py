@@ -20,7 +20,7 @@ from gradcli.language.lower.scope import Scope
 from gradcli.language.lower.special import SPECIAL, Special
 from gradcli.language.lower.tensors import CONVERSIONS, TENSORS, Tensors
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.indexing import NEW
+from gradcli.language.program.movement import NEW
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Loop, Member

@@ -17,8 +17,8 @@ from gradcli.language.lower.hooks import Lower
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.indexing import NEW, Shape, Slice
-from gradcli.language.program.wengert import Atom, Line, Program, number
+from gradcli.language.program.movement import NEW, Slice
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
 from gradcli.language.text.nodes import (
     Argument,
     Bound,

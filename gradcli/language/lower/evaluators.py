@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
 Array = npt.NDArray[np.float64]
 

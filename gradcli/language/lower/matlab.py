@@ -17,8 +17,7 @@ from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.lines import Lines
 from gradcli.language.lower.scope import Scope
-from gradcli.language.program.indexing import Shape, show
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Transposed
 from gradcli.language.text.precedence import MARKS
 from gradcli.language.text.tokens import Token

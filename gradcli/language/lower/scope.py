@@ -9,8 +9,7 @@ from typing import Any
 import sympy
 
 from gradcli.language.lower.hooks import Operand
-from gradcli.language.program.indexing import Shape
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Shape
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Constant tensors made from numbers: what `torch.linspace` and its like give, in float64.
 
-Their numbers are NumPy's, the same for every reading; see `gradcli.language.program.constant_tensors`.
+Their numbers are NumPy's, the same for every reading; see `gradcli.language.program.numeric`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
 """A Program run by NumPy in float64: values of variables and of v, and constants inside an expression.
 
-So that input errors need no torch.  How NumPy is asked for an operation stands in `numpy_calls`; a defined operation
-that it does not have runs as its meaning, which is written anew where it would overflow or cancel in floats.
+So that input errors need no torch.  How NumPy is asked for an operation stands in `library_calls`; a defined operation
+that it does not have runs as its meaning, which is written anew where it would overflow or cancel in floats.  Functions
+that NumPy has not are computed by Python's `math` and mpmath: at a pole, at infinity and outside of the domain they are
+what torch gives.  Random numbers come from NumPy's PCG64 with the seed that is written, 0 by default.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
+from functools import lru_cache, partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,16 +19,17 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.language.ops import Kind
-from gradcli.language.program import constant_tensors, special_functions
-from gradcli.language.program.numpy_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, operand_shape
 from gradcli.language.program.shapes import MAX_ELEMENTS, require_work, shape_of
-from gradcli.language.program.torch_calls import operand_shape
-from gradcli.language.program.wengert import Atom, Call, Program, number
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
 
-CALLS = NumpyCalls(np, math, special_functions, np.float64)
-"""How NumPy is asked for an operation in float64."""
+MOST_CACHED = 8
+"""Tensors that are kept for the next reading."""
+
+LARGEST_CACHED = 2**20
+"""Elements of one that is kept: 64 MiB in all, as a process that answers many questions keeps them for good."""
 
 
 def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) -> Array:
@@ -54,7 +58,7 @@ def _apply(call: Call, operands: list[Any]) -> Any:
     require_room(math.prod(shape_of(call, shapes)))
     require_work(call, shapes)
     if call.op.kind is Kind.SOURCE:
-        return constant_tensors.array_of(call)
+        return array_of(call)
     if not is_in_numpy(call):
         return _defined(call, [np.asarray(a) for a in operands])
     try:
@@ -93,3 +97,111 @@ def require_room(elements: float) -> None:
     if elements > MAX_ELEMENTS:
         shown = f"{elements:,.0f}" if elements < 1e15 else f"{elements:.3g}"
         raise TooLargeError(f"a value of {shown} elements; at most {MAX_ELEMENTS:,} are held")
+
+
+# -- constant tensors
+
+
+def array_of(call: Call) -> npt.NDArray[np.float64]:
+    """The numbers of a constant tensor; not to be written to."""
+    shape = shape_of(call, [])
+    made = _kept if math.prod(shape) <= LARGEST_CACHED else _made
+    return made(call.op.name, call.statics, shape)
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def _kept(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
+    return _made(name, a, shape)
+
+
+def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
+    match name:
+        case "linspace":
+            with np.errstate(all="ignore"):
+                array = np.linspace(a[0], a[1], shape[0])
+        case "arange":
+            start, step = (0 if a[1] is None else a[0]), a[2]
+            array = np.asarray(start + step * np.arange(shape[0]), dtype=np.float64)
+        case "eye":
+            array = np.eye(shape[0], shape[1])
+        case "zeros":
+            array = np.zeros(shape)
+        case "ones":
+            array = np.ones(shape)
+        case "full":
+            array = np.full(shape, float(a[1]))
+        case "rand":
+            array = np.random.default_rng(a[1]).random(shape)
+        case _:
+            array = np.random.default_rng(a[1]).standard_normal(shape)
+    array.setflags(write=False)
+    return array
+
+
+# -- functions that NumPy has not
+
+MOST_SHIFTS = 1_000
+"""How far to the left of 0 mpmath evaluates polygamma, one unit after the other."""
+
+
+def _gammaln(x: float) -> float:
+    """Infinite where Python raises an error."""
+    try:
+        return math.lgamma(x)
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+def _erfinv(x: float) -> float:
+    import mpmath
+
+    if abs(x) == 1:
+        return math.copysign(math.inf, x)
+    return float(mpmath.erfinv(x)) if abs(x) < 1 else math.nan
+
+
+def _i1(x: float) -> float:
+    import mpmath
+
+    if not math.isfinite(x):
+        return math.nan
+    try:
+        return float(mpmath.besseli(1, x))
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _polygamma(order: float, x: float) -> float:
+    import mpmath
+
+    if math.isnan(x) or x == -math.inf:
+        return math.nan
+    if x <= 0 and x == math.floor(x):
+        return _at_pole(int(order), x)
+    if order > 1 and x < -MOST_SHIFTS:
+        message = f"polygamma is taken of {x:g}, and in a value of no number below -{MOST_SHIFTS:,}"
+        raise InputError(message, hint="use it in the expression")
+    try:
+        return float(mpmath.polygamma(int(order), x))
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _at_pole(order: int, x: float) -> float:
+    """Polygamma at a whole number that is not positive: infinite, of the sign of both sides where they have one."""
+    if order == 0:
+        return math.nan if x else -math.copysign(math.inf, x)
+    return math.inf if order % 2 else -math.inf
+
+
+SPECIAL = SimpleNamespace(
+    gammaln=np.vectorize(_gammaln, otypes=[float]),
+    erfinv=np.vectorize(_erfinv, otypes=[float]),
+    i1=np.vectorize(_i1, otypes=[float]),
+    digamma=np.vectorize(partial(_polygamma, 0), otypes=[float]),
+    polygamma=np.vectorize(_polygamma, otypes=[float]),
+)
+"""What NumPy has not, under the names of `scipy.special`: so that values need no SciPy."""
+
+CALLS = NumpyCalls(np, math, SPECIAL, np.float64)
+"""How NumPy is asked for an operation in float64."""

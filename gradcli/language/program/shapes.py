@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 import sympy
 
-from gradcli.errors import GradcliError, ShapeError, TooLargeError
+from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Along, Kind, Monoid
-from gradcli.language.program import constant_tensors
-from gradcli.language.program.indexing import Shape, show
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 
 MAX_ELEMENTS = 2**26
 """Elements of one tensor: 512 MiB in float64."""
@@ -105,7 +104,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             axes_of(operands[0], call.statics[0])
             return ()
         case Kind.SOURCE:
-            return constant_tensors.shape_of(call)
+            return _source(call)
         case Kind.DEFINED:
             return _defined(call, operands)
         case Kind.DERIVATIVE:
@@ -290,3 +289,53 @@ def count_of(shape: Shape, dim: Hashable) -> int:
     3
     """
     return math.prod(shape[axis] for axis in axes_of(shape, dim))
+
+
+# -- constant tensors
+
+
+def _source(call: Call) -> Shape:
+    """The shape of a constant tensor, which has whole sizes from 0 on."""
+    a = call.statics
+    match call.op.name:
+        case "linspace":
+            _require_finite(call)
+            return (_size(call, a[2]),)
+        case "arange":
+            start, stop, step = bounds(call)
+            if step == 0 or (stop - start) / step < 0:
+                raise _refused(call, "a step is not 0 and leads from start to end")
+            length = math.ceil((stop - start) / step)
+            return (_size(call, length),)
+        case "eye":
+            return _size(call, a[0]), _size(call, a[0] if a[1] is None else a[1])
+        case "rand" | "randn" if a[1] < 0:
+            raise _refused(call, "a seed is a whole number from 0 on")
+        case _:
+            sizes = a[0] if isinstance(a[0], tuple) else (a[0],)
+            return tuple(_size(call, n) for n in sizes)
+
+
+def bounds(call: Call) -> tuple[Any, Any, Any]:
+    """Start, end and step of an `arange`, whose start may be left out."""
+    _require_finite(call)
+    start, stop, step = call.statics
+    return (0, start, step) if stop is None else (start, stop, step)
+
+
+def _require_finite(call: Call) -> None:
+    if not all(math.isfinite(a) for a in call.statics if isinstance(a, int | float)):
+        raise _refused(call, "its numbers are finite")
+
+
+def _size(call: Call, size: Hashable) -> int:
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise _refused(call, "sizes are whole numbers from 0 on")
+    if size >= 2**40:
+        raise TooLargeError(f"{call.op.name} of {size:,} elements along one dimension")
+    return size
+
+
+def _refused(call: Call, hint: str) -> GradcliError:
+    signature = ", ".join(call.op.signature)
+    return InputError(f"{call.op.name}({signature}) does not take these arguments", hint=hint)

@@ -1,4 +1,4 @@
-"""The Program: a Wengert list of SymPy expressions, each one operation deep, as typed.
+"""The Program: a Wengert list of SymPy expressions, each one operation deep, as typed; and parts of it.
 
 The form is the one that `sympy.cse` returns, (symbol, expression) pairs in order, shared subexpressions once.  SymPy's
 own heads rewrite themselves (`x - x` to 0, `x/x` to 1, `Max(x, x)` to x), so a line's expression is a `Call`, which
@@ -8,8 +8,8 @@ keeps its operands as they were typed.  Every reader walks the list forward or b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -30,6 +30,13 @@ CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": symp
 
 Atom: TypeAlias = sympy.Expr
 """An operand: a Symbol (a variable or an earlier line) or a number."""
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+def show(shape: Shape) -> str:
+    """A shape as Python writes it: `()`, `(2,)`, `(2, 3)`."""
+    return str(tuple(shape))
 
 
 class Static(sympy.Atom):  # type: ignore[misc]
@@ -294,3 +301,48 @@ def number(value: Atom) -> float:
             return math.e
         case _:
             return float(value)
+
+
+def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
+    """The lines that some values are made of, in order.
+
+    >>> from gradcli.language.parsing import parse
+    >>> whole = parse("y = x**2; z = exp(x); y + 1")
+    >>> [line.call.op.name for line in needed(whole.lines, whole.output)]
+    ['pow', 'add']
+    """
+    wanted = set(outputs)
+    found = []
+    for line in reversed(lines):
+        if line.symbol in wanted:
+            found.append(line)
+            wanted.update(line.call.operands)
+    return found[::-1]
+
+
+def cut(program: Program, atom: Atom, name: str) -> Program:
+    """The function of what a line holds that the lines after it compute; the variables before it stay beside it.
+
+    Args:
+        program: The whole.
+        atom: A line, which becomes a variable, the last; or a variable, which stays one.
+        name: Of the new variable, which no other has.
+
+    >>> from gradcli.language.parsing import parse
+    >>> whole = parse("y = x**2; z = w*y**3")
+    >>> rest = cut(whole, whole.lines[0].symbol, "y")
+    >>> rest.names, [str(line.call.op.name) for line in rest.lines]
+    (('w', 'y'), ['pow', 'mul'])
+    """
+    if atom in program.variables:
+        return program
+    new = sympy.Symbol(name, real=True)
+    lines = needed([line for line in program.lines if line.symbol != atom], program.output)
+    used = {program.output, *(operand for line in lines for operand in line.call.operands)}
+    kept = []
+    for line in lines:
+        operands = tuple(new if a == atom else a for a in line.call.operands)
+        kept.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+    variables = (*(symbol for symbol in program.variables if symbol in used), new)
+    output = new if program.output == atom else program.output
+    return replace(program, variables=variables, lines=tuple(kept), output=output, warnings=())

@@ -28,9 +28,8 @@ from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Scope
 from gradcli.language.parsing import EVALUATION, parse
-from gradcli.language.program.indexing import Shape
 from gradcli.language.program.numeric import run
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.language.snippets.assignments import Statements
 from gradcli.language.snippets.gradients import Pass
 from gradcli.language.snippets.lowering_hooks import SnippetHooks

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, KroneckerDelta
 
-from gradcli.language.program.indexed_functions import Chosen, Largest, Multiplied, Smallest
-from gradcli.language.program.meaning import where
+from gradcli.language.program.meaning import Chosen, Largest, Multiplied, Smallest, where
 
 
 @dataclass(frozen=True)

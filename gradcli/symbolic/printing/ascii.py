@@ -7,8 +7,7 @@ from sympy import Expr, KroneckerDelta
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from gradcli.language.program.indexed_functions import Aggregate, Chosen
-from gradcli.language.program.meaning import where
+from gradcli.language.program.meaning import Aggregate, Chosen, where
 from gradcli.symbolic.printing.conditions import Conditions
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}

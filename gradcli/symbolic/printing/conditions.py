@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import sympy
 from sympy import Expr
 
-from gradcli.language.program.indexed_functions import Chosen
-from gradcli.language.program.meaning import Comparison, where
+from gradcli.language.program.meaning import Chosen, Comparison, where
 
 Branches = list[tuple[Expr, str]]
 """Values with their conditions as text; that of the last is empty."""

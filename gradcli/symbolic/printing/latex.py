@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr
 from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
-from gradcli.language.program.indexed_functions import Aggregate
+from gradcli.language.program.meaning import Aggregate
 from gradcli.notation import typesetting
 from gradcli.symbolic.printing.arranging import is_choice, is_negative, is_open, joined, product, terms
 from gradcli.symbolic.printing.ascii import is_of_variable, is_transposed

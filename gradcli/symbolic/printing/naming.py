@@ -14,7 +14,7 @@ from sympy import Expr
 from sympy.printing.printer import Printer
 
 from gradcli.errors import displayable
-from gradcli.language.program.indexed_functions import Aggregate, quotient
+from gradcli.language.program.meaning import Aggregate, quotient
 from gradcli.language.program.wengert import Program
 from gradcli.notation import Element, Name, Notation
 from gradcli.notation.trees import HU, PARTIAL, directional, second

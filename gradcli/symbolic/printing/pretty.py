@@ -7,7 +7,7 @@ from typing import ClassVar
 import sympy
 from sympy import Expr
 
-from gradcli.language.program.indexed_functions import Aggregate
+from gradcli.language.program.meaning import Aggregate
 from gradcli.symbolic.printing.arranging import is_negative, is_open, joined, product, terms
 from gradcli.symbolic.printing.ascii import PlainPrinter
 from gradcli.symbolic.printing.conditions import Sentences

@@ -12,9 +12,9 @@ import pytest
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
-from gradcli.language.program import special_functions
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
+from gradcli.language.program.numeric import SPECIAL
 from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
 
 TRUTHS: list[Mapping[str, object]] = [
@@ -49,7 +49,7 @@ def test_rows_are_whole(op: ops.Op) -> None:
         assert hasattr(np, part) or hasattr(np.linalg, part)
     assert hasattr(operator, op.operator) or not op.operator
     assert hasattr(math, op.math) or not op.math
-    assert hasattr(special_functions, op.scipy) or not op.scipy
+    assert hasattr(SPECIAL, op.scipy) or not op.scipy
     assert set(op.torch_keywords) <= set(op.statics)
     if op.kind is Kind.ELEMENTWISE:
         assert op.is_primitive == (op.name in MEANINGS)

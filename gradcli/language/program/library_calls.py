@@ -1,8 +1,8 @@
-"""How torch is asked for the operations of the table, as code over whatever is handed in as `torch`.
+"""How torch and NumPy are asked for the operations of the table, as code over whatever is handed in as the library.
 
 Given the library it computes; given what writes its calls down it writes a script, which so calls what computed the
-answer and nothing else.  An operand is a tensor, a number of Python (a constant, or a size of a tensor), or a nested
-list of constants.  Knows no derivative, and imports no torch.
+answer and nothing else.  An operand is a tensor or an array, a number of Python (a constant, or a size of a tensor), or
+a nested list of constants.  Knows no derivative, and imports no torch.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import Any
 import sympy
 
 from gradcli.language.ops import REQUIRED, Kind, Op
-from gradcli.language.program.indexing import Shape, as_key
-from gradcli.language.program.movement import axes_of, permutation
+from gradcli.language.program.movement import as_key, axes_of, fill_of, moved, permutation
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Call, number
+from gradcli.language.program.wengert import Atom, Call, Shape, number
 
 _EXACT_INTEGERS = 2**53
 """Integers beyond this are passed as floats: torch takes no more than 64 bits."""
@@ -37,6 +36,11 @@ def is_in_torch(call: Call) -> bool:
     plain = zip(op.operands, call.operands, strict=False)
     has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
     return op.is_primitive or (bool(op.torch) and has_numbers)
+
+
+def is_in_numpy(call: Call) -> bool:
+    """Whether NumPy is asked for the operation itself; else its meaning is run."""
+    return call.op.is_primitive or bool(call.op.numpy)
 
 
 def plain(constant: Atom) -> int | float:
@@ -62,6 +66,25 @@ def operand_shape(operand: Any) -> Shape:
     return tuple(operand.shape) if is_tensor(operand) else ()
 
 
+def _needs_tensor(operands: Sequence[Any]) -> bool:
+    """Whether the signs of Python alone would not do: there is no tensor, or a list beside one."""
+    return not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
+
+
+def _function(library: Any, path: str) -> Any:
+    """The function at a dotted path below a library."""
+    return reduce(getattr, path.split("."), library)
+
+
+def _count(call: Call, operand: Any, whole: Callable[[Any], Any], along: Callable[[Any, int], Any]) -> Any:
+    """The number of elements, as a number of Python; a library is asked for that of all, or along one dimension."""
+    shape, dim = operand_shape(operand), call.statics[0]
+    axes = axes_of(shape, dim)
+    if not is_tensor(operand) or (dim is not None and len(axes) != 1):
+        return count_of(shape, dim)
+    return whole(operand) if dim is None else along(operand, axes[0])
+
+
 @dataclass(frozen=True)
 class TorchCalls:
     """The calls of one dtype.
@@ -82,13 +105,12 @@ class TorchCalls:
         """One operation, but for constant tensors and derivatives: its value, which may be a number or a list."""
         op = call.op
         if op.operator:
-            bare = [a for a in operands if not is_tensor(a)]
-            if bare and (len(bare) == len(operands) or any(isinstance(a, list) for a in bare)):
+            if _needs_tensor(operands):
                 operands = [self.tensor(a) for a in operands]
             return getattr(operator, op.operator)(*operands)
         match op.kind:
             case Kind.COUNT:
-                return _count(call, operands[0])
+                return _count(call, operands[0], lambda x: x.numel(), lambda x, axis: x.size(axis))
             case Kind.LIST:
                 return self._list(call, operands)
             case Kind.MOVEMENT:
@@ -115,7 +137,7 @@ class TorchCalls:
         tensors = [self.tensor(a) for a in operands]
         if call.op.adds_dimension and len(shapes) > 1:
             tensors = self.torch.broadcast_tensors(*tensors)
-        return _function(self.torch, call.op)(tensors, **({"dim": dim} if dim else {}))
+        return _function(self.torch, call.op.torch)(tensors, **({"dim": dim} if dim else {}))
 
     def _moved(self, call: Call, x: Any, shape: Shape) -> Any:
         match call.op.name:
@@ -142,7 +164,7 @@ class TorchCalls:
             named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
         if _is_method(op):
             return getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
-        return _function(self.torch, op)(*first, *tensors, *last, **named)
+        return _function(self.torch, op.torch)(*first, *tensors, *last, **named)
 
 
 def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:
@@ -163,15 +185,6 @@ def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
         return list(tensors)
     stay = [isinstance(a, int | float) and abs(float(a)) <= _LARGEST for a in operands]
     return [a if is_plain else tensor for a, tensor, is_plain in zip(operands, tensors, stay, strict=True)]
-
-
-def _count(call: Call, operand: Any) -> Any:
-    """The number of elements, as a number of Python."""
-    shape, dim = operand_shape(operand), call.statics[0]
-    axes = axes_of(shape, dim)
-    if not is_tensor(operand) or (dim is not None and len(axes) != 1):
-        return count_of(shape, dim)
-    return operand.numel() if dim is None else operand.size(axes[0])
 
 
 def _along(call: Call, shape: Shape) -> dict[str, Any]:
@@ -203,11 +216,79 @@ def _is_method(op: Op) -> bool:
     return "." not in op.torch and (op.kind in (Kind.MOVEMENT, Kind.SCAN) or "keepdim" in op.statics)
 
 
-def _function(torch: Any, op: Op) -> Callable[..., Any]:
-    """The function at a dotted path below `torch`."""
-    return reduce(getattr, op.torch.split("."), torch)  # type: ignore[no-any-return]
-
-
 def _spread(sizes: Any) -> tuple[Any, ...]:
     """Sizes or dimensions as arguments: none of them is one empty tuple."""
     return (sizes or ((),)) if isinstance(sizes, tuple) else (sizes,)
+
+
+@dataclass(frozen=True)
+class NumpyCalls:
+    """The calls of one dtype.
+
+    Attributes:
+        np: The library, or what writes its calls down.
+        math: Python's module of functions of one number.
+        special: What `scipy.special` has and NumPy has not.
+        dtype: The type of a number of NumPy.
+    """
+
+    np: Any
+    math: Any
+    special: Any
+    dtype: Any
+
+    def tensor(self, operand: Any) -> Any:
+        """An operand as an array; one number is a scalar of NumPy, which divides by 0 without an error."""
+        if isinstance(operand, list):
+            return self.np.array(operand, dtype=self.dtype)
+        return operand if is_tensor(operand) else self.dtype(operand)
+
+    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
+        """One operation, but for constant tensors: its value, which may be a number or a list."""
+        op = call.op
+        if op.kind is Kind.COUNT:
+            return _count(call, operands[0], lambda x: x.size, self.np.size)
+        if op.kind is Kind.LIST:
+            return self._list(call, operands)
+        given = operands[0]
+        if _needs_tensor(operands):
+            first, *others = operands
+            operands = [self.tensor(first), *(self.tensor(a) if isinstance(a, list) else a for a in others)]
+        match op.kind:
+            case Kind.MOVEMENT:
+                return moved(call, operands[0], operand_shape(given), fill_of(call), self.np)
+            case Kind.SCAN:
+                axis = axis_of_scan(call, operand_shape(given))
+                return operands[0] if axis is None else _function(self.np, op.numpy)(operands[0], axis=axis)
+            case Kind.REDUCTION:
+                return _function(self.np, op.numpy)(operands[0], **_over(call, operand_shape(given)))
+        return self._called(call, operands)
+
+    def _called(self, call: Call, values: Sequence[Any]) -> Any:
+        op = call.op
+        if op.operator and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
+            return getattr(operator, op.operator)(*values)
+        if op.numpy:
+            return _function(self.np, op.numpy)(*values)
+        if op.scipy:
+            return getattr(self.special, op.scipy)(*call.statics, *values)
+        if op.math:
+            return self.np.vectorize(getattr(self.math, op.math), otypes=[float])(*values)
+        return values[0]  # `detach`: NumPy knows no derivatives
+
+    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
+        (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
+        axis = {"axis": dim} if dim else {}
+        if not call.op.adds_dimension:
+            return self.np.concatenate([self.tensor(a) for a in operands], **axis)
+        if len(shapes) > 1:
+            return self.np.stack(self.np.broadcast_arrays(*operands), **axis)
+        return list(operands) if not dim and not any(map(is_tensor, operands)) else self.np.stack([*operands], **axis)
+
+
+def _over(call: Call, shape: tuple[int, ...]) -> dict[str, Any]:
+    """The dimensions of a reduction, which are left out where they are all."""
+    dim, keepdim = call.statics
+    axes = axes_of(shape, dim)
+    axis = {} if axes == tuple(range(len(shape))) else {"axis": axes[0] if len(axes) == 1 else axes}
+    return {**axis, **({"keepdims": True} if keepdim else {})}
