@@ -268,4 +268,4 @@ def test_the_guide_says_what_each_verdict_promises() -> None:
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(SEVERITY)
     assert (TOLERANCE["float64"].rtol, TOLERANCE["float32"].rtol) == (2.0**-30, 2.0**-16)
     assert "2⁻³⁰·|truth| (2⁻¹⁶ in float32)" in page
-    assert RESIDUE == 2
+    assert (RESIDUE, "2⁻⁵² (2⁻²³ in float32)" in " ".join(page.split())) == (2, True)

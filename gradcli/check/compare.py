@@ -13,8 +13,13 @@ from gradcli.reference.balls import Ball
 from gradcli.reference.float_formats import Rounding
 from gradcli.results import Entry, Verdict
 
-FIRST_BITS, LAST_BITS = 64, 4_096
-"""Precision starts at the first and doubles until the balls can decide, at most to the last."""
+BITS = (64, 128, 256, 1_152, 4_096)
+"""Precisions of the balls, one after the other until they can decide.
+
+At the last but one, what cannot be told from 0 is smaller than any float, beside terms of ordinary size.
+"""
+
+FIRST_BITS, ZERO_BITS, LAST_BITS = BITS[0], BITS[-2], BITS[-1]
 
 KNOWN_BITS = 53
 """Bits of the truth that must be known before torch's number is called wrong, so that the truth can be printed."""

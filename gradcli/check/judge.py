@@ -14,10 +14,10 @@ import numpy as np
 from flint import arb
 
 from gradcli.check.case import Case, ReferenceValues
-from gradcli.check.compare import FIRST_BITS, LAST_BITS, TOLERANCE, Tolerance, compare
+from gradcli.check.compare import BITS, FIRST_BITS, LAST_BITS, TOLERANCE, Tolerance, compare
 from gradcli.check.evidence import Enclosed, Evidence
 from gradcli.check.point import Point, Torch, unravel
-from gradcli.check.rounding import explained
+from gradcli.check.rounding import Wrong, explained
 from gradcli.check.sample import Selection, selections
 from gradcli.check.sides import Singular
 from gradcli.check.singular import at_jumps, classify_singularities
@@ -165,12 +165,17 @@ class _Judge:
 
     def _decide(self, evidence: Enclosed, found: Found, entries: Sequence[Entry]) -> list[Entry]:
         """Raise the precision for the entries that need it, then ask why what is wrong is wrong."""
-        bits, directions, case = evidence.bits, list(evidence.directions), self.case
+        directions, case = list(evidence.directions), self.case
         decided: list[Entry] = []
-        wrong: list[Entry] = []
+        wrong: list[Wrong] = []
         singular: list[Singular] = []
-        while entries:
-            is_last = bits >= LAST_BITS
+        for bits in BITS:
+            if bits > FIRST_BITS:
+                # Only the columns that are still open pay for more bits.
+                open_ones = {case.direction(entry) for entry in entries if entry.variable is not None}
+                directions = [direction for direction in directions if direction in open_ones]
+                found = self.reference.plan(directions, evidence.rows).run(bits)
+            is_last = bits == LAST_BITS
             waiting: list[Entry] = []
             with precision(bits):
                 seen = ReferenceValues(found, directions)
@@ -186,15 +191,12 @@ class _Judge:
                     if compared is None:
                         waiting.append(entry)
                     elif compared.verdict == "disagree":
-                        wrong.append(compared)
+                        wrong.append(Wrong(compared, frozenset(case.rows(entry, seen))))
                     else:
                         decided.append(compared)
-            entries, bits = waiting, bits * 2
-            if entries:
-                # Only the columns that are still open pay for more bits.
-                needed = {case.direction(entry) for entry in entries if entry.variable is not None}
-                directions = [direction for direction in directions if direction in needed]
-                found = self.reference.plan(directions, evidence.rows).run(bits)
+            entries = waiting
+            if not entries:
+                break
         # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
         decided += at_jumps(case, explained(case, self.point, evidence.rows, wrong))
         return decided + classify_singularities(case, singular)

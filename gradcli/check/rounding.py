@@ -9,40 +9,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import arb
 
 from gradcli.check.case import Case, ReferenceValues
-from gradcli.check.compare import FORMATS, number_of
+from gradcli.check.compare import FORMATS, ZERO_BITS, number_of
 from gradcli.check.point import Point
 from gradcli.check.sample import Rows
 from gradcli.check.tangents import STEP
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
 from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
-from gradcli.reference.tape_passes import Passes
+from gradcli.reference.tape_passes import Passes, elements_on_tape
 from gradcli.results import Array, Entry, Index, Verdict
 
 SLACK = 8
 """How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
 
 RESIDUE = 2
-"""Units in the last place that each operation on the way may leave of terms that cancel."""
+"""How many times the rounding of all terms that cancel each rounding on the way may leave."""
 
-ZERO_BITS = 1_152
-"""Bits at which what cannot be told from 0 is smaller than any float, beside terms of ordinary size."""
+MOST_ELEMENTS = 20_000
+"""Elements that one tape goes through for several entries: each leaves some nodes on it."""
 
 DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry]) -> list[Entry]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrong:
+    """An entry whose number is not the truth, and the rows of y that it is about."""
+
+    entry: Entry
+    rows: frozenset[int]
+
+
+def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Wrong]) -> list[Entry]:
     """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
 
     What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
@@ -57,15 +68,14 @@ def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry
     if not wrong:
         return []
     back = _Back(case, point, wrong)
-    residues = ["" if case.tolerance.is_strict else back.residue(entry) for entry in wrong]
-    zeros = _zeros(case, rows, {n: entry for n, entry in enumerate(wrong) if residues[n]})
-    found = [replace(wrong[n], verdict="agree", relative_error=None, note=residues[n]) for n in zeros]
-    rest = [entry for n, entry in enumerate(wrong) if n not in zeros]
-    return found + (_excused(case, point, rows, rest, back) if rest else [])
+    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := back.residue(one.entry))}
+    zeros = _zeros(case, rows, list(residues))
+    rest = [one for one in wrong if one not in zeros]
+    return [residues[one] for one in zeros] + (_excused(case, point, rows, rest, back) if rest else [])
 
 
-def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry], back: _Back) -> list[Entry]:
-    forward = _Columns(case, point, rows, wrong)
+def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Back) -> list[Entry]:
+    forward = _Columns(case, point, rows, [one.entry for one in wrong])
     faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
     sound = _Back(case, point, wrong, faulty=False) if faults else None
     is_along = point.tangent_of is not None or STEP in point.program.names
@@ -73,7 +83,7 @@ def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Entry]
     through = _Back(case, point, wrong, along=True) if is_along else back
     found = []
     told = ": " + " and ".join(faults)  # once, as it is the same of all entries
-    for entry in sorted(wrong, key=lambda one: -(one.relative_error or 0)):
+    for entry in sorted((one.entry for one in wrong), key=lambda entry: -(entry.relative_error or 0)):
         # Forward mode, torch's backward pass, or one along u: whichever covers the number explains it.
         excuse = forward.excuse(entry) or back.excuse(entry) or through.excuse(entry)
         # A known fault of torch is to blame only if sound arithmetic does not explain the number.
@@ -93,22 +103,21 @@ UNEXPLAINED: Mapping[Verdict, str] = {
     "unchecked": "torch's number is not the truth, and whether rounding explains it was over the budget",
 }
 
+UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it was over the budget"
 
-def _zeros(case: Case, rows: Rows | None, entries: Mapping[int, Entry]) -> set[int]:
-    """The numbers of the entries whose truth is 0, as far as a float can tell."""
-    if not entries:
-        return set()
+
+def _zeros(case: Case, rows: Rows | None, wrong: Sequence[Wrong]) -> list[Wrong]:
+    """The entries whose truth is 0, as far as a float can tell."""
+    if not wrong:
+        return []
     try:
-        plan = case.reference.plan(list(dict.fromkeys(map(case.direction, entries.values()))), rows)
+        plan = case.reference.plan(list(dict.fromkeys(case.direction(one.entry) for one in wrong)), rows)
     except OverBudgetError:
-        return set()
-    seen, found = ReferenceValues(plan.run(ZERO_BITS), plan.directions), set()
+        return []
+    seen = ReferenceValues(plan.run(ZERO_BITS), plan.directions)
     with precision(ZERO_BITS):
-        for n, entry in entries.items():
-            truth = case.truth(entry, seen)
-            if not isinstance(truth, Undefined) and truth.contains(0):
-                found.add(n)
-    return found
+        truths = {one: case.truth(one.entry, seen) for one in wrong}
+        return [one for one, truth in truths.items() if not isinstance(truth, Undefined) and truth.contains(0)]
 
 
 def _excuse(rounded: Outcome, entry: Entry, dtype: str) -> str:
@@ -142,53 +151,59 @@ class _Columns:
             return _excuse(self.case.truth(entry, self.seen, as_added=True), entry, self.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What torch may have for a number, and the size of the terms that it adds up to it; None where it adds none."""
+
+    outcome: Outcome
+    size: Size | None = None
+
+
 class _Back:
-    """Torch's backward passes over balls of the dtype, each run once."""
+    """Torch's backward passes over balls of the dtype, on tapes of bounded length."""
 
     def __init__(
-        self, case: Case, point: Point, entries: Sequence[Entry], *, faulty: bool = True, along: bool = False
+        self, case: Case, point: Point, wrong: Sequence[Wrong], *, faulty: bool = True, along: bool = False
     ) -> None:
         self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
+        self.faulty = faulty
         of: Point = point
         self.u: Mapping[str, Array] | None = None
-        if point.tangent_of is not None:
+        if point.tangent_of is not None:  # the passes are those of the function, of one row, and not of its tangent
             of, self.u = point.tangent_of
+            wrong = [replace(one, rows=frozenset({0})) for one in wrong]
         self.source = of.source or of.typed
         self.program = computed(self.source, faulty=faulty, along=along)
-        self._passes: Passes | None = None
-        self._adjoints: dict[Index | None, dict[Direction, Adjoint]] = {}
         shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)
-        rows = {row for entry in entries for row in self._weights(entry)}
-        reference = Reference(self.program, shapes, of.inputs)
-        places = [case.direction(entry) for entry in entries if entry.variable is not None]
-        directions = list(dict.fromkeys([*places, *self._moving()]))
+        self.reference = Reference(self.program, shapes, of.inputs)
+        self._known: dict[_Key, _Known | None] = {}
+        self._group_of = {_key(one.entry): group for group in self._groups(wrong) for one in group}
+
+    def _groups(self, wrong: Sequence[Wrong]) -> list[Sequence[Wrong]]:
+        """Entries that one tape goes through for: all, if it is not too long, else those with rows in common."""
+        groups, waiting = [], [wrong]
+        while waiting:
+            group = waiting.pop()
+            if len({one.rows for one in group}) == 1 or self._is_short(group):
+                groups.append(group)
+            else:
+                waiting += _halves(group)
+        return groups
+
+    def _is_short(self, group: Sequence[Wrong]) -> bool:
         try:
-            with precision(self.rounding.bits):
-                self._passes = Passes(reference, directions, np.array(sorted(rows)), self.rounding, faulty=faulty)
-        except (OverBudgetError, TooLongError):
-            pass
+            made_of = elements_on_tape(self.reference, self._directions(group), _rows(group))
+        except OverBudgetError:
+            return False
+        return sum(map(len, made_of.values())) <= MOST_ELEMENTS
 
     def _weights(self, entry: Entry) -> dict[int, float]:
         """The rows of y that a pass goes back from."""
         return {0: 1.0} if self.u is not None else self.case.seeds(entry)
 
-    def _adjoint(self, entry: Entry) -> Adjoint | None:
-        """What flows back to the element of x; None where nothing does, or that is not known."""
-        if self._passes is None:
-            return None
-        if entry.row not in self._adjoints:
-            try:
-                with precision(self.rounding.bits):
-                    self._adjoints[entry.row] = self._run(self._passes, entry)
-            except TooLongError:
-                self._passes = None
-                return None
-        return self._adjoints[entry.row].get(self.case.direction(entry))
-
-    def _run(self, passes: Passes, entry: Entry) -> dict[Direction, Adjoint]:
-        if self.u is None:
-            return passes.back(self._weights(entry))
-        return passes.twice(self._moving())
+    def _directions(self, group: Sequence[Wrong]) -> list[Direction]:
+        places = [self.case.direction(one.entry) for one in group if one.entry.variable is not None]
+        return list(dict.fromkeys([*places, *self._moving()]))
 
     def _moving(self) -> dict[Direction, float]:
         """The direction u, of a second derivative."""
@@ -196,14 +211,45 @@ class _Back:
         u = self.u or {}
         return {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in u.items() for j in np.flatnonzero(a)}
 
+    def _look(self, entry: Entry) -> _Known | None:
+        """What the passes leave of a number, found with all of its group; None if that takes too long."""
+        if _key(entry) not in self._known:
+            group = self._group_of[_key(entry)]
+            self._known.update(dict.fromkeys(_key(one.entry) for one in group))
+            with suppress(OverTimeError), looks_limit(), precision(self.rounding.bits):
+                self._run(group)
+        return self._known[_key(entry)]
+
+    def _run(self, group: Sequence[Wrong]) -> None:
+        require_time()
+        try:
+            passes = Passes(self.reference, self._directions(group), _rows(group), self.rounding, faulty=self.faulty)
+            backward: dict[Index | None, dict[Direction, Adjoint]] = {}
+            for entry in (one.entry for one in group):
+                if entry.variable is not None and entry.row not in backward:
+                    once = self.u is None
+                    backward[entry.row] = passes.back(self._weights(entry)) if once else passes.twice(self._moving())
+                self._known[_key(entry)] = self._left(entry, passes, backward)
+        except OverBudgetError:
+            return
+        except TooLongError:
+            if len({one.rows for one in group}) > 1:
+                for half in _halves(group):
+                    self._run(half)
+
+    def _left(
+        self, entry: Entry, passes: Passes, backward: Mapping[Index | None, Mapping[Direction, Adjoint]]
+    ) -> _Known | None:
+        if entry.variable is None:
+            value = passes.value(self.case.row(entry))
+            return None if value is None else _Known(value)
+        adjoint = backward[entry.row].get(self.case.direction(entry))
+        return _Known(arb(0)) if adjoint is None else _Known(passes.tape.outcomes[adjoint.node], adjoint.size)
+
     def outcome(self, entry: Entry) -> Outcome | None:
         """What torch may have for a number; None if that is not known."""
-        adjoint = self._adjoint(entry) if entry.variable is not None else None
-        if self._passes is None:
-            return None
-        if entry.variable is None:
-            return self._passes.value(self.case.row(entry))
-        return arb(0) if adjoint is None else self._passes.tape.outcomes[adjoint.node]
+        known = self._look(entry)
+        return None if known is None else known.outcome
 
     def excuse(self, entry: Entry) -> str:
         """How rounding explains a number, empty if it does not."""
@@ -211,17 +257,37 @@ class _Back:
         with precision(self.rounding.bits):
             return "" if outcome is None else _excuse(outcome, entry, self.dtype)
 
-    def residue(self, entry: Entry) -> str:
-        """Of which terms a number is the rounding, where the truth is that they cancel to 0; empty if of none."""
+    def residue(self, entry: Entry) -> Entry | None:
+        """An entry whose truth is that terms cancel to 0, as what its number is; None if it is no rounding of terms."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
-            return ""
-        adjoint, outcome = self._adjoint(entry), self.outcome(entry)
-        if adjoint is None or isinstance(outcome, Undefined):
-            return ""
+            return None
+        known = self._look(entry)
+        if known is None:
+            return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
+        if known.size is None or isinstance(known.outcome, Undefined):
+            return None
         with precision(self.rounding.bits):
-            if abs(arb(entry.torch)) > _allowed(adjoint.size, self.rounding.bits):
-                return ""
-            return f"0 up to rounding of terms of size {float(adjoint.size.largest.mid()):.2g}"
+            if abs(arb(entry.torch)) > _allowed(known.size, self.rounding.bits):
+                return None
+            note = f"0 up to rounding of terms of size {float(known.size.largest.mid()):.2g}"
+            return replace(entry, verdict="agree", relative_error=None, note=note)
+
+
+_Key = tuple[str | None, Index | None, Index | None]
+
+
+def _key(entry: Entry) -> _Key:
+    return entry.variable, entry.row, entry.column
+
+
+def _rows(group: Sequence[Wrong]) -> Flat:
+    return np.array(sorted(frozenset().union(*(one.rows for one in group))), dtype=np.int64)
+
+
+def _halves(group: Sequence[Wrong]) -> tuple[Sequence[Wrong], Sequence[Wrong]]:
+    """Two groups, each of entries whose rows are near each other."""
+    order = sorted(group, key=lambda one: min(one.rows, default=0))
+    return order[: len(order) // 2], order[len(order) // 2 :]
 
 
 def _allowed(size: Size, bits: int) -> Ball:

@@ -129,8 +129,8 @@ class Reference:
         except TooManyError:
             raise OverBudgetError from None
 
-    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """The elements among `wanted` that depend on an element of an input.
+    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat] | None = None) -> dict[Atom, Flat]:
+        """The elements, among `wanted` or of all, that depend on an element of an input.
 
         Raises:
             OverBudgetError: too many.

@@ -49,7 +49,7 @@ class Passes:
             OverBudgetError: what flows from there to the rows is made of too much.
         """
         self.reference, self.tape = reference, Tape(rounding, faulty=faulty)
-        program, moving, needed = reference.program, set(directions), _needed(reference, directions, rows)
+        program, moving, needed = reference.program, set(directions), elements_on_tape(reference, directions, rows)
         self.nodes: dict[Atom, dict[int, Node]] = {}
         for x in program.variables:
             inside = needed.get(x, _NOTHING).tolist()
@@ -124,8 +124,12 @@ class Passes:
         return [known.get(e, self._unknown) for e in elements.tolist()]
 
 
-def _needed(reference: Reference, directions: Sequence[Direction], rows: Flat) -> dict[Atom, Flat]:
-    """All that the rows are made of; if that is too much, what lies between the directions and the rows."""
+def elements_on_tape(reference: Reference, directions: Sequence[Direction], rows: Flat) -> dict[Atom, Flat]:
+    """All that some rows of y are made of; if that is too much, what lies between the directions and the rows.
+
+    Raises:
+        OverBudgetError: that is too much too.
+    """
     if not isinstance(reference.program.output, sympy.Symbol):
         return {}
     try:

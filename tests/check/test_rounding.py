@@ -10,8 +10,10 @@ import pytest
 
 from gradcli import Function
 from gradcli.autodiff import run as torch_reading
+from gradcli.check import rounding
 from gradcli.language import ops
 from gradcli.language.ops import Kind
+from gradcli.reference import tape
 from gradcli.results import Check
 from tests.check import extremes
 
@@ -185,6 +187,31 @@ def test_the_residue_is_said_with_the_size_of_the_terms() -> None:
     assert check.verdict == "agree"
     assert check.proven
     assert check.notes == ("0 up to rounding of terms of size 0.09, and 2 more such entries",)
+
+
+def test_what_cancels_in_a_large_matrix_agrees() -> None:
+    """As in a small one: a tape holds what the rows are made of that were judged wrong, and nothing else."""
+    check = _checked("vjp", "softmax(x, 1)", {"x": "sin(arange(10_000.)).reshape(100, 100)"}, v="ones")
+    assert (check.verdict, check.findings) == ("agree", ())
+    assert "such entries" in check.notes[-1]
+
+
+@pytest.mark.parametrize("most", [1, 30, 60])
+def test_several_tapes_say_what_one_does(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of entries of v times J, of J and of the gradient, that agree and that do not."""
+    asked = [("softmax(x, 1)", "ones"), ("log_softmax(x + 1e8, 1)", "x"), ("sum(softmax(x, 1))", None)]
+    at = {"x": "sin(arange(12.)).reshape(3, 4)"}
+    one_tape = [_checked("vjp" if v else "check", text, at, v=v) for text, v in asked]
+    monkeypatch.setattr(rounding, "MOST_ELEMENTS", most)
+    assert [_checked("vjp" if v else "check", text, at, v=v) for text, v in asked] == one_tape
+
+
+def test_whether_a_residue_is_one_may_be_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is no digit that was lost: nothing is known of it."""
+    monkeypatch.setattr(tape, "MOST_NODES", 10)
+    check = _checked("vjp", "softmax(x)", {"x": "1,2,3"}, v="ones")
+    assert check.verdict == "unchecked"
+    assert {(finding.verdict, finding.note) for finding in check.findings} == {("unchecked", rounding.UNKNOWN_RESIDUE)}
 
 
 @pytest.mark.parametrize(("rtol", "atol"), [(1e-9, None), (None, 1e-30)])
