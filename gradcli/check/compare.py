@@ -1,17 +1,29 @@
-"""Is torch's number the truth, to within the tolerance?"""
+"""Is torch's number the truth, to within the tolerance?  And what the truth of each number is, where it is found."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb
+import sympy
+from flint import arb, fmpq
 
+from gradcli.check.point import Point, flat, unravel
+from gradcli.language.program.wengert import Shape
 from gradcli.reference.balls import Ball
-from gradcli.reference.float_formats import Rounding
-from gradcli.results import Entry, Verdict
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import Outcome, Rounding, Undefined
+from gradcli.reference.running import Columns, Direction, Found
+from gradcli.results import Array, Entry, Index, Verdict
+
+if TYPE_CHECKING:
+    from gradcli.symbolic.derivative import Derivative
 
 BITS = (64, 128, 256, 1_152, 4_096)
 """Precisions of the balls, one after the other until they can decide.
@@ -26,6 +38,10 @@ KNOWN_BITS = 53
 
 FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
 """What each dtype rounds."""
+
+
+MOST_ENTRIES = 40
+"""Entries at which one formula is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +145,191 @@ def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
         note = f"the {noun(entry)} exists but is beyond the range of {dtype}"
         return _compared(entry, truth, "inaccurate", note=note)
     return _compared(entry, truth, "nan-trap", note=f"the {noun(entry)} exists, and torch gives {entry.torch}")
+
+
+Truth = tuple[Index, Index, Ball]
+"""Row, column and truth of an entry; an index is empty where there is none."""
+
+Block = tuple[str, str]
+"""The variables of row and column: empty where there is none, as the row of the Jacobian is of y."""
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """Columns of a Jacobian by number of the direction, at some bits and at these rows of y, None for all.
+
+    `work` is how many ball operations that took.
+    """
+
+    point: Point
+    directions: Sequence[Direction]
+    columns: Columns
+    rows: Flat | None
+    bits: int
+    work: int = 0
+
+    def of(self, derivative: Derivative) -> list[Truth]:
+        """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
+        own = {d: j for d, (symbol, j) in enumerate(self.directions) if str(symbol) == derivative.variable}
+        x, y = self.point.shape_of(derivative.variable), self.point.shape
+        rows = range(min(self.point.rows, MOST_ENTRIES)) if self.rows is None else self.rows.tolist()
+        nonzero = [(row, own[d], ball) for (d, row), ball in self.columns.items() if d in own]
+        zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in self.columns]
+        entries = _chosen([entry for entry in nonzero if not isinstance(entry[2], Undefined)], zero)
+        return [(unravel(row, y), unravel(j, x), ball) for row, j, ball in entries]
+
+
+@dataclass(frozen=True)
+class Truths:
+    """Entries of Ju, Hu or the Hessian by block, row and column, at some bits at least."""
+
+    blocks: Mapping[Block, Mapping[tuple[Index, Index], Ball]]
+    bits: int
+
+    def of(self, derivative: Derivative) -> list[Truth]:
+        """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
+        found = self.blocks.get((derivative.first, derivative.variable), {})
+        entries = [(row, column, ball) for (row, column), ball in found.items()]
+        return _chosen([e for e in entries if e[2] != 0], [e for e in entries if e[2] == 0])
+
+
+Evidence = Enclosed | Truths
+
+
+def _chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
+    """The entries at which a formula is compared."""
+    return [*spaced(nonzero, MOST_ENTRIES), *spaced(zero, MOST_ENTRIES // 4)]
+
+
+def spaced(items: Sequence[Any], most: int) -> list[Any]:
+    """Every so many of some items, so that they are at most this many."""
+    return list(items[:: max(1, math.ceil(len(items) / most))])
+
+
+class ReferenceValues:
+    """What one pass of the reference found: y by flat row, and the nonzero derivatives by direction and row."""
+
+    def __init__(self, found: Found, directions: Sequence[Direction]) -> None:
+        self.values = found.values
+        self.columns: dict[Direction, dict[int, Outcome]] = {}
+        for (number, row), outcome in found.columns.items():
+            self.columns.setdefault(directions[number], {})[row] = outcome
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function at a point, and how torch's numbers for it are compared: elements of y, entries of J and of vᵀJ.
+
+    Attributes:
+        reference: The function at the point.
+        tolerance: How far a number may be from the truth.
+        v: The gradient vector, flat, for entries of vᵀJ.
+        passes: For a vᵀJ that several passes were added to, their v, a row each, of which `v` is the sum.
+    """
+
+    reference: Reference
+    tolerance: Tolerance
+    v: Array | None = None
+    passes: Array | None = None
+
+    def direction(self, entry: Entry) -> Direction:
+        """The element of x that an entry is a derivative by."""
+        symbol, shape = self._variables[entry.variable or ""]
+        return symbol, flat(entry.column or (), shape)
+
+    def row(self, entry: Entry) -> int:
+        """The flat row of y of an element or an entry of J."""
+        return flat(entry.row, self._shape) if entry.row else 0
+
+    def weight(self, entry: Entry, row: int) -> float:
+        """What a row of y counts in an entry."""
+        return 1.0 if entry.row is not None else float(self._weights[row])
+
+    def seeds(self, entry: Entry) -> dict[int, float]:
+        """The rows of y that a backward pass for an entry goes back from, and their weights."""
+        if entry.row is not None or self.v is None:
+            return {self.row(entry): 1.0}
+        return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
+
+    def truth(self, entry: Entry, seen: ReferenceValues, *, as_added: bool = False) -> Outcome:
+        """The ball that contains the true number; what no direction reaches is an exact zero.
+
+        Args:
+            entry: The number.
+            seen: What the reference found.
+            as_added: Whether to add up the passes one by one as torch does, whose rounding the balls then cover.
+        """
+        if entry.variable is None:
+            return seen.values[self.row(entry)]
+        if entry.row is not None:
+            return seen.columns.get(self.direction(entry), {}).get(self.row(entry), arb(0))
+        if as_added and self.passes is not None:
+            added: Outcome = arb(0)
+            for v in self.passes:
+                one = replace(self, v=v, passes=None).truth(entry, seen)
+                added = one if isinstance(one, Undefined) else added if isinstance(added, Undefined) else added + one
+            return added
+        total = arb(0)
+        for row, outcome, weight in self._weighted(entry, seen):
+            if not math.isfinite(weight):
+                return Undefined("domain", f"v is {weight} here", True)
+            if isinstance(outcome, Undefined):
+                return outcome
+            total += outcome * (weight if self.passes is None else _exact(self.passes[:, row]))
+        return total
+
+    def rows(self, entry: Entry, seen: ReferenceValues) -> list[int]:
+        """The flat rows of y that an entry is about."""
+        if entry.row is not None:
+            return [self.row(entry)]
+        return [row for row, _, _ in self._weighted(entry, seen)]
+
+    def values(self, entry: Entry, seen: ReferenceValues) -> Mapping[int, Outcome]:
+        """The elements of y in these rows, as far as they were judged."""
+        return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
+
+    @cached_property
+    def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
+        """The symbols and shapes of the variables by name, which each entry asks for."""
+        shapes = self.reference.shapes
+        return {str(symbol): (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
+
+    @cached_property
+    def _shape(self) -> Shape:
+        """The shape of y, asked of the reference once for all entries."""
+        return self.reference.shapes.get(self.reference.program.output, ())
+
+    @property
+    def _weights(self) -> Array:
+        assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
+        return self.v
+
+    def _weighted(self, entry: Entry, seen: ReferenceValues) -> Iterator[tuple[int, Outcome, float]]:
+        """The rows that v has weights for, with their derivatives."""
+        for row, outcome in seen.columns.get(self.direction(entry), {}).items():
+            weight = float(self._weights[row])
+            if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):
+                yield row, outcome, weight
+
+
+@dataclass(frozen=True, slots=True)
+class Singular:
+    """An entry whose truth is missing at the point, why, and the flat rows of y that it is about."""
+
+    entry: Entry
+    cause: Undefined
+    rows: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrong:
+    """An entry whose number is not the truth, and the rows of y that it is about."""
+
+    entry: Entry
+    rows: frozenset[int]
+
+
+def _exact(weights: Array) -> Ball:
+    """The sum of some numbers, whatever cancels in it."""
+    total = sum(map(Fraction, weights.tolist()), start=Fraction(0)) if np.isfinite(weights).all() else math.nan
+    return arb(total) if isinstance(total, float) else arb(fmpq(total.numerator, total.denominator))

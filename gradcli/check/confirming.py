@@ -9,7 +9,7 @@ formula there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,17 +19,9 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.check.evidence import (
-    Evidence,
-    Truth,
-    enclosed,
-    spaced,
-    truths_of_hessian,
-    truths_of_hvp,
-    truths_of_jvp,
-)
+from gradcli.check.compare import Enclosed, Evidence, Truth, spaced
 from gradcli.check.point import Point
-from gradcli.check.survey import Wiring
+from gradcli.check.sample import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.meaning import Aggregate, InverseElement, MatrixDeterminant
@@ -39,7 +31,9 @@ from gradcli.language.program.wengert import Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Reference
+from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.running import Direction
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import LARGE, constant_symbol
@@ -228,16 +222,27 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """What the reference finds on a probe, at some entries; None where that is over the budget."""
-    match derivative.of:
-        case "jvp":
-            return truths_of_jvp(probe, u, PROBE_BITS)
-        case "hvp":
-            return truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
-        case "hessian":
-            return truths_of_hessian(probe, list(dict.fromkeys((derivative.first, derivative.variable))), PROBE_BITS)
+    if derivative.of != "jacobian":
+        from gradcli.check import tangents
+
+        if derivative.of == "jvp":
+            return tangents.truths_of_jvp(probe, u, PROBE_BITS)
+        if derivative.of == "hvp":
+            return tangents.truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
+        wrt = list(dict.fromkeys((derivative.first, derivative.variable)))
+        return tangents.truths_of_hessian(probe, wrt, PROBE_BITS)
     variable = sympy.Symbol(derivative.variable, real=True)
     directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
     return enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+
+
+def enclosed(point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Enclosed | None:
+    """Columns of the Jacobian, without torch; None where that is over the budget."""
+    try:
+        plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
+    except OverBudgetError:
+        return None
+    return Enclosed(point, directions, plan.run(bits).columns, rows, bits)
 
 
 def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, Any]:

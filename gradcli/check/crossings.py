@@ -23,9 +23,9 @@ from gradcli.reference.beside import Beside, Way, may_be_met
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.footprint import TooManyError
+from gradcli.reference.jets import Bend, Side
+from gradcli.reference.program_writer import unroll
 from gradcli.reference.running import Direction
-from gradcli.reference.slopes import Bend, Side
-from gradcli.reference.unrolling import unroll
 from gradcli.results import Array, Entry, Index, Verdict
 
 LOOKS = ((128, 2), (512, 4))

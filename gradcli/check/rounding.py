@@ -15,10 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb
 
-from gradcli.check.case import Case, ReferenceValues
-from gradcli.check.compare import FORMATS, ZERO_BITS, number_of
+from gradcli.check.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
 from gradcli.check.point import Point
-from gradcli.check.sample import Rows
 from gradcli.check.tangents import STEP
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
@@ -45,15 +43,7 @@ DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Wrong:
-    """An entry whose number is not the truth, and the rows of y that it is about."""
-
-    entry: Entry
-    rows: frozenset[int]
-
-
-def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Wrong]) -> list[Entry]:
+def explained(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Entry]:
     """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
 
     What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
@@ -74,7 +64,7 @@ def explained(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Wrong
     return [residues[one] for one in zeros] + (_excused(case, point, rows, rest, back) if rest else [])
 
 
-def _excused(case: Case, point: Point, rows: Rows | None, wrong: Sequence[Wrong], back: _Back) -> list[Entry]:
+def _excused(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong], back: _Back) -> list[Entry]:
     forward = _Columns(case, point, rows, [one.entry for one in wrong])
     faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
     sound = _Back(case, point, wrong, faulty=False) if faults else None
@@ -106,7 +96,7 @@ UNEXPLAINED: Mapping[Verdict, str] = {
 UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it was over the budget"
 
 
-def _zeros(case: Case, rows: Rows | None, wrong: Sequence[Wrong]) -> list[Wrong]:
+def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]:
     """The entries whose truth is 0, as far as a float can tell."""
     if not wrong:
         return []
@@ -133,7 +123,7 @@ def _excuse(rounded: Outcome, entry: Entry, dtype: str) -> str:
 class _Columns:
     """The derivatives along the elements of x, forward, over balls of the dtype; and y."""
 
-    def __init__(self, case: Case, point: Point, rows: Rows | None, entries: Sequence[Entry]) -> None:
+    def __init__(self, case: Case, point: Point, rows: Flat | None, entries: Sequence[Entry]) -> None:
         self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
         directions = list(dict.fromkeys(case.direction(e) for e in entries if e.variable is not None))
         self.seen: ReferenceValues | None = None

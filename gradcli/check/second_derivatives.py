@@ -1,6 +1,6 @@
 """The judge of Jacobian-vector products, of Hessians, and of products with a Hessian.
 
-Each is the derivative of one more Program (`gradcli.check.tangents`), so the judge of Jacobians judges it, with its
+Each is the derivative of one more Program (`gradcli.check.point`), so the judge of Jacobians judges it, with its
 kinks, limits and jumps.  The gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program
 takes one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles
 meet it is decided as such (`gradcli.check.crossings`).
@@ -15,17 +15,14 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import FIRST_BITS, Tolerance, compare
+from gradcli.check.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
 from gradcli.check.crossings import Crossings, Second, way
-from gradcli.check.evidence import Block, Enclosed, Truths
-from gradcli.check.judge import Judgement, judge
+from gradcli.check.judge import Judgement, Part, judge, summarize
 from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives, Torch, unravel
-from gradcli.check.sample import SEED, pick
-from gradcli.check.summary import Part, summarize
-from gradcli.check.survey import Survey, Wiring
+from gradcli.check.sample import SEED, Survey, Wiring, pick
 from gradcli.check.tangents import STEP, Slopes, along
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.running import Direction
@@ -50,12 +47,29 @@ _COMPARED: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"])
 """Verdicts that need no look around the point."""
 
 
-def judge_jvp(point: Point, torch: JacobianVectorProduct, tolerance: Tolerance) -> Judgement:
+def judge_derived(
+    point: Point,
+    torch: JacobianVectorProduct | HessianVectorProduct | SecondDerivatives,
+    wrt: tuple[str, ...],
+    tolerance: Tolerance | None = None,
+) -> Judgement:
+    """Compare torch's products and second derivatives with the reference; see `gradcli.check.judge.judge`."""
+    tolerance = tolerance or TOLERANCE[torch.dtype]
+    with time_limit():  # one for all that is judged on the way
+        match torch:
+            case JacobianVectorProduct():
+                return _judge_jvp(point, torch, tolerance)
+            case HessianVectorProduct():
+                return _judge_hvp(point, torch, wrt, tolerance)
+        return _judge_hessian(point, torch, wrt, tolerance)
+
+
+def _judge_jvp(point: Point, torch: JacobianVectorProduct, tolerance: Tolerance) -> Judgement:
     """The verdict of y and of Ju."""
     return _judgement(_of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance))
 
 
-def judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
     """The verdict of Hu, and of u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
@@ -75,7 +89,7 @@ def judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], t
     return _judgement(_part(found, "hvp", [*entries, *beside]))
 
 
-def judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
+def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
     """The verdict of a Hessian and of the gradient, for a y of one element: of all rows, or of a sample."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
-from gradcli.check.case import Case, ReferenceValues
-from gradcli.check.compare import Tolerance, compare, number_of, to_float
+from gradcli.check.compare import Case, ReferenceValues, Singular, Tolerance, compare, number_of, to_float
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import OverBudgetError, Plan
 from gradcli.reference.probing import Limit
@@ -33,15 +32,6 @@ MOST_ROUNDING = 8
 
 MOST_MEMBERS = 40_000
 """Members of the operations on all rays, which take some twenty microseconds each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Singular:
-    """An entry whose truth is missing at the point, why, and the flat rows of y that it is about."""
-
-    entry: Entry
-    cause: Undefined
-    rows: frozenset[int]
 
 
 Decide = Callable[[Singular], Entry | None]

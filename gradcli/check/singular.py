@@ -14,11 +14,9 @@ from functools import partial
 import sympy
 from flint import arb
 
-from gradcli.check.case import Case, ReferenceValues
-from gradcli.check.compare import compare, noun, number_of, to_float
+from gradcli.check.compare import Case, ReferenceValues, Singular, compare, noun, number_of, to_float
 from gradcli.check.sides import (
     Decide,
-    Singular,
     by_rays,
     by_sides,
     independent,

@@ -5,26 +5,37 @@
     row i      of H: the same for u = e_i
 
 So the judge of Jacobians judges them too, and at a kink the one-sided derivatives of g are those of f along u and
-against it.
+against it.  Some of their entries can also be enclosed without torch, to confirm formulas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
+from flint import arb
 
-from gradcli.check.point import Point
+from gradcli.check.compare import Block, Truths
+from gradcli.check.point import Point, unravel
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
+from gradcli.reference.balls import Ball
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.reference.duals import OverBudgetError, Reference
 from gradcli.reference.program_writer import NoTangentError
+from gradcli.reference.rules import Undefined
+from gradcli.reference.running import Direction
 from gradcli.reference.tangent import Tangent, direction_name, tangent
-from gradcli.results import Array
+from gradcli.results import Array, Index
 
 STEP = "step along u"
 """The name of t: no name of the language has a space."""
+
+KNOWN = 3
+"""Elements of each variable that give the rows and columns at which formulas of second derivatives are compared."""
 
 
 def along(point: Point, u: Mapping[str, Array]) -> Point:
@@ -90,3 +101,80 @@ class Slopes:
         inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
         dy, typed = self.dy, self.typed
         return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
+
+
+def truths_of_jvp(point: Point, u: Mapping[str, Array], bits: int) -> Truths:
+    """Some elements of Ju, without torch; none where that is over the budget or there are none.
+
+    Args:
+        point: The Program and its inputs.
+        u: The direction of each variable that moves.
+        bits: Of the balls.
+    """
+    step = sympy.Symbol(STEP, real=True)
+    found = _columns(along(point, u), [(step, 0)], _few(point.rows), bits)
+    known: dict[tuple[Index, Index], Ball] = {(unravel(row, point.shape), ()): ball for (_, row), ball in found.items()}
+    return Truths({("", ""): known}, bits)
+
+
+def truths_of_hvp(point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
+    """Some elements of Hu for each variable; see `truths_of_jvp`."""
+    try:
+        return Truths(_row(point, Slopes.of(point, u), u, wrt, bits), bits)
+    except NoTangentError:
+        return Truths({}, bits)
+
+
+def truths_of_hessian(point: Point, wrt: Sequence[str], bits: int) -> Truths:
+    """Some elements of the Hessian, in few rows and columns of each pair of variables; see `truths_of_jvp`."""
+    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
+    for name in wrt:
+        shape = point.shape_of(name)
+        try:
+            slopes = Slopes.of(point, (name,))
+        except NoTangentError:
+            continue
+        for i in _few(math.prod(shape)):
+            unit = np.zeros(shape)
+            unit.reshape(-1)[i] = 1.0
+            for (_, column), found in _row(point, slopes, {name: unit}, wrt, bits, unravel(i, shape)).items():
+                known.setdefault((name, column), {}).update(found)
+    return Truths(known, bits)
+
+
+def _row(
+    point: Point, slopes: Slopes, u: Mapping[str, Array], wrt: Sequence[str], bits: int, row: Index = ()
+) -> dict[Block, dict[tuple[Index, Index], Ball]]:
+    """Some elements of the product of the Hessian with a direction."""
+    symbols = [sympy.Symbol(name, real=True) for name in wrt]
+    columns = [(symbol, j) for symbol in symbols for j in _few(math.prod(point.shapes[symbol]))]
+    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
+    for (d, _), ball in _columns(slopes.at(point, u), columns, None, bits).items():
+        symbol, j = columns[d]
+        known.setdefault(("", str(symbol)), {})[row, unravel(j, point.shapes[symbol])] = ball
+    return known
+
+
+def _few(size: int) -> list[int]:
+    """A few flat positions below `size`, evenly spaced from the first to the last."""
+    return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
+
+
+def _columns(
+    point: Point, directions: Sequence[Direction], rows: Sequence[int] | None, bits: int
+) -> dict[tuple[int, int], Ball]:
+    """The derivatives that exist, by (position of the direction, row of y); where no path leads they are exactly 0."""
+    reference = Reference(point.program, point.shapes, point.inputs)
+    try:
+        with time_limit():
+            found = reference.plan(directions, None if rows is None else np.array(rows, dtype=np.int64)).run(bits)
+    except (OverBudgetError, OverTimeError):
+        return {}
+    known: dict[tuple[int, int], Ball] = {}
+    for d in range(len(directions)):
+        for row in range(point.rows) if rows is None else rows:
+            value = found.values.get(row)
+            outcome = found.columns.get((d, row), value if isinstance(value, Undefined) else arb(0))
+            if not isinstance(outcome, Undefined):
+                known[d, row] = outcome
+    return known

@@ -2,7 +2,8 @@
 
 The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  What is apart is
 proved to be: no rounding is on either side.  Decimals are the fractions that they are written as; those of a claim may
-be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.
+be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  At the point that
+is given, where the enclosure has no derivative, the truth is what the check itself says of it there.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.case import ReferenceValues
-from gradcli.check.compare import Tolerance, to_float
-from gradcli.check.point import unravel
+from gradcli import results
+from gradcli.check.compare import TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
+from gradcli.check.point import flat, unravel
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -351,3 +352,52 @@ def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
     if size <= most:
         return list(range(size))
     return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]
+
+
+def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
+    """A look in which truths are limits, too, where there are no others; and a remark on them.
+
+    Args:
+        comparison: The claim.
+        look: At the point that is given.
+    """
+    found = _limits(comparison, look)
+    with precision(FIRST_BITS):
+        claims = comparison.claims(look.inputs, look.v, FIRST_BITS) if found else {}
+        seen = [
+            Seen(entry, ball, claimed, comparison.is_apart(ball, claimed))
+            for entry, ball in found.items()
+            if not isinstance(claimed := claims[entry], Undefined)
+        ]
+    if not seen:
+        return look, ""
+    settled = {one.entry for one in seen}
+    missing = {entry: reason for entry, reason in look.missing.items() if entry not in settled}
+    remark = f"at the point the truth is a limit, as {look.missing[seen[0].entry]}"
+    return replace(look, seen=(*look.seen, *seen), missing=missing), remark
+
+
+def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
+    """What the check finds of the entries without a truth from what the function does around the point."""
+    if not set(look.missing) - set(look.kinks):
+        return {}
+    from gradcli.check.singular import classify_singularities
+
+    plan = moved(comparison.truth, look.inputs)
+    seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
+    # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
+    case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
+    name = str(comparison.subject.variable)
+    x, y = (plan.reference.shapes[s] for s in (comparison.subject.variable, plan.reference.program.output))
+    singular = []
+    for entry in look.missing:
+        row = None if entry.row < 0 else unravel(entry.row, y)
+        asked = results.Entry(name, row, unravel(entry.column, x), "unchecked", math.nan)
+        cause = case.truth(asked, seen)
+        if entry not in look.kinks and isinstance(cause, Undefined):
+            singular.append(Singular(asked, cause, frozenset(case.rows(asked, seen))))
+    return {
+        Entry(-1 if one.row is None else flat(one.row, y), flat(one.column or (), x)): one.truth
+        for one in classify_singularities(case, singular)
+        if one.truth is not None
+    }

@@ -1,27 +1,272 @@
-"""Points where a claim may fail: simple numbers first, then seeded random ones, all of the shapes that are given.
+"""Points where a claim may fail: where branches meet, simple numbers, then seeded random ones, all of the given shapes.
 
 Where the function or the claim has no value, or the function a kink, a point tells nothing and does not count.
+
+What chooses a branch is a number that changes its sign there (`a - b` of a comparison, the operand of `abs`, the
+distance from the largest element), or a step that changes its value (`floor`).  Along a line through a point these
+numbers are taken in float64 on a wide grid; where one changes between two points of it, the place is found by a secant,
+which is exact for what is affine, or else by bisection down to neighbouring floats.  A place between two points of the
+grid that is passed twice, there and back, is not found.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
 from gradcli.check.confirming import BOXES
-from gradcli.claims.breakpoints import Breakpoints, numbers_of
 from gradcli.claims.evaluation import Comparison, Inputs, Look
 from gradcli.claims.subject import VECTOR
-from gradcli.language.program.wengert import Program, Shape
+from gradcli.errors import GradcliError
+from gradcli.language.ops import Kind
+from gradcli.language.program import numeric
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
+
+GRID = tuple(m * 10.0**e for e in range(-3, 7) for m in (1.0, 3.0))
+"""Distances from 0 on a line, on both sides, beside 0 itself and the numbers of the text."""
+
+BESIDE = (2.0**-6, 2.0**-20)
+"""How far beside a place is looked, relative to it, beyond the floats next to it."""
+
+MOST_LINES = 8
+"""Lines that are followed."""
+
+MOST_ELEMENTS = 3
+"""Elements of one variable that are moved alone."""
+
+MOST_PLACES = 8
+"""Places on one line."""
+
+MOST_NUMBERS = 20_000_000
+"""Elements of all operations, at all points of all lines together: about a second."""
+
+MOST_MIXED = 48
+"""Combinations of values for several variables."""
+
+Numbers = npt.NDArray[np.float64]
+Point = Mapping[str, Numbers]
+
+
+@dataclass(frozen=True)
+class _CoordinateLine:
+    """A line through a point: one variable of it, or one element of that."""
+
+    name: str
+    position: int | None
+
+    def at(self, point: Point, number: float) -> Point:
+        """The point on the line where this has the value."""
+        moved = np.array(point[self.name], dtype=np.float64)
+        if self.position is None:
+            moved[...] = number
+        else:
+            moved.flat[self.position] = number
+        return {**point, self.name: moved}
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The numbers that choose, by their signs or, those that are steps, by their values."""
+
+    numbers: Numbers
+    is_step: npt.NDArray[np.bool_]
+
+
+class Breakpoints:
+    """Places where branches of some programs meet, for one choice of what stays.
+
+    Args:
+        programs: The function, and the claim.
+        given: The point that lines go through; it has a value for every variable of either.
+        numbers: That the programs name.
+        dtype: Whose neighbouring numbers are taken.
+    """
+
+    def __init__(self, programs: Sequence[Program], given: Point, numbers: Sequence[float], dtype: str) -> None:
+        self.given = given
+        self.dtype = np.dtype(dtype)
+        found = [(_choices(p, is_step=is_step), is_step) for is_step in (False, True) for p in programs]
+        self.choices = [(choice, is_step) for choice, is_step in found if choice is not None]
+        grid = {0.0, *(s * n for n in (*GRID, *map(abs, numbers)) for s in (1, -1))}
+        self.grid = sorted(n for n in grid if math.isfinite(n))
+
+    def points(self, names: Sequence[str]) -> Iterator[Point]:
+        """Points between, beside and at the places on lines along these variables, and combinations of them."""
+        if not self.choices or not self._is_affordable:
+            return
+        between: dict[str, list[float]] = {name: [] for name in names}
+        for way in itertools.islice(self._ways(names), MOST_LINES):
+            places = self._places(way)
+            inside = _between(places)
+            if way.position is None:
+                between[way.name] += inside
+            yield from (way.at(self.given, number) for number in (*inside, *self._at(places)))
+        yield from self._mixed({name: numbers for name, numbers in between.items() if numbers})
+
+    @property
+    def _is_affordable(self) -> bool:
+        sizes = sum(np.size(array) for array in self.given.values()) + 1
+        lines = sum(len(choice.lines) for choice, _ in self.choices)
+        return sizes * lines * len(self.grid) * MOST_LINES <= MOST_NUMBERS
+
+    def _ways(self, names: Sequence[str]) -> Iterator[_CoordinateLine]:
+        yield from (_CoordinateLine(name, None) for name in names)
+        for n in range(MOST_ELEMENTS):
+            for name in names:
+                size = np.size(self.given[name])
+                if np.ndim(self.given[name]) and n < min(size, MOST_ELEMENTS):
+                    yield _CoordinateLine(name, (0, size - 1, size // 2)[n])
+
+    def _mixed(self, between: Mapping[str, Sequence[float]]) -> Iterator[Point]:
+        """Values of several variables at once."""
+        if len(between) < 2:
+            return
+        combinations = list(itertools.islice(itertools.product(*between.values()), 100 * MOST_MIXED))
+        for numbers in combinations[:: 1 + len(combinations) // MOST_MIXED]:
+            point = self.given
+            for name, number in zip(between, numbers, strict=True):
+                point = _CoordinateLine(name, None).at(point, number)
+            yield point
+
+    # -- places on a line
+
+    def _places(self, way: _CoordinateLine) -> list[float]:
+        """Where a choice changes on a line, in order."""
+        states = [self._state(way, t) for t in self.grid]
+        found: set[float] = set()
+        for (a, before), (b, behind) in itertools.pairwise(zip(self.grid, states, strict=True)):
+            if before is None or behind is None:
+                continue
+            with np.errstate(invalid="ignore", over="ignore"):
+                middle = np.where(before.is_step, (before.numbers + behind.numbers) / 2, 0.0)
+                changed = np.flatnonzero(np.sign(before.numbers - middle) != np.sign(behind.numbers - middle))
+            for n in changed[:: 1 + len(changed) // MOST_PLACES]:
+                place = self._place(partial(self._number, way, int(n), float(middle[n])), (a, b))
+                found |= set() if place is None else {place}
+        return _nearest(found, MOST_PLACES)
+
+    def _number(self, way: _CoordinateLine, n: int, middle: float, t: float) -> float:
+        """What makes one choice by its sign, at one point of a line."""
+        state = self._state(way, t)
+        return math.nan if state is None else float(state.numbers[n] - middle)
+
+    def _place(self, number: Callable[[float], float], ends: tuple[float, float]) -> float | None:
+        """Where a number changes its sign between two points: a float where it is 0, or the last one before."""
+        a, b = ends
+        low, high = number(a), number(b)
+        if math.isnan(low) or math.isnan(high):
+            return None
+        middle = (a + b) / 2
+        if 0 in (low, high) and number(middle) != 0:
+            return a if low == 0 else b
+        # The secant first: most choices are linear on the line, and their place is then exact.
+        root = a - low * (b - a) / (high - low) if math.isfinite(low) and math.isfinite(high) else a
+        if a < root < b and number(root) == 0:
+            return root
+        # Down to neighbouring floats: a place that is no float has one just before it and one behind.
+        while a < middle < b:
+            here = number(middle)
+            if math.isnan(here):
+                return None
+            a, b = (middle, b) if np.sign(here) == np.sign(low) else (a, middle)
+            middle = (a + b) / 2
+        return b if number(b) == 0 else a
+
+    def _at(self, places: Sequence[float]) -> Iterator[float]:
+        """Each place, the floats next to it, and a little beside it."""
+        for place in places:
+            here = self.dtype.type(place)
+            for share in BESIDE:
+                step = share * max(abs(place), share)
+                yield from (place + step, place - step)
+            yield float(here)
+            # Neighbours in the dtype of the check: those of float64 would round back to the place in float32.
+            yield from (float(np.nextafter(here, self.dtype.type(end))) for end in (-np.inf, np.inf))
+
+    def _state(self, way: _CoordinateLine, t: float) -> _State | None:
+        """What chooses, at one point of a line; None where a value cannot be computed."""
+        point = {sympy.Symbol(name, real=True): array for name, array in way.at(self.given, t).items()}
+        try:
+            found = [(np.ravel(numeric.run(choice, point)), is_step) for choice, is_step in self.choices]
+        except GradcliError:
+            return None
+        numbers = np.concatenate([numbers for numbers, _ in found])
+        return _State(numbers, np.concatenate([np.full(len(numbers), is_step) for numbers, is_step in found]))
+
+
+def numbers_of(programs: Sequence[Program]) -> list[float]:
+    """The numbers that some texts name, each once."""
+    found: dict[float, None] = {}
+    for program in programs:
+        for line in program.lines:
+            atoms = [float(a) for a in line.call.operands if a.is_number and a.is_real]
+            statics = [float(a) for a in line.call.statics if isinstance(a, float)]
+            found |= dict.fromkeys(n for n in (*atoms, *statics) if math.isfinite(n))
+    return list(found)
+
+
+def _between(places: Sequence[float]) -> list[float]:
+    """A number in each gap between places, and before and behind all."""
+    if not places:
+        return []
+    inside = [(a + b) / 2 for a, b in itertools.pairwise(places)]
+    first, last = places[0], places[-1]
+    return [*inside, first - max(1.0, abs(first)), last + max(1.0, abs(last))]
+
+
+def _nearest(places: Iterable[float], most: int) -> list[float]:
+    """The places nearest to 0, in order: a function of steps has many."""
+    return sorted(sorted(places, key=abs)[:most])
+
+
+def _choices(program: Program, *, is_step: bool) -> Program | None:
+    """The program of all numbers by whose signs, or of all steps by whose values, a branch is chosen; None without any.
+
+    They come one after the other, as one vector.
+    """
+    whole = expand(program)
+    lines = list(whole.lines)
+    chosen = [atom for line in whole.lines for atom in _chosen(line, lines, is_step=is_step)]
+    if not chosen:
+        return None
+    first = whole.lines[0]
+    flat = tuple(_appended(lines, Call("flatten", (atom,), (0, -1)), first) for atom in chosen)
+    output = _appended(lines, Call("cat", flat, (0,)), first)
+    return replace(whole, lines=tuple(lines), output=output)
+
+
+def _chosen(line: Line, lines: list[Line], *, is_step: bool) -> list[Atom]:
+    """What one operation chooses by, appended to the lines."""
+    call, op = line.call, line.call.op
+    if op.kinks and op.kinks == op.operands:  # the sign of the one operand, as of abs
+        return [] if is_step else [call.operands[0]]
+    if is_step:
+        return [line.symbol] if op.is_step and len(op.operands) == 1 else []
+    if op.sense or (op.is_extreme and op.kind is Kind.ELEMENTWISE):
+        return [_appended(lines, Call("sub", call.operands), line)]
+    if op.is_extreme:
+        extreme = _appended(lines, Call(op.name, call.operands, (call.statics[0], True)), line)
+        return [_appended(lines, Call("sub", (call.operands[0], extreme)), line)]
+    return []
+
+
+def _appended(lines: list[Line], call: Call, owner: Line) -> Atom:
+    """The symbol of one more line."""
+    symbol = sympy.Dummy("choice", real=True)
+    lines.append(Line(symbol, call, owner.span))
+    return symbol
+
 
 SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
 """Numbers that are tried first, in all variables at once."""
@@ -49,8 +294,6 @@ FEWEST = 5
 
 MOST_SHRINKING = 40
 """Tries to make a counterexample simpler."""
-
-Generic = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -152,13 +395,13 @@ class Search:
         for n in self._named:
             yield from (s * m for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
 
-    def _near(self, name: str, generator: np.random.Generator) -> Generic:
+    def _near(self, name: str, generator: np.random.Generator) -> Numbers:
         given = np.asarray(self.given[name], dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             return given * generator.uniform(0.5, 1.5, given.shape)
 
     def _point(
-        self, inputs: Mapping[str, Generic], weight: float | None, generator: np.random.Generator | None = None
+        self, inputs: Mapping[str, Numbers], weight: float | None, generator: np.random.Generator | None = None
     ) -> tuple[Inputs, Array]:
         """With the v that is given, or one of its own if the claim is for every v."""
         v = self.weights
@@ -207,7 +450,7 @@ class Search:
         return tried if tried.shows else None
 
 
-def _counting(shape: Shape) -> Generic:
+def _counting(shape: Shape) -> Numbers:
     return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)
 
 

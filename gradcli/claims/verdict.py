@@ -12,10 +12,7 @@ import numpy as np
 import sympy
 
 from gradcli.check.compare import Tolerance, to_float
-from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen
-from gradcli.claims.limits import with_limits
-from gradcli.claims.mistakes import MOST_POINTS, mistake
-from gradcli.claims.proof import prove
+from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
 from gradcli.language.inputs.values import Value
@@ -110,6 +107,8 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
         return Claim(
             variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
         )
+    from gradcli.claims.proof import prove
+
     notes = [*notes, *_remarks(comparison, here)]
     proof = prove(subject, reading)
     if proof is None:
@@ -124,9 +123,11 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
 
 def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
     """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
+    from gradcli.claims.mistakes import MOST_POINTS, mistake
+
     try:
         with time_limit():
-            looks, right = _several(search)
+            looks, right = _several(search, MOST_POINTS)
             likeliest = mistake(comparison, [failing, *looks])
     except OverTimeError:
         return ""
@@ -212,10 +213,10 @@ def _as_given(search: Search, variable: str) -> list[str]:
     return [f"with {' and '.join(others)} as given, there is no counterexample in {found.points + 1} points"]
 
 
-def _several(search: Search) -> tuple[list[Look], int]:
+def _several(search: Search, most: int) -> tuple[list[Look], int]:
     """Random points that show what the mistake is, and how many between them show none."""
     comparison = search.comparison
-    tries = max(MOST_POINTS, min(TRIES, MOST_WORK // comparison.work))
+    tries = max(most, min(TRIES, MOST_WORK // comparison.work))
     looks: list[Look] = []
     right = 0
     for inputs, v in itertools.islice(search.generic(), tries):
@@ -223,7 +224,7 @@ def _several(search: Search) -> tuple[list[Look], int]:
         if look.worst is not None and not look.missing:
             looks.append(look)
         right += _is_right_around(comparison, look)
-        if len(looks) >= MOST_POINTS - 1:
+        if len(looks) >= most - 1:
             break
     return looks, right
 

@@ -1,8 +1,9 @@
 """Where digits went, and how to write the function instead.
 
-context, error_trace             what torch computed on the way, and the same beside the truth
+error_trace                      what torch computed on the way, beside the truth
 diagnosis, faults                which operation lost digits or gave NaN, and what is wrong with it, in a sentence
-rewriting                        texts of the same function that round, overflow or poison less
-sameness                         whether two texts are the same function
-advice                           the rewrites that are verified to be better at the point
+advice                           the rewrites that are verified to be the same function, and better at the point
+candidates                       all that a function may be written as to round, overflow or poison less
+patterns, guards                 known troubles and their cures as text; branches that poison
+occurrences, splicing            where everything of a Program stands in its text; pieces put into other text
 """

@@ -15,8 +15,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.diagnose import faults
-from gradcli.diagnose.context import DiagnosisContext
-from gradcli.diagnose.error_trace import Error, ErrorTrace, Place
+from gradcli.diagnose.error_trace import DiagnosisContext, Error, ErrorTrace, Place
 from gradcli.diagnose.faults import Fault, Kind
 from gradcli.errors import InputError, Span
 from gradcli.language.program.wengert import Line

@@ -24,9 +24,8 @@ from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checkin
 
 if TYPE_CHECKING:
     from gradcli.check.compare import Tolerance
-    from gradcli.check.formulas import Derived
+    from gradcli.check.formulas import Derived, Differences
     from gradcli.check.judge import Judgement
-    from gradcli.check.opinions import Differences
 
 MAX_POINTS = 10_000
 """Random points of one check."""
@@ -284,8 +283,7 @@ class _PointCheck:
 
     def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""
-        from gradcli.check.formulas import contradicted
-        from gradcli.check.pipeline import with_refuted
+        from gradcli.check.formulas import contradicted, with_refuted
 
         look = self.at(drawn)
         found = contradicted(look.question.point, self.derived, look.judgement.evidence)
@@ -323,7 +321,7 @@ def _sampled(
 
 def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
-    from gradcli.check.opinions import MAX_OPINIONS, opinions, worst_first
+    from gradcli.check.formulas import MAX_OPINIONS, opinions, worst_first
 
     question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
     formulas, check = concluded(question, judgement, derived)

@@ -68,7 +68,7 @@ def as_fields(formulas: Formulas, check: Check | None) -> Checked:
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
     """The formulas that the reference confirms, and the check with a finding for each that it contradicts."""
-    from gradcli.check.pipeline import Witness, concluded
+    from gradcli.check.formulas import Witness, concluded
 
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     return concluded(check, [Witness(question.point, evidence)], question.program, derived)
@@ -106,9 +106,14 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
     """What the reference says of torch's numbers."""
-    from gradcli.check.pipeline import judge
+    from gradcli.check.judge import judge
+    from gradcli.check.point import Torch
 
-    return judge(question.point, numbers, question.wrt, tolerance)
+    if isinstance(numbers, Torch):
+        return judge(question.point, numbers, question.wrt, tolerance)
+    from gradcli.check.second_derivatives import judge_derived
+
+    return judge_derived(question.point, numbers, question.wrt, tolerance)
 
 
 def advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
@@ -141,7 +146,7 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
     """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
     from gradcli.diagnose.advice import diagnosed
-    from gradcli.diagnose.context import DiagnosisContext
+    from gradcli.diagnose.error_trace import DiagnosisContext
 
     context = DiagnosisContext.of(question.program, question.shapes, question.arrays, question.wrt, question.dtype)
     return diagnosed(judgement, context, v)

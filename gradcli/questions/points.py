@@ -246,7 +246,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 
 def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
-    from gradcli.check.pipeline import Witness, concluded
+    from gradcli.check.formulas import Witness, concluded
 
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})

@@ -265,7 +265,7 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
     """The check, and that of every adjoint: it is vᵀJ of the rest of the function, the value being a variable."""
     if check is None or not kept.atoms:
         return check
-    from gradcli.check.summary import joined
+    from gradcli.check.judge import joined
 
     checks = [check]
     for name, grad in kept.adjoints[number].items():
@@ -280,7 +280,7 @@ def _with_added(
     """The check, and that of what `.grad` holds after several passes."""
     if check is None or held is None or len(passes) < 2:
         return check
-    from gradcli.check.summary import joined
+    from gradcli.check.judge import joined
 
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
@@ -318,7 +318,7 @@ def _itself(question: Question, atom: Atom) -> Atom:
 
 def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     """The verdict on one adjoint; y itself is judged elsewhere."""
-    from gradcli.check.summary import summarize
+    from gradcli.check.judge import summarize
 
     judgement = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}))
     entries = [entry for entry in judgement.entries if entry.variable is not None]
@@ -334,7 +334,7 @@ def _joined(answers: Sequence[VJP]) -> Products:
     first = answers[0]
     check = first.check
     if check is not None and len(answers) > 1:
-        from gradcli.check.summary import joined
+        from gradcli.check.judge import joined
 
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
     shared: dict[str, Any] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from gradcli.autodiff.blocks import Engine
-    from gradcli.check.stream import Sample
+    from gradcli.check.many_points import Sample
 
 MOST_ROWS = 2**16
 """Rows of a block: a column of them is half a MiB, so that the intermediates of one operation stay in the cache."""
@@ -109,7 +109,7 @@ class Stream:
             question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements
         )
         if self._checks and self._sample is None:
-            from gradcli.check.stream import Sample
+            from gradcli.check.many_points import Sample
 
             self._sample = Sample()
         count = min(MOST_WORKERS, cores())

@@ -25,9 +25,8 @@ from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import Axis, Slice, axes_of, axis_of, indexed_axes, padding, permutation
 from gradcli.language.program.shapes import axis_of_scan, infer, shape_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
-from gradcli.reference.program_writer import NoTangentError, Writer
+from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import is_power, partial_of
-from gradcli.reference.unrolling import unroll
 
 MOST_ROWS = 100
 """Rows of a Jacobian that is written out, each a pass backwards."""

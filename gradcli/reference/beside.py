@@ -29,17 +29,23 @@ from gradcli.reference.exact_numbers import Atoms, Number, UndecidedError
 from gradcli.reference.footprint import Flat
 from gradcli.reference.germs import evaluated, inverted
 from gradcli.reference.jets import (
+    Bend,
     Jet,
     Series,
+    Side,
+    at_point,
+    both,
+    derivative_of,
     level_of,
     minus,
+    own_slope,
     plus,
+    slope_of,
     step,
     times,
 )
 from gradcli.reference.rules import Outcome, Undefined, is_polynomial, is_power, rule_of
 from gradcli.reference.running import Direction, Run
-from gradcli.reference.slopes import Bend, Side, at_point, both, derivative_of, own_slope, slope_of
 
 FIRST = 64
 """Bits that tell whether something is met at the point."""

@@ -28,7 +28,7 @@ from gradcli.language.program.meaning import (
     Multiplied,
     quotient,
 )
-from gradcli.reference import whole_lists
+from gradcli.reference import balls
 from gradcli.reference.balls import HEADS, Ball, integer_power
 
 Environment = Mapping[sympy.Symbol, Any]
@@ -287,7 +287,7 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
         ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
         found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         sizes = [len(r) for r in ranges]
-        return sizes, whole_lists.inverse(found, sizes[-1]) if is_inverse else found
+        return sizes, balls.inverse(found, sizes[-1]) if is_inverse else found
 
     def run(env: Environment) -> Ball:
         known = env.get(_SUMS, {})
@@ -303,12 +303,12 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
             case InverseElement():
                 return found[at]
             case MatrixDeterminant():
-                return whole_lists.determinant(found, sizes[-1])
+                return balls.determinant(found, sizes[-1])
             case Multiplied():
-                return whole_lists.product(found)
+                return balls.product(found)
             case Chosen():
-                return whole_lists.is_chosen(found, at, largest=is_largest)
-        return whole_lists.extreme(found, largest=is_largest)
+                return balls.is_chosen(found, at, largest=is_largest)
+        return balls.extreme(found, largest=is_largest)
 
     return run
 

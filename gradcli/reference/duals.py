@@ -1,34 +1,89 @@
-"""Dual numbers over balls, at the elements that are asked for.
+"""Dual numbers over balls, at the elements that are asked for; and adjoints back through the same values.
 
 A `Plan` follows directions e_j of the inputs forward through the Program as sparse lists of (direction, element), finds
 the values that the local derivatives need, and counts the work before any is done.  Running it at a number of bits
 gives, for each direction and row of y, a ball that contains ∂y[row]/∂x[j], or the reason why there is none.
 Elements outside the lists are exact zeros.
+
+The judge follows directions forward; `Backward` is for asking where on its way back torch went wrong.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import sympy
+from flint import arb
 
+from gradcli.errors import Span
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import Expansion, rewritten
+from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Line, Program, Shape
-from gradcli.reference.balls import precision
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
-from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat, Footprint, TooManyError
-from gradcli.reference.lowering import lower
+from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of, slope_condition
 from gradcli.reference.running import Direction, Found, Run, Shift, Side
 
 if TYPE_CHECKING:
-    from gradcli.reference.numbering import Numbering
+    from gradcli.reference.exact_numbers import Numbering
+
+_ALL = Slice(None, None)
+
+
+def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
+    """The same function without `matmul`, and what holds the value of each line that has another symbol.
+
+    >>> import sympy
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("A @ x")
+    >>> shapes = dict(zip(program.variables, [(2, 3), (3,)]))
+    >>> [line.call.op.name for line in lower(program, shapes)[0].lines]
+    ['mul', 'sum']
+    """
+    if not any(line.call.op.kind is Kind.CONTRACTION for line in program.lines):
+        return program, {}
+    found = lowering(program, shapes)
+    return found.program, found.renamed
+
+
+def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = True) -> Expansion:
+    """The same function without `matmul`, and which line became what.
+
+    Args:
+        program: A Program of primitives.
+        shapes: Of its symbols.
+        shares: Whether lines that compute the same become one.
+    """
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call = line.call
+        if call.op.kind is Kind.CONTRACTION:
+            return _product(builder, operands, tuple(len(shapes[a]) for a in call.operands), line.span)
+        return builder.emit(call.op.name, operands, line.span, call.statics)
+
+    return rewritten(program, write, shares=shares)
+
+
+def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:
+    """a[..., i, new, k] * b[..., new, j, k] summed over k; a dimension that an operand lacks is left out."""
+    a, b = operands
+    if ranks[1] > 1:
+        b = builder.emit("transpose", (b,), span, (-2, -1))
+        if ranks[0] > 1:
+            a = builder.emit("index", (a,), span, (("...", NEW, _ALL),))
+            b = builder.emit("index", (b,), span, (("...", NEW, _ALL, _ALL),))
+    product = builder.emit("mul", (a, b), span)
+    return builder.emit("sum", (product,), span, (-1, False))
+
 
 BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
@@ -262,3 +317,125 @@ class Reference:
             if variable in lists:
                 known[variable] = np.unique(np.concatenate(lists[variable]))
         return known
+
+
+Elements = Mapping[int, "Flow"]
+"""By flat position; what is not in it is an exact zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What flows back to an element: the sum over all ways, and the largest of them."""
+
+    total: Outcome
+    largest: Ball
+
+    def joined(self, other: Flow) -> Flow:
+        """The sum of two flows into the same element, and the larger of their largest ways."""
+        largest = self.largest.max(other.largest)
+        if isinstance(self.total, Undefined):
+            return Flow(self.total, largest)
+        return Flow(other.total if isinstance(other.total, Undefined) else self.total + other.total, largest)
+
+    def through(self, slope: Outcome) -> Flow:
+        """What an operation with this slope passes on."""
+        if isinstance(slope, Undefined):
+            return Flow(self.total if isinstance(self.total, Undefined) else slope, self.largest)
+        total = self.total if isinstance(self.total, Undefined) else self.total * slope
+        return Flow(total, self.largest * abs(slope).upper())
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What flows back: to every value, and to an operand from one line, by the symbols of line and operand."""
+
+    adjoints: Mapping[Atom, Elements]
+    entering: Mapping[tuple[Atom, Atom], Elements]
+
+
+class Backward:
+    """The values at some elements, at the precision in force, and sweeps back through them."""
+
+    def __init__(self, reference: Reference, needed: Mapping[Atom, Flat]) -> None:
+        self.reference = reference
+        self._run = Run(Plan(reference, (), needed=dict(needed)), None, {}, 0)
+        self._run.evaluate()
+        self.values: Mapping[Atom, Mapping[int, Outcome]] = self._run.values
+
+    def sweep(
+        self, seeds: Mapping[Atom, Elements], lines: Sequence[Line], within: Mapping[Atom, Flat] | None = None
+    ) -> Sweep:
+        """Carry what is given at some elements back through some lines.
+
+        Args:
+            seeds: Where to start.
+            lines: In the order of the Program.
+            within: The elements to follow; all if None.
+        """
+        adjoints: dict[Atom, dict[int, Flow]] = {atom: dict(flows) for atom, flows in seeds.items()}
+        entering: dict[tuple[Atom, Atom], dict[int, Flow]] = {}
+        for line in reversed(lines):
+            flows = {e: flow for e, flow in adjoints.get(line.symbol, {}).items() if not _is_zero(flow.total)}
+            for k, operand in enumerate(line.call.operands):
+                if not flows or not isinstance(operand, sympy.Symbol):
+                    continue
+                followed = None if within is None else within.get(operand, np.empty(0, dtype=np.int64))
+                for out, source, slope in self._slopes(line, k, np.array(sorted(flows), dtype=np.int64), followed):
+                    if not _is_zero(slope):
+                        flow = flows[out].through(slope)
+                        _add(entering.setdefault((line.symbol, operand), {}), source, flow)
+                        _add(adjoints.setdefault(operand, {}), source, flow)
+        return Sweep(adjoints, entering)
+
+    def refused(self, line: Line, k: int, elements: Flat) -> Flat:
+        """The elements of operand k that a choice does not take: `where`, `maximum`, `minimum`, `amax`, `amin`."""
+        position, source = self.reference.footprint.down(line, k, elements)
+        taken = {(out, s) for out, s, slope in self._slopes(line, k, elements, None) if not _is_zero(slope)}
+        out = elements[position]
+        return np.array([s for o, s in zip(out.tolist(), source.tolist(), strict=True) if (o, s) not in taken], int)
+
+    def sensitivity(self, line: Line, k: int, out: int) -> Ball | None:
+        """How many times as large the slope of an elementwise operation makes the rounding of its operands."""
+        elements = np.array([out], dtype=np.int64)
+        if line.call.op.kind is not Kind.ELEMENTWISE or is_choice(line.call.op):
+            return None
+        operands = [self._run.operand(line, n, elements)[0] for n in range(len(line.call.operands))]
+        slope = self._run.slopes(line, k, elements)[0]
+        if isinstance(slope, Undefined) or slope.contains(0) or any(isinstance(o, Undefined) for o in operands):
+            return None
+        return slope_condition(line.call, k, operands, slope) / abs(slope)
+
+    def _slopes(self, line: Line, k: int, elements: Flat, within: Flat | None) -> Iterator[tuple[int, int, Outcome]]:
+        """Elements of the line and of operand k with the slope between them; a condition has none."""
+        position, source = self.reference.footprint.down(line, k, elements)
+        if within is not None:
+            kept = np.isin(source, within)
+            position, source = position[kept], source[kept]
+        if not len(source):
+            return
+        out = elements[position]
+        pairs = list(zip(out.tolist(), source.tolist(), strict=True))
+        op = line.call.op
+        slopes: Sequence[Outcome]
+        if is_aggregate(op):
+            groups = Groups(self._run, line, np.unique(out))
+            slopes = [groups.slope(o, s) for o, s in pairs]
+        elif op.kind is not Kind.ELEMENTWISE:
+            slopes = [arb(1)] * len(pairs)
+        elif is_choice(op):
+            columns = zip(*(self._run.operand(line, n, out) for n in range(len(line.call.operands))), strict=True)
+            slopes = [slope_of_choice(op, k, operands) for operands in columns]
+        elif rule_of(line.call).is_flat:
+            return
+        else:
+            slopes = self._run.slopes(line, k, out)
+        for (o, s), slope in zip(pairs, slopes, strict=True):
+            yield o, s, slope
+
+
+def _is_zero(outcome: Outcome) -> bool:
+    return not isinstance(outcome, Undefined) and bool(outcome == 0)
+
+
+def _add(flows: dict[int, Flow], element: int, flow: Flow) -> None:
+    flows[element] = flow if element not in flows else flows[element].joined(flow)

@@ -1,19 +1,37 @@
-"""Real numbers that know whether they are the same: polynomials in enclosed numbers, with rational coefficients.
+"""Real numbers that know whether they are the same, as balls never show it of exp(1) - exp(1).
 
-What is rational stays exact.  Anything else, such as exp(1/3), is an atom: a ball and a name, which says how it was
-computed.  The same computation has the same name, so that what cancels is exactly 0, which no ball alone can show.
+A `Number` is a polynomial in enclosed numbers, with rational coefficients.  What is rational stays exact.  Anything
+else, such as exp(1/3), is an atom: a ball and a name, which says how it was computed.  The same computation has the
+same name, so that what cancels is exactly 0.
+
+`Numbering` does the same for all elements of a Program, without balls.  Every element is a linear form with rational
+coefficients over numbered values that are not looked into: a number is given to (operation, forms of the operands,
+statics), so that the same operation on the same values has the same one.  Inputs go in by value.  A form without
+numbers is a rational constant, and known exactly.
+Source: J. Cocke, J. T. Schwartz, "Programming Languages and Their Compilers", 1970, for value numbering.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+import sympy
 from flint import arb, fmpq
 
-from gradcli.reference.balls import Ball, exists, integer_power
+from gradcli.language.ops import Kind
+from gradcli.language.program import numeric
+from gradcli.language.program.movement import fill_of
+from gradcli.language.program.shapes import count_of
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.balls import Ball, exists, fraction, integer_power
+from gradcli.reference.rules import Undefined
+
+if TYPE_CHECKING:
+    from gradcli.reference.running import Run
 
 MOST_TERMS, MOST_FACTORS, MOST_BITS = 8, 6, 8_192
 """A longer polynomial, a longer product, and a rational of more bits become atoms themselves."""
@@ -215,3 +233,150 @@ class Number:
         # Named up to a rational factor, as in `inverse`, so that multiples still cancel.
         whole = self.scaled(1 / scale)
         return self.atoms.enclosed(("whole", whole.key), whole.ball).scaled(scale)
+
+
+Form = tuple[tuple[int, Fraction], ...]
+"""Numbers with their coefficients; the number 0 stands for 1."""
+
+LONGEST_FORM = 64
+"""Terms of a form; a longer sum is one value that is not looked into."""
+
+
+def constant_of(form: Form) -> Fraction | None:
+    """The rational number that a form is."""
+    if not form:
+        return Fraction(0)
+    return form[0][1] if len(form) == 1 and form[0][0] == 0 else None
+
+
+class Numbering:
+    """The forms of all elements that the values of a run are made of, line by line as they are asked for."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.reference = run, run.reference
+        self._forms: dict[Atom, dict[int, Form]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._lines = iter(self.reference.program.lines)
+        for variable in self.reference.program.variables:
+            of_variable = self.run.values.get(variable, {})
+            self._forms[variable] = {e: self._of_input(variable, e, v) for e, v in of_variable.items()}
+
+    def form(self, operand: Atom, element: int) -> Form:
+        """What an element is; one whose value is missing has a form too, that says nothing."""
+        if not isinstance(operand, sympy.Symbol):
+            return self._of_atom(operand)
+        # Line by line, and no recursion: a Program may be deeper than the stack.
+        while operand not in self._forms:
+            line = next(self._lines)
+            if line.symbol in self.run.plan.needed:
+                self._forms[line.symbol] = self._of_line(line)
+        return self._forms[operand][element]
+
+    def constant(self, symbol: Atom, element: int) -> Fraction | None:
+        """The exact rational value of an element, if it is known to have one."""
+        return constant_of(self.form(symbol, element))
+
+    def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
+        exact = None if isinstance(value, Undefined) else fraction(value)
+        return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
+
+    def _of_atom(self, atom: Atom) -> Form:
+        if atom.is_Rational:
+            return self._rational(Fraction(int(atom.p), int(atom.q)))
+        if atom.is_Float:
+            return self._of_float(float(atom))
+        return self._opaque(("number", atom))
+
+    def _of_float(self, number: float) -> Form:
+        if math.isfinite(number):
+            return self._rational(Fraction(*number.as_integer_ratio()))
+        return self._opaque(("number", str(number)))
+
+    def _rational(self, number: Fraction) -> Form:
+        return self._sum([(0, number)])
+
+    def _opaque(self, key: Hashable) -> Form:
+        return ((self._numbers.setdefault(key, len(self._numbers) + 1), Fraction(1)),)
+
+    def _sum(self, terms: Iterable[tuple[int, Fraction]]) -> Form:
+        total: dict[int, Fraction] = {}
+        for number, coefficient in terms:
+            total[number] = total.get(number, Fraction(0)) + coefficient
+        form = tuple(sorted((n, c) for n, c in total.items() if c != 0))
+        is_long = any(c.numerator.bit_length() + c.denominator.bit_length() > MOST_BITS for _, c in form)
+        return self._opaque(("sum", form)) if len(form) > LONGEST_FORM or is_long else form
+
+    def _scaled(self, form: Form, factor: Fraction) -> Form:
+        return self._sum((n, c * factor) for n, c in form)
+
+    def _of_line(self, line: Line) -> dict[int, Form]:
+        """The forms of the elements of a line that are needed, from the lines before."""
+        elements, call = self.run.plan.needed[line.symbol], line.call
+        match call.op.kind:
+            case Kind.COUNT:
+                size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
+                return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
+            case Kind.SOURCE:
+                data = numeric.array_of(call).ravel()
+                return {e: self._of_float(float(data[e])) for e in elements.tolist()}
+        members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
+        for k, operand in enumerate(call.operands):
+            position, source = self.reference.footprint.down(line, k, elements)
+            for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
+                members[e].append(self.form(operand, s))
+        return {e: self._of_members(line, e, forms) for e, forms in members.items()}
+
+    def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:
+        op = line.call.op
+        if op.kind is Kind.ELEMENTWISE:
+            return self._elementwise(line, forms)
+        if op.is_nonlinear_fold:
+            is_one = len(forms) == 1 or (op.is_extreme and len(set(forms)) == 1)
+            return forms[0] if is_one else self._opaque((op.monoid, tuple(sorted(forms))))
+        if op.kind is Kind.MATRIX:
+            order = (self.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
+            place = element % (order * order) if op.keeps_shape else 0
+            return self._opaque((op.name, tuple(forms), place))
+        if op.kind is Kind.MOVEMENT and not forms:
+            return self._of_float(fill_of(line.call))
+        return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
+
+    def _is_of_pi(self, form: Form, parts: int) -> bool:
+        """Whether it is a whole number of times pi/parts."""
+        ((pi, _),) = self._opaque(("number", sympy.pi))
+        return all(n == pi and (c * parts).denominator == 1 for n, c in form)
+
+    def _elementwise(self, line: Line, forms: list[Form]) -> Form:
+        op, first, last = line.call.op, forms[0], forms[-1]
+        constants = [constant_of(form) for form in forms]
+        if op.coefficients:
+            terms = zip(op.coefficients, forms, strict=True)
+            return self._sum((n, c * factor) for factor, form in terms for n, c in form)
+        if op.is_branch and constants[0] is not None:
+            return forms[1] if constants[0] == 1 else forms[2]
+        if op.is_extreme and first == last:
+            return first
+        if op.sense:
+            difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
+            if difference is not None:
+                sign = (difference > 0) - (difference < 0)
+                return self._rational(Fraction(int(sign in op.sense)))
+        match op.name:
+            case "mul" if constants[0] is not None or constants[1] is not None:
+                form, factor = (last, constants[0]) if constants[0] is not None else (first, constants[1])
+                return self._scaled(form, factor or Fraction(0))
+            case "div" if constants[1]:
+                return self._scaled(first, 1 / constants[1])
+            # The ball of sin(pi) holds 0 at every precision and never shows that it is 0.
+            case "sin" | "tan" if self._is_of_pi(first, 1):
+                return self._rational(Fraction(0))
+            case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):
+                return self._rational(Fraction(0))
+            case "detach":
+                return first
+            case "zeros_like" | "ones_like":
+                return self._rational(Fraction(int(op.name == "ones_like")))
+            case "pow" if constants[1] == 2:
+                return self._opaque(("mul", (first, first), ()))
+        operands = tuple(forms if op.monoid is None else sorted(forms))
+        return self._opaque((op.name, operands, line.call.statics))

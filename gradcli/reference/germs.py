@@ -30,8 +30,8 @@ from gradcli.reference.jets import (
     sign_of,
     times,
 )
+from gradcli.reference.program_writer import MOST_ORDER
 from gradcli.reference.rules import Undefined, rule_of
-from gradcli.reference.unrolling import MOST_ORDER
 
 MOST_SIZE = 1_000
 """Exponents up to here are powers of a series; larger ones leave it anyway."""

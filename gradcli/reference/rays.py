@@ -17,7 +17,7 @@ from sympy import Expr
 
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.balls import Ball, exists, fraction, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan
 from gradcli.reference.footprint import Flat
@@ -31,7 +31,6 @@ from gradcli.reference.series import (
     coefficients_of,
     composed,
     constant,
-    fraction,
     plus,
     power,
     ray,

@@ -23,12 +23,14 @@ from gradcli.language.program.wengert import Atom, Line, number
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import (
     Extreme,
+    Groups,
     Tangent,
     absolute,
     branch,
     branch_tangent,
     change_of,
     flat,
+    is_aggregate,
     is_choice,
     jump_of,
     plus,
@@ -36,11 +38,9 @@ from gradcli.reference.choices import (
 )
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
-from gradcli.reference.element_groups import Groups, is_aggregate
-from gradcli.reference.float_formats import Rounding
+from gradcli.reference.exact_numbers import Numbering
 from gradcli.reference.footprint import Flat
-from gradcli.reference.numbering import Numbering
-from gradcli.reference.rules import Outcome, Undefined, at_edge, is_power, rule_of
+from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Plan

@@ -224,14 +224,6 @@ def _exact(number: Fraction) -> Ball:
     return arb(number.numerator) / number.denominator
 
 
-def fraction(ball: Ball) -> Fraction | None:
-    """The rational number that an exact ball is."""
-    if not ball.is_exact() or not ball.is_finite():
-        return None
-    mantissa, exponent = (int(part) for part in ball.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
-
-
 def _sinh(x: arb_series) -> arb_series:
     return (x.exp() - (-x).exp()) / 2
 

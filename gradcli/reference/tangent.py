@@ -25,9 +25,8 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program, Shape
-from gradcli.reference.program_writer import NoTangentError, Writer
+from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import partial_of
-from gradcli.reference.unrolling import unroll
 
 _TANGENT = sympy.Dummy("tangent", real=True)
 

@@ -21,13 +21,12 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, number
-from gradcli.reference import whole_lists
+from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import Extreme, branch, is_choice, slope_of_choice
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.float_formats import Rounding
 from gradcli.reference.program_writer import NoTangentError, Writer
-from gradcli.reference.rules import Outcome, Undefined, partial_of, rule_of, slope_condition
+from gradcli.reference.rules import Outcome, Rounding, Undefined, partial_of, rule_of, slope_condition
 
 Node = int
 """The number of a node."""
@@ -148,7 +147,7 @@ class Tape:
             return self._inverse(call, tuple(members), order)[place]
         if call.op.kind is Kind.MATRIX:
             matrix = self._eliminated(members, order)
-            value = matrix if isinstance(matrix, Undefined) else whole_lists.determinant(matrix, order)
+            value = matrix if isinstance(matrix, Undefined) else balls.determinant(matrix, order)
         else:
             outcomes = [self.outcomes[n] for n in members]
             trouble = next((o for o in outcomes if isinstance(o, Undefined)), None)
@@ -167,7 +166,7 @@ class Tape:
     def _inverse(self, call: Call, members: tuple[Node, ...], order: int) -> list[Node]:
         if members not in self._inverses:
             matrix = self._eliminated(members, order)
-            found = [matrix] * len(members) if isinstance(matrix, Undefined) else whole_lists.inverse(matrix, order)
+            found = [matrix] * len(members) if isinstance(matrix, Undefined) else balls.inverse(matrix, order)
             self._inverses[members] = [
                 self._append(self._held(outcome), _Made("inv", members, call, order, n))
                 for n, outcome in enumerate(found)
@@ -323,7 +322,7 @@ class Tape:
         outcome = self.outcomes[inverse[column * order + row]]
         if isinstance(outcome, Undefined) or exists(outcome) or order > MOST_MINORS:
             return n, inverse[column * order + row]
-        minor = whole_lists.cofactor([self.outcomes[m] for m in made.parents], order, row, column)
+        minor = balls.cofactor([self.outcomes[m] for m in made.parents], order, row, column)
         return (self._append(minor, _Made("minor", made.parents)),)
 
     def run(self, program: Program, nodes: Sequence[Node]) -> Node:
@@ -389,10 +388,10 @@ def _in_list(call: Call, size: int) -> Program:
 def _of_list(call: Call, values: list[Ball]) -> Ball:
     match call.op.name:
         case "logsumexp":
-            return whole_lists.logsumexp(values)
+            return balls.logsumexp(values)
         case "var" | "std":
-            variance = whole_lists.variance(values, call.statics[1])
+            variance = balls.variance(values, call.statics[1])
             return variance if call.op.name == "var" else variance.sqrt()
     if call.op.monoid is Monoid.PRODUCT:
-        return whole_lists.product(values)
-    return whole_lists.extreme(values, largest=call.op.monoid is Monoid.LARGEST)
+        return balls.product(values)
+    return balls.extreme(values, largest=call.op.monoid is Monoid.LARGEST)

@@ -13,11 +13,10 @@ from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.choices import is_aggregate
 from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.element_groups import is_aggregate
-from gradcli.reference.float_formats import Rounding
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.tape import Adjoint, Node, Tape
 

@@ -11,8 +11,8 @@ import torch
 
 from gradcli.autodiff.run import run
 from gradcli.check.judge import Judgement
-from gradcli.check.pipeline import judge
 from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
+from gradcli.check.second_derivatives import judge_derived
 from gradcli.language.snippets import read
 from gradcli.questions.preparing import Inquiry, prepare
 from gradcli.questions.question import Dtype
@@ -83,13 +83,13 @@ class Second:
         first = self.wrt[0]
         hessian[first][first] = spoil(hessian[first][first])
         gradient[first] = of_gradient(gradient[first])
-        return judge(self.point, SecondDerivatives(self.dtype, gradient, hessian), self.wrt)
+        return judge_derived(self.point, SecondDerivatives(self.dtype, gradient, hessian), self.wrt)
 
     def judged_jvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Judgement:
         """The verdict of torch's Ju."""
         directions = self.direction(u)
         y, jvp = self.y.numpy(force=True), spoil(self.product(directions))
-        return judge(self.point, JacobianVectorProduct(self.dtype, y, jvp, directions), self.wrt)
+        return judge_derived(self.point, JacobianVectorProduct(self.dtype, y, jvp, directions), self.wrt)
 
     def judged_hvp(self, u: Mapping[str, Any], spoil: Spoil = _same) -> Judgement:
         """The verdict of torch's Hu."""
@@ -98,4 +98,4 @@ class Second:
         slope = sum((g * torch.tensor(directions[n])).sum() for n, g in zip(directions, gradient, strict=True))
         hvp = {n: g.numpy(force=True) for n, g in zip(self.wrt, self._gradients(slope, self.leaves), strict=True)}
         hvp[self.wrt[0]] = spoil(hvp[self.wrt[0]])
-        return judge(self.point, HessianVectorProduct(self.dtype, slope.item(), hvp, directions), self.wrt)
+        return judge_derived(self.point, HessianVectorProduct(self.dtype, slope.item(), hvp, directions), self.wrt)

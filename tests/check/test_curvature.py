@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gradcli.check.evidence import Truths, truths_of_hessian, truths_of_hvp, truths_of_jvp
+from gradcli.check.compare import Truths
 from gradcli.check.judge import Judgement
-from gradcli.check.pipeline import judge
 from gradcli.check.point import SecondDerivatives
-from gradcli.check.second_derivatives import ALL_ROWS
+from gradcli.check.second_derivatives import ALL_ROWS, judge_derived
+from gradcli.check.tangents import truths_of_hessian, truths_of_hvp, truths_of_jvp
 from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Finding
@@ -291,12 +291,12 @@ def test_a_large_hessian_is_sampled_and_says_so() -> None:
     second = Second("sum(x**3)", {"x": x})
     hessian = {"x": {"x": np.diag(6 * x)}}
     gradient = {"x": 3 * x**2}
-    check = judge(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
+    check = judge_derived(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
     assert (check.verdict, check.entries, check.checked) == ("agree", 1_000_000, 8_000)
     assert check.chosen == "8 of 1,000 rows: corners, extremes and a sample, seed 0"
     for row in (0, 500, 999):
         hessian["x"]["x"][row, row] += 1e-6
-        check = judge(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
+        check = judge_derived(second.point, SecondDerivatives("float64", gradient, hessian), ("x",)).check
         assert (check.verdict, check.findings[0].row) == ("disagree", (row,))
         hessian["x"]["x"][row, row] -= 1e-6
 

@@ -11,9 +11,9 @@ import pytest
 import sympy
 
 from gradcli.check.point import unravel
-from gradcli.diagnose import context, diagnosis, error_trace
-from gradcli.diagnose.context import DiagnosisContext
+from gradcli.diagnose import diagnosis, error_trace
 from gradcli.diagnose.diagnosis import Diagnosis
+from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.faults import said
 from gradcli.language.parsing import parse
 from gradcli.results import Entry, Verdict
@@ -337,7 +337,7 @@ def test_one_scene_serves_all_its_findings() -> None:
 @pytest.mark.parametrize(("name", "most"), [("MOST_LINES", 2), ("MOST_VALUES", 2), ("MOST_ELEMENTS", 2)], ids=str)
 def test_what_is_too_large_is_not_looked_into(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each bound alone."""
-    monkeypatch.setattr(error_trace if name == "MOST_ELEMENTS" else context, name, most)
+    monkeypatch.setattr(error_trace, name, most)
     assert lost(_scene("(1-cos(x))/x**2", 1e-8), Y) == Diagnosis("unknown")
 
 

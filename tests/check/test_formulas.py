@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.check.compare import Enclosed
 from gradcli.check.confirming import confirm
-from gradcli.check.evidence import Enclosed
 from gradcli.check.point import Point
 from gradcli.language.parsing import parse
 from gradcli.reference.duals import Reference

@@ -9,8 +9,8 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.check import opinions as module
-from gradcli.check.opinions import worst_first
+from gradcli.check import formulas as module
+from gradcli.check.formulas import worst_first
 from gradcli.results import Entry, Opinion
 
 

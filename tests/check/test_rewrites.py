@@ -9,12 +9,19 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.diagnose.rewriting.candidates import MOST_CANDIDATES, MOST_LINES, applied, candidates
-from gradcli.diagnose.rewriting.patterns import RULES, Rule
-from gradcli.diagnose.rewriting.recording import read_places
-from gradcli.diagnose.rewriting.removable import quotients, removable_candidates, template_at
-from gradcli.diagnose.rewriting.splicing import decimal
-from gradcli.diagnose.sameness import is_same
+from gradcli.diagnose.advice import is_same
+from gradcli.diagnose.candidates import (
+    MOST_CANDIDATES,
+    MOST_LINES,
+    applied,
+    candidates,
+    quotients,
+    removable_candidates,
+    template_at,
+)
+from gradcli.diagnose.occurrences import read_places
+from gradcli.diagnose.patterns import RULES, Rule
+from gradcli.diagnose.splicing import decimal
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gradcli import Function
 from gradcli.check.judge import judge
 from gradcli.check.point import Point, Torch
-from gradcli.check.survey import MOST_ODD, Survey, Wiring
+from gradcli.check.sample import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.inputs.values import read_value
 from gradcli.language.parsing import parse

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 
 from gradcli import Function
 from gradcli.check.formulas import confirmed, of_hessian
-from gradcli.check.pipeline import judge
 from gradcli.check.point import SecondDerivatives
+from gradcli.check.second_derivatives import judge_derived
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
 from gradcli.symbolic import hessian as formulas
@@ -223,7 +223,7 @@ def test_wrong_numbers_are_found() -> None:
     answer = f.hessian({"x": [1.0, 2.0]})
     wrong = {"x": {"x": answer.hessian["x"]["x"] + [[0, 0], [0, 1e-6]]}}
     point = f._asked({"x": [1.0, 2.0]}, None, "float64").question().point
-    judged = judge(point, SecondDerivatives("float64", answer.grad, wrong), ("x",))
+    judged = judge_derived(point, SecondDerivatives("float64", answer.grad, wrong), ("x",))
     assert judged.check.verdict == "disagree"
     found = confirmed(point, point.typed, of_hessian(point, ["x"]), judged.evidence)
     assert found.shown["x", "x"].text == "6*x[i]*KroneckerDelta(i, j)"

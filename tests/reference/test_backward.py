@@ -12,10 +12,8 @@ from flint import arb
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import expansion, in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.reference.backward import Backward, Flow, Sweep
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.lowering import lower, lowering
+from gradcli.reference.duals import Backward, Flow, OverBudgetError, Reference, Sweep, lower, lowering
 from gradcli.reference.rules import Undefined
 
 

@@ -14,7 +14,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
-from gradcli.reference.numbering import Numbering, constant_of
+from gradcli.reference.exact_numbers import Numbering, constant_of
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Run
 from gradcli.results import Check

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from gradcli.diagnose.rewriting.occurrences import Branch, Node, Reading, within
+from gradcli.diagnose.occurrences import Branch, Node, Reading, within
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line
