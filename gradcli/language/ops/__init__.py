@@ -1,13 +1,10 @@
 """The op table: one row an operation, in one file a kind.
 
-row, facts                       what a row holds, and the facts that its kind needs
-completeness                     which facts a row lacks
-elementwise, pieces              arithmetic and functions; those that are made of pieces
-activations, losses              of neural networks
-reductions, algebra              over a dimension; of matrices
-branches                         conditions, and what is chosen by them
-structure, creation              elements put elsewhere; constant tensors
-derivative_lines                 derivatives that a snippet takes itself
+row                  what a row holds, how it is written, and which facts it needs
+elementwise, pieces  arithmetic and functions; those of pieces, and branches by conditions
+networks             activations and losses of neural networks
+reductions           over a dimension; of matrices
+structure            elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
 the language itself; one without (a primitive) needs a rule in each reading, which the tests of the table demand.
@@ -17,20 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import (
-    activations,
-    algebra,
-    branches,
-    creation,
-    derivative_lines,
-    elementwise,
-    losses,
-    pieces,
-    reductions,
-    structure,
-)
-from gradcli.language.ops.facts import Along, Branches, Monoid
-from gradcli.language.ops.row import REQUIRED, Default, Kind, Op
+from gradcli.language.ops import elementwise, networks, pieces, reductions, structure
+from gradcli.language.ops.row import REQUIRED, Along, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
     "GROUPS",
@@ -53,25 +38,25 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "trigonometric": elementwise.TRIGONOMETRIC,
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": elementwise.SPECIAL,
-    "activations": activations.ROWS,
-    "pieces and steps": pieces.ROWS,
-    "branches": branches.ROWS,
+    "activations": networks.ACTIVATIONS,
+    "pieces and steps": pieces.PIECES,
+    "branches": pieces.BRANCHES,
     "reductions": reductions.REDUCTIONS,
     "scans": reductions.SCANS,
     "normalized exponentials": reductions.NORMALIZED,
-    "products": algebra.CONTRACTIONS,
-    "square matrices": algebra.MATRICES,
+    "products": reductions.CONTRACTIONS,
+    "square matrices": reductions.MATRICES,
     "lists": structure.LISTS,
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
-    "losses": losses.ROWS,
-    "constant tensors": creation.ROWS,
+    "losses": networks.LOSSES,
+    "constant tensors": structure.SOURCES,
 }
 """The rows by what people look for."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in derivative_lines.ROWS}
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.DERIVATIVES}
 """Those too that nobody can type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}

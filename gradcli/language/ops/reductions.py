@@ -1,4 +1,4 @@
-"""Operations over a dimension: reductions, scans and what statistics and classifiers make of them.
+"""Operations over a dimension, and of matrices: reductions, scans, what statistics make of them, and linear algebra.
 
 A row with a meaning is written in the language itself; `count(x, dim)` is the number of elements that a reduction
 takes in.  Sources: the torch reference of each function.
@@ -6,243 +6,290 @@ takes in.  Sources: the torch reference of each function.
 
 from __future__ import annotations
 
-from gradcli.language.ops.facts import Along, Monoid
-from gradcli.language.ops.row import Kind, Op
+from gradcli.language.ops.row import Along, Kind, Monoid, Op, known
 
-_REDUCED = {"dim": None, "keepdim": False}
-_SIGNATURE = ("x", "dim", "keepdim")
+
+def _reduction(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
+    kind = Kind.DEFINED if meaning else Kind.REDUCTION
+    return known(signature, doc, meaning, **{"kind": kind, "along": Along.SEVERAL, **facts})
+
+
+def _along_one(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
+    kind = Kind.DEFINED if meaning else Kind.SCAN
+    return known(signature, doc, meaning, **{"kind": kind, "along": Along.ONE, **facts})
+
+
+def _composed(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+
+
+def _matrix(name: str, doc: str, **facts: object) -> Op:
+    path = f"linalg.{name.partition('|')[0]}"
+    return known(f"{name}(A)", doc, torch=path, numpy=path, kind=Kind.MATRIX, **facts)
+
 
 REDUCTIONS = (
-    Op(
-        "sum",
-        _SIGNATURE,
+    _reduction(
+        "sum(x, dim=None, keepdim=False)",
         "the sum over all elements, or over the dimensions dim",
-        torch="sum",
         numpy="sum",
-        kind=Kind.REDUCTION,
-        statics=_REDUCED,
         monoid=Monoid.SUM,
-        along=Along.SEVERAL,
         adds_terms=True,
+        spans_all=True,
         caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
         "torch.sum(torch.stack([a, b])) is one number",
-        spans_all=True,
         example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
     ),
-    Op(
-        "mean",
-        _SIGNATURE,
+    _reduction(
+        "mean(x, dim=None, keepdim=False)",
         "the mean over all elements, or over the dimensions dim",
         "sum(x, dim=dim, keepdim=keepdim)/count(x, dim)",
-        torch="mean",
-        kind=Kind.DEFINED,
-        statics=_REDUCED,
-        along=Along.SEVERAL,
         adds_terms=True,
         spans_all=True,
         example="mean(x**2) at x=1,2,3",
     ),
-    Op(
-        "prod",
-        _SIGNATURE,
+    _reduction(
+        "prod(x, dim=None, keepdim=False)",
         "the product over all elements, or over one dimension",
-        torch="prod",
         torch_dim="one",
         numpy="prod",
-        kind=Kind.REDUCTION,
-        statics=_REDUCED,
         monoid=Monoid.PRODUCT,
-        along=Along.SEVERAL,
         caveat="the formula divides by each element, and holds where none is 0",
         example="prod(x) at x=2,3,4",
     ),
-    Op(
-        "amax",
-        _SIGNATURE,
+    _reduction(
+        "amax(x, dim=None, keepdim=False)",
         "the largest element of all, or along dim",
-        torch="amax",
         numpy="max",
-        kind=Kind.REDUCTION,
-        statics=_REDUCED,
         monoid=Monoid.LARGEST,
-        along=Along.SEVERAL,
-        caveat="a kink where the largest elements tie; torch then shares the derivative among them",
         spans_all=True,
+        caveat="a kink where the largest elements tie; torch then shares the derivative among them",
         example="amax(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
-    Op(
-        "amin",
-        _SIGNATURE,
+    _reduction(
+        "amin(x, dim=None, keepdim=False)",
         "the smallest element of all, or along dim",
-        torch="amin",
         numpy="min",
-        kind=Kind.REDUCTION,
-        statics=_REDUCED,
         monoid=Monoid.SMALLEST,
-        along=Along.SEVERAL,
-        caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
         spans_all=True,
+        caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
         example="amin(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
-    Op(
-        "max",
-        _SIGNATURE,
+    _reduction(
+        "max(x, dim=None, keepdim=False)",
         "the largest element of all, or along dim",
         "amax(x, dim=dim, keepdim=keepdim)",
-        torch="max",
         torch_dim="one",
         torch_part="values",
-        kind=Kind.DEFINED,
-        statics=_REDUCED,
         monoid=Monoid.LARGEST,
-        along=Along.SEVERAL,
         caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
         "max([a, b]) of a list is Python's, the larger of the two",
         example="max(x) at x=1,5,3",
     ),
-    Op(
-        "min",
-        _SIGNATURE,
+    _reduction(
+        "min(x, dim=None, keepdim=False)",
         "the smallest element of all, or along dim",
         "amin(x, dim=dim, keepdim=keepdim)",
-        torch="min",
         torch_dim="one",
         torch_part="values",
-        kind=Kind.DEFINED,
-        statics=_REDUCED,
         monoid=Monoid.SMALLEST,
-        along=Along.SEVERAL,
         caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
         "min([a, b]) of a list is Python's, the smaller of the two",
         example="min(x) at x=1,5,3",
     ),
-    Op(
-        "var",
-        ("x", "dim", "correction", "keepdim"),
+    _reduction(
+        "var(x, dim=None, correction=1, keepdim=False)",
         "the variance, the sum of squares divided by the count less the correction",
         "sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)",
         in_floats="s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); "
         "s/maximum(count(x, dim) - correction, 0)",
-        torch="var",
-        kind=Kind.DEFINED,
-        statics={"dim": None, "correction": 1, "keepdim": False},
-        along=Along.SEVERAL,
         domain="more elements than the correction",
         elsewhere={"numpy": {"correction": 0}},
         slopes=("2*(x - center)/(size - correction)",),
         caveat="as in torch, correction=1 by default; np.var and jnp.var divide by the count, which is correction=0",
         example="var(x) at x=1,2,4",
     ),
-    Op(
-        "std",
-        ("x", "dim", "correction", "keepdim"),
+    _reduction(
+        "std(x, dim=None, correction=1, keepdim=False)",
         "the standard deviation, the square root of var",
         "sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))",
-        torch="std",
-        kind=Kind.DEFINED,
-        statics={"dim": None, "correction": 1, "keepdim": False},
-        along=Along.SEVERAL,
         domain="more elements than the correction, not all equal",
         elsewhere={"numpy": {"correction": 0}},
         slopes=("(x - center)/(result*(size - correction))",),
         example="std(x) at x=1,2,4",
     ),
-    Op(
-        "norm",
-        ("x", "p", "dim", "keepdim"),
+    _reduction(
+        "norm|vector_norm(x, p=2, dim=None, keepdim=False)",
         "the p-norm of the elements, 2 by default; p may be inf",
         "sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
-        aliases=("vector_norm",),
         torch="linalg.vector_norm",
         torch_keywords={"p": "ord"},
-        kind=Kind.DEFINED,
-        statics={"p": 2, "dim": None, "keepdim": False},
-        along=Along.SEVERAL,
         domain="not all elements 0",
-        caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
         spans_all=True,
+        caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
         example="norm(x) at x=3,4",
     ),
 )
 
 SCANS = (
-    Op(
-        "cumsum",
-        ("x", "dim"),
+    _along_one(
+        "cumsum(x, dim=None)",
         "running sums along a dimension",
-        torch="cumsum",
         numpy="cumsum",
-        kind=Kind.SCAN,
-        statics={"dim": None},
         monoid=Monoid.SUM,
-        along=Along.ONE,
         adds_terms=True,
         elsewhere={"numpy": "cumsum(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumsum(x, dim=0) at x=1,2,3",
     ),
-    Op(
-        "cumprod",
-        ("x", "dim"),
+    _along_one(
+        "cumprod(x, dim=None)",
         "running products along a dimension",
-        torch="cumprod",
         numpy="cumprod",
-        kind=Kind.SCAN,
-        statics={"dim": None},
         monoid=Monoid.PRODUCT,
-        along=Along.ONE,
         elsewhere={"numpy": "cumprod(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumprod(x, dim=0) at x=2,3,4",
     ),
 )
 
 NORMALIZED = (
-    Op(
-        "logsumexp",
-        _SIGNATURE,
+    _reduction(
+        "logsumexp(x, dim=None, keepdim=False)",
         "log(sum(exp(x))) without overflow",
         "log(sum(exp(x), dim=dim, keepdim=keepdim))",
         in_floats="m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); "
         "log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)",
-        torch="logsumexp",
         torch_dim="needed",
-        kind=Kind.DEFINED,
-        statics=_REDUCED,
-        along=Along.SEVERAL,
         slopes=("exp(x - result)",),
         example="logsumexp(x, dim=0) at x=1,2,3",
     ),
-    Op(
-        "softmax",
-        ("x", "dim"),
+    _along_one(
+        "softmax(x, dim=None)",
         "exponentials divided by their sum along dim",
         "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
         in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
-        torch="softmax",
-        kind=Kind.DEFINED,
-        statics={"dim": None},
-        along=Along.ONE,
+        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         from_result=True,
         computed="exp(x - detach(amax(x, dim=dim, keepdim=True)))"
         "/sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True)",
-        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="softmax(x, dim=0) at x=1,2,3",
     ),
-    Op(
-        "log_softmax",
-        ("x", "dim"),
+    _along_one(
+        "log_softmax(x, dim=None)",
         "log(softmax(x)) without overflow",
         "x - log(sum(exp(x), dim=dim, keepdim=True))",
         in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
-        torch="log_softmax",
-        kind=Kind.DEFINED,
-        statics={"dim": None},
-        along=Along.ONE,
+        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         from_result=True,
         computed="x - detach(amax(x, dim=dim, keepdim=True))"
         " - log(sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True))",
-        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="log_softmax(x, dim=0) at x=1,2,3",
+    ),
+)
+
+CONTRACTIONS = (
+    known(
+        "matmul(a, b)",
+        "the matrix product a @ b",
+        qualified=("mm", "mv", "bmm"),
+        operator="matmul",
+        numpy="matmul",
+        kind=Kind.CONTRACTION,
+        adds_terms=True,
+        example="A @ x at A=[[1,2],[3,4]] x=5,6",
+    ),
+    _composed(
+        "dot|inner(a, b)",
+        "the inner product of two vectors",
+        "sum(a*b)",
+        ranks={"a": 1, "b": 1},
+        equal_shapes=("needs vectors of one length", ""),
+        adds_terms=True,
+        example="dot(a, b) at a=1,2 b=3,4",
+    ),
+    _composed(
+        "cosine_similarity(x1, x2, dim=1)",
+        "the cosine of the angle between vectors along dim, 1 by default",
+        "sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))",
+        in_floats="a = x1*ones_like(x2); b = x2*ones_like(x1); "
+        "p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q = b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); "
+        "sum(p*q, dim=dim)",
+        torch="nn.functional.cosine_similarity",
+        along=Along.ONE,
+        domain="neither is 0",
+        computed="l1 = norm(x1*ones_like(x2), dim=dim, keepdim=True); "
+        "l2 = norm(x2*ones_like(x1), dim=dim, keepdim=True); "
+        "sum(x1/(l1 + detach(maximum(l1, 1e-8) - l1))*(x2/(l2 + detach(maximum(l2, 1e-8) - l2))), dim=dim)",
+        fault="torch takes lengths to be no less than 1e-8",
+        example="cosine_similarity(a, b, dim=0) at a=1,2 b=3,4",
+    ),
+    _composed(
+        "outer(a, b)",
+        "the outer product of two vectors",
+        "unsqueeze(a, 1)*unsqueeze(b, 0)",
+        ranks={"a": 1, "b": 1},
+        example="outer(a, b) at a=1,2 b=3,4,5",
+    ),
+    _composed(
+        "einsum(equation=, operands)",
+        "sums of products by names of dimensions, such as einsum('ij,j->i', A, x)",
+        "sum of the product of the operands over the letters that are not in the result",
+        adds_terms=True,
+        variadic=True,
+        example="einsum('ij,j->i', A, x) at A=[[1,2],[3,4]] x=5,6",
+    ),
+    _composed(
+        "linear(x, weight, bias)",
+        "a fully connected layer",
+        "x @ transpose(weight) + bias",
+        torch="",
+        defaults={"bias": 0},
+        example="linear(x, W, b) at x=1,2 W=[[1,2],[3,4]] b=5,6",
+    ),
+    _composed(
+        "trace|Trace(A)",
+        "the sum of the diagonal of a matrix",
+        "sum(diagonal(A))",
+        ranks={"A": 2},
+        adds_terms=True,
+        example="trace(A @ A) at A=[[1,2],[3,4]]",
+    ),
+)
+
+MATRICES = (
+    _matrix(
+        "det|Determinant",
+        "the determinant of a square matrix",
+        adds_terms=True,
+        keeps_shape=False,
+        from_result=True,
+        caveat="torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the "
+        "inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
+        example="det(A) at A=[[2,1],[1,3]]",
+    ),
+    _composed(
+        "logdet(A)",
+        "the logarithm of the determinant",
+        "log(det(A))",
+        domain="det(A) > 0",
+        example="logdet(A) at A=[[2,1],[1,3]]",
+    ),
+    _matrix(
+        "inv|inverse|Inverse",
+        "the inverse of a square matrix",
+        keeps_shape=True,
+        domain="det(A) != 0",
+        caveat="the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)",
+        example="inv(A) at A=[[2,1],[1,3]]",
+    ),
+    _composed(
+        "solve(A, b)",
+        "the solution x of A @ x = b",
+        "inv(A) @ b",
+        torch="linalg.solve",
+        ranks={"A": 2},
+        domain="det(A) != 0",
+        example="solve(A, b) at A=[[2,1],[1,3]] b=1,2",
     ),
 )

@@ -1,14 +1,56 @@
-"""What a row of the op table holds."""
+"""What a row of the op table holds, how it is written, and which facts a row needs by its kind.
+
+A reading that asks for a fact finds it: the test of the table names those that a new row forgets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Literal
 
-from gradcli.language.ops.facts import Along, Branches, Monoid
+
+class Monoid(Enum):
+    """An associative operation of two with its identity: what a reduction or a scan folds its elements by."""
+
+    SUM = "add", 0.0
+    PRODUCT = "mul", 1.0
+    LARGEST = "maximum", -math.inf
+    SMALLEST = "minimum", math.inf
+
+    def __init__(self, operation: str, identity: float) -> None:
+        self.operation = operation
+        self.identity = identity
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether it takes one of the two and leaves the other."""
+        return self in (Monoid.LARGEST, Monoid.SMALLEST)
+
+
+class Along(Enum):
+    """What an operation runs along."""
+
+    ONE = "one dimension, which may be left out where there is only one"
+    SEVERAL = "one dimension, several, or all of them"
+
+
+@dataclass(frozen=True)
+class Branches:
+    """The operands of a choice by a condition, by their names.
+
+    Attributes:
+        condition: What decides.
+        first: What is taken where it holds.
+        second: What is taken elsewhere.
+    """
+
+    condition: str
+    first: str
+    second: str
 
 
 class Kind(Enum):
@@ -239,11 +281,72 @@ class Op:
         return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
-def one(name: str, doc: str, *aliases: str, torch: str = "", numpy: str = "", **more: object) -> Op:
-    """A primitive of one operand; torch and NumPy know most by the same name."""
-    return Op(name, ("x",), doc, aliases=aliases, torch=torch or name, numpy=numpy, **more)  # type: ignore[arg-type]
+_WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False}
 
 
-def defined(name: str, signature: str, meaning: str, doc: str, *aliases: str, **more: object) -> Op:
-    """An operation that is written in the language itself."""
-    return Op(name, tuple(signature.split(", ")), doc, meaning, aliases=aliases, **more)  # type: ignore[arg-type]
+def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
+    """A row from its signature as it is written: names, operands, and constant arguments with their defaults.
+
+    Args:
+        signature: `name|alias(operand, constant=default, required=)`.
+        doc: One line of what it computes.
+        meaning: Its definition in the language; empty for a primitive.
+        facts: Further fields of `Op`.
+
+    >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm of the elements", "sqrt(sum(x**2, dim=dim))")
+    >>> op.name, op.aliases, op.signature, op.statics
+    ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None})
+    """
+    names, _, inside = signature.rstrip(")").partition("(")
+    name, *aliases = names.split("|")
+    parameters = [parameter.partition("=") for parameter in inside.split(", ")]
+    statics = {word: _default(text) for word, sign, text in parameters if sign}
+    given = {"aliases": tuple(aliases), "statics": statics, **facts}
+    return Op(name, tuple(word for word, _, _ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
+
+
+def _default(text: str) -> Default:
+    return _WORDS[text] if text in _WORDS else int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def known(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
+    """A row of what torch has by the same name, unless another one is given."""
+    name = signature.partition("(")[0].partition("|")[0]
+    return row(signature, doc, meaning, **{"torch": name, **facts})
+
+
+# -- which facts a row needs
+
+NEEDED: Mapping[Kind, tuple[str, ...]] = {
+    Kind.REDUCTION: ("monoid", "along"),
+    Kind.SCAN: ("monoid", "along"),
+    Kind.LIST: ("adds_dimension",),
+    Kind.MOVEMENT: ("keeps_order",),
+    Kind.MATRIX: ("keeps_shape",),
+}
+
+_WITHOUT_DIMENSIONS = (Kind.LIST, Kind.MOVEMENT, Kind.COUNT)
+"""Kinds whose `dim` says where, and not along what."""
+
+
+def missing_facts(op: Op) -> tuple[str, ...]:
+    """The facts that a row of its kind needs and does not have.
+
+    >>> missing_facts(Op("cummax", ("x", "dim"), "running maxima", kind=Kind.SCAN, statics={"dim": None}))
+    ('monoid', 'along')
+    """
+    wanted = dict.fromkeys([*NEEDED.get(op.kind, ()), *_by_its_fields(op)])
+    return tuple(name for name in wanted if getattr(op, name) in (None, (), ""))
+
+
+def _by_its_fields(op: Op) -> Iterator[str]:
+    if "dim" in op.statics and op.kind not in _WITHOUT_DIMENSIONS:
+        yield "along"
+    if op.conditions and not op.is_condition:
+        yield "branches"
+    if op.is_condition and op.is_primitive:
+        yield "sense"
+    if op.is_step:
+        yield "kinks"
+    if op.is_primitive and op.kind is Kind.ELEMENTWISE and op.domain and not op.edges:
+        yield "critical"

@@ -1,209 +1,173 @@
-"""Operations that put elements elsewhere: lists, views, indices, shifts, and the number of elements.
+"""Operations that put elements elsewhere, constant tensors, and the derivatives that a snippet takes itself.
 
-All are primitives; where each element comes from is in `gradcli.language.program.movement`.
+Where each element of a list, a view, an index or a shift comes from is in `gradcli.language.program.movement`; the
+numbers of constant tensors are NumPy's in float64, the same for every reading: `gradcli.language.program.numeric`.
+
+Derivatives have no names in the language: what `torch.autograd.grad` gives is a tensor.  Torch runs them; for the other
+readings `gradcli.reference.adjoint` writes them as lines of the language.
 """
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import REQUIRED, Kind, Op
+from gradcli.language.ops.row import Kind, Op, known, row
+
+
+def _movement(signature: str, doc: str, **facts: object) -> Op:
+    return known(signature, doc, **{"kind": Kind.MOVEMENT, "keeps_order": False, **facts})
+
+
+def _source(signature: str, doc: str, **facts: object) -> Op:
+    return row(signature, doc, **{"kind": Kind.SOURCE, "is_exact": True, **facts})
+
+
+_SEEDED = "NumPy's generator with this seed; torch's gives other numbers for the same seed"
 
 LISTS = (
-    Op(
-        "stack",
-        ("tensors", "dim"),
+    known(
+        "stack(tensors, dim=0)",
         "the expressions of a list along a new dimension, the first by default",
-        torch="stack",
         kind=Kind.LIST,
         adds_dimension=True,
-        statics={"dim": 0},
         variadic=True,
         caveat="[a, b] is stack([a, b]); in a list, scalars stretch to their siblings' shape",
         notation=("[a, b]",),
         example="stack([x, 2*x]) at x=1,2",
     ),
-    Op(
-        "cat",
-        ("tensors", "dim"),
+    known(
+        "cat|concat|concatenate(tensors, dim=0)",
         "the tensors of a list one after the other along a dimension, the first by default",
-        aliases=("concat", "concatenate"),
-        torch="cat",
         kind=Kind.LIST,
         adds_dimension=False,
-        statics={"dim": 0},
         variadic=True,
         example="cat([x, x**2]) at x=1,2",
     ),
 )
 
 MOVEMENTS = (
-    Op(
-        "index",
-        ("x", "key"),
-        "elements chosen by constant indices and slices, x[key]",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"key": REQUIRED},
-        example="x[1:] at x=1,2,3",
+    _movement(
+        "index(x, key=)", "elements chosen by constant indices and slices, x[key]", torch="", example="x[1:] at x=1,2,3"
     ),
-    Op(
-        "transpose",
-        ("x", "dim0", "dim1"),
+    _movement(
+        "transpose|swapaxes(x, dim0=None, dim1=None)",
         "two dimensions swapped; x.T, x.t() and transpose(x) swap the two of a matrix",
-        aliases=("swapaxes",),
         qualified=("t",),
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"dim0": None, "dim1": None},
+        torch="",
         notation=("x.T", "x.mT"),
         example="A.T at A=[[1,2,3],[4,5,6]]",
     ),
-    Op(
-        "permute",
-        ("x", "dims"),
-        "the dimensions in another order",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        torch="permute",
-        statics={"dims": REQUIRED},
-        example="permute(x, 1, 0) at x=[[1,2,3],[4,5,6]]",
+    _movement(
+        "permute(x, dims=)", "the dimensions in another order", example="permute(x, 1, 0) at x=[[1,2,3],[4,5,6]]"
     ),
-    Op(
-        "reshape",
-        ("x", "shape"),
+    _movement(
+        "reshape|view(x, shape=)",
         "the same elements in row-major order in another shape; one size may be -1",
-        aliases=("view",),
-        torch="reshape",
-        kind=Kind.MOVEMENT,
         keeps_order=True,
-        statics={"shape": REQUIRED},
         example="x.view(2, 2) at x=1,2,3,4",
     ),
-    Op(
-        "flatten",
-        ("x", "start_dim", "end_dim"),
+    _movement(
+        "flatten|ravel(x, start_dim=0, end_dim=-1)",
         "the dimensions from start_dim to end_dim joined into one",
-        aliases=("ravel",),
-        torch="flatten",
-        kind=Kind.MOVEMENT,
         keeps_order=True,
-        statics={"start_dim": 0, "end_dim": -1},
         example="flatten(x) at x=[[1,2],[3,4]]",
     ),
-    Op(
-        "squeeze",
-        ("x", "dim"),
+    _movement(
+        "squeeze(x, dim=None)",
         "without the dimensions of size 1, or without dim if it has size 1",
-        torch="squeeze",
-        kind=Kind.MOVEMENT,
         keeps_order=True,
-        statics={"dim": None},
         example="squeeze(x) at x=[[1,2]]",
     ),
-    Op(
-        "unsqueeze",
-        ("x", "dim"),
+    _movement(
+        "unsqueeze|expand_dims(x, dim=)",
         "with a new dimension of size 1 before dim",
-        aliases=("expand_dims",),
-        torch="unsqueeze",
-        kind=Kind.MOVEMENT,
         keeps_order=True,
-        statics={"dim": REQUIRED},
         example="unsqueeze(x, 1) at x=1,2",
     ),
-    Op(
-        "expand",
-        ("x", "shape"),
+    _movement(
+        "expand|broadcast_to(x, shape=)",
         "sizes of 1 stretched to a shape; -1 keeps a size",
-        aliases=("broadcast_to",),
         torch="Tensor.expand",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"shape": REQUIRED},
         example="expand(x, 2, 3) at x=1,2,3",
     ),
-    Op(
-        "flip",
-        ("x", "dims"),
-        "the order of elements reversed along dimensions",
-        torch="flip",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"dims": REQUIRED},
-        example="flip(x, 0) at x=1,2,3",
-    ),
-    Op(
-        "roll",
-        ("x", "shifts", "dims"),
+    _movement("flip(x, dims=)", "the order of elements reversed along dimensions", example="flip(x, 0) at x=1,2,3"),
+    _movement(
+        "roll(x, shifts=, dims=None)",
         "elements shifted along dims, those pushed out coming back in; without dims, of the flattened tensor",
-        torch="roll",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"shifts": REQUIRED, "dims": None},
         example="roll(x, 1, 0) at x=1,2,3",
     ),
-    Op(
-        "pad",
-        ("x", "pad", "mode", "value"),
+    _movement(
+        "pad(x, pad=, mode=constant, value=0)",
         "with value before and after: pad=(left, right) of the last dimension, then of the one before it",
         torch="nn.functional.pad",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"pad": REQUIRED, "mode": "constant", "value": 0},
         caveat="torch's order of the pairs, not NumPy's; only mode='constant'",
         example="pad(x, (1, 2)) at x=1,2",
     ),
-    Op(
-        "diag",
-        ("x", "diagonal"),
+    _movement(
+        "diag(x, diagonal=0)",
         "a vector as the diagonal of a matrix; of a matrix, its diagonal",
-        torch="diag",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"diagonal": 0},
         example="diag(x) at x=1,2",
     ),
-    Op(
-        "diagonal",
-        ("x", "offset", "dim1", "dim2"),
+    _movement(
+        "diagonal(x, offset=0, dim1=0, dim2=1)",
         "the diagonal of two dimensions as a new last one",
-        torch="diagonal",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"offset": 0, "dim1": 0, "dim2": 1},
         example="diagonal(x) at x=[[1,2],[3,4]]",
     ),
-    Op(
-        "tril",
-        ("x", "diagonal"),
+    _movement(
+        "tril(x, diagonal=0)",
         "zeros above the diagonal of the last two dimensions",
-        torch="tril",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"diagonal": 0},
         example="tril(x) at x=[[1,2],[3,4]]",
     ),
-    Op(
-        "triu",
-        ("x", "diagonal"),
+    _movement(
+        "triu(x, diagonal=0)",
         "zeros below the diagonal of the last two dimensions",
-        torch="triu",
-        kind=Kind.MOVEMENT,
-        keeps_order=False,
-        statics={"diagonal": 0},
         example="triu(x) at x=[[1,2],[3,4]]",
     ),
 )
 
 COUNTS = (
-    Op(
-        "count",
-        ("x", "dim"),
+    row(
+        "count|numel(x, dim=None)",
         "the number of elements, or the size of a dimension: x.numel(), x.size(0), x.shape[0], len(x)",
-        aliases=("numel",),
         qualified=("size",),
         kind=Kind.COUNT,
-        statics={"dim": None},
         notation=("x.shape[dim]", "len(x)"),
         example="x.sum()/x.numel() at x=1,2,3",
+    ),
+)
+
+SOURCES = (
+    _source(
+        "linspace(start=, end=, steps=)",
+        "evenly spaced numbers, both ends included",
+        is_exact=False,
+        example="linspace(0, 1, 5)*x at x=2",
+    ),
+    _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
+    _source("zeros(shape=)", "zeros of a shape", example="x + zeros(2, 2) at x=1"),
+    _source("ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3"),
+    _source("full(shape=, fill_value=)", "one number in every element of a shape", example="x*full((2,), 0.5) at x=3"),
+    _source("eye(n=, m=None)", "the identity matrix", example="x*eye(2) at x=3"),
+    _source(
+        "randn(shape=, seed=0)",
+        "normal random numbers",
+        is_exact=False,
+        caveat=_SEEDED,
+        example="x*randn(2, seed=0) at x=3",
+    ),
+    _source(
+        "rand(shape=, seed=0)",
+        "random numbers from 0 to 1",
+        is_exact=False,
+        caveat=_SEEDED,
+        example="x*rand(2, seed=0) at x=3",
+    ),
+)
+
+DERIVATIVES = (
+    row("gradient(y, x, v)", "vᵀJ of y by x, of x's shape; without v, y has one element", kind=Kind.DERIVATIVE),
+    row("jacobian(y, x)", "J of y by x, of shape y.shape + x.shape", kind=Kind.DERIVATIVE),
+    row(
+        "alias(x, number=)",
+        "x as the argument of a function that is differentiated by it: no other tensor is this one",
+        kind=Kind.DERIVATIVE,
     ),
 )

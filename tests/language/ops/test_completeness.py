@@ -8,7 +8,7 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.ops.completeness import NEEDED, missing_facts
+from gradcli.language.ops.row import NEEDED, missing_facts
 
 
 @pytest.mark.parametrize("op", ops.ROWS.values(), ids=lambda op: op.name)
