@@ -24,7 +24,7 @@ from gradcli.autodiff.run import (
     unshared,
 )
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.passes import Replay
+from gradcli.language.snippets.gradients import Replay
 
 Array = npt.NDArray[Any]
 

@@ -23,7 +23,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
-from gradcli.language.inputs.values import Value, read_value
+from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_formula

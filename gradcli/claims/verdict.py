@@ -15,7 +15,7 @@ from gradcli.check.compare import Tolerance, to_float
 from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Claim

@@ -29,7 +29,7 @@ from gradcli.language.program.meaning import (
     quotient,
     where,
 )
-from gradcli.language.text.precedence import COMPARISON
+from gradcli.language.text.tokens import COMPARISON
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
 

@@ -16,10 +16,9 @@ from typing import Any
 import sympy
 
 from gradcli.codegen.literals import decimal
-from gradcli.language.operators import BINARY
 from gradcli.language.program.library_calls import plain
 from gradcli.language.program.wengert import Atom, Shape
-from gradcli.language.text.precedence import COMPARISON, POWERS
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT
 
 SIGN, POWER, ATOM = 9, 10, 11
 """How tightly bind signs, powers, and what needs no parentheses."""
@@ -109,7 +108,7 @@ class Written:
             is_short = _SIMPLE.fullmatch(right) or (other.level == POWER and " " not in right)
             space = "" if _SIMPLE.fullmatch(left) and is_short else " "
             return Expression(f"{left}{space}**{space}{right}", POWER, self.module)
-        level, _ = BINARY[sign]
+        level = LEVELS[sign]
         left = self.at(level + (level == COMPARISON))  # which Python would chain
         return Expression(f"{left} {sign} {other.at(level + 1)}", level, self.module)
 
@@ -161,7 +160,7 @@ def constant(value: Atom, module: str) -> Number:
     number = plain(value)
     match value:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
-            return Number(number, f"{p} / {q}", BINARY["/"][0], module)
+            return Number(number, f"{p} / {q}", PRODUCT, module)
         case sympy.core.numbers.Pi():
             return Number(number, f"{module}.pi", module=module)
         case sympy.core.numbers.Exp1():

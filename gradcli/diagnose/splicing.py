@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from gradcli.language.text.precedence import COMPARISON, LEVELS, PRODUCT
-from gradcli.language.text.tokens import Token, tokenize
+from gradcli.language.text.tokens import COMPARISON, LEVELS, PRODUCT, Token, tokenize
 
 CHOICE, NEGATION, SIGN, POWER, ATOM = 0, 3, 9, 10, 11
 """How tightly bind, beside operators of two operands: `a if c else b`, `not`, signs, powers, and an operand alone."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gradcli.errors import UsageError
 from gradcli.function.text import Text
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products, second_order
 from gradcli.questions.preparing import Inputs
 from gradcli.questions.products import ProductOptions

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.function.text import Text
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.questions.preparing import Inputs, prepare
 from gradcli.questions.question import Dtype
 from gradcli.results import (

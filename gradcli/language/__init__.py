@@ -7,5 +7,4 @@ snippets   whole snippets of PyTorch, and what they ask for
 inputs     values, ranges, directions and gradient vectors
 program    the Program: lines, shapes, meanings
 ops        the op table
-operators  the functions that signs are
 """

@@ -10,13 +10,12 @@ from types import MappingProxyType
 
 from gradcli import collector
 from gradcli.errors import LanguageError
-from gradcli.language.lower.evaluators import Evaluation
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Evaluation, Scope
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, infer, shape_of
 from gradcli.language.program.wengert import Program, Shape
-from gradcli.language.text import statements
+from gradcli.language.text import grammar
 from gradcli.language.text.source import Source
 
 EVALUATION = Evaluation(run, infer, shape_of, count_of)
@@ -49,7 +48,7 @@ def parse(
     with collector.paused():
         source = Source(text, "EXPR")
         lowering = Lowering(source, Scope(given, shapes=dict(shapes)), EVALUATION, shares=shares)
-        return lowering.program(statements.parse(source))
+        return lowering.program(grammar.parse(source))
 
 
 def parse_value(text: str, source: str) -> Program:
@@ -71,9 +70,9 @@ def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
         raise read.error(LanguageError, "there is no formula", first.span, hint=hint)
     if first.kind == "name" and second.text == "=":
-        return Lowering(read, scope, EVALUATION).program(statements.parse(read))
+        return Lowering(read, scope, EVALUATION).program(grammar.parse(read))
     return _value(read, scope)
 
 
 def _value(source: Source, scope: Scope) -> Program:
-    return Lowering(source, scope, EVALUATION).value(statements.parse_value(source))
+    return Lowering(source, scope, EVALUATION).value(grammar.parse_value(source))

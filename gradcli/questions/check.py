@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
-from gradcli.language.inputs.ranges import fitted, read_range
-from gradcli.language.inputs.values import Array, Value
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.inputs import Array, Value, fitted, read_range
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.preparing import Inquiry

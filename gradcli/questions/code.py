@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.task import Task
 from gradcli.errors import InputError, TooLargeError, printable
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Program
 from gradcli.questions.judging import by_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question, rounded

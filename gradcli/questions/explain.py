@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gradcli.errors import TooLargeError
-from gradcli.language.inputs.values import Array, Value
+from gradcli.language.inputs import Array, Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.notation import Bar, Name, Number

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from gradcli.errors import TooLargeError
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.preparing import intermediates
 from gradcli.questions.question import Question

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.questions.question import JACOBIAN_ENTRIES, Question

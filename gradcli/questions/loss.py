@@ -16,9 +16,9 @@ import numpy as np
 import sympy
 
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
-from gradcli.language.inputs.values import Array, read_value
+from gradcli.language.inputs import Array, read_value
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import meant
-from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, show

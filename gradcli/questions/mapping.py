@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import require_named
-from gradcli.language.lower.names import SHADOWABLE
 from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets import Snippet, read
 from gradcli.questions.preparing import Inputs, Inquiry, prepare

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
-from gradcli.language.inputs.values import Array, Value, read_value
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.inputs import Array, Value, read_value
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program, show

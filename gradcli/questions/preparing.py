@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
-from gradcli.language.inputs.values import Array, Value, read_value
+from gradcli.language.inputs import Array, Value, read_value
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import require_named
-from gradcli.language.lower.matlab import remarks
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.lower.operators import remarks
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet, read

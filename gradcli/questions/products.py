@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import TooLargeError, UsageError
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, cut
 from gradcli.language.snippets import Snippet
-from gradcli.language.snippets.passes import ADD_UP, Backward
+from gradcli.language.snippets.gradients import ADD_UP, Backward
 from gradcli.questions.judging import compared, first_derivatives, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
 from gradcli.questions.preparing import Inquiry, intermediates

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, InternalError, TooLargeError
-from gradcli.language.inputs.cotangents import Outputs, read_cotangent, require_shape
-from gradcli.language.inputs.values import Array, Value
+from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, require_shape
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.snippets.passes import Replay
+from gradcli.language.snippets.gradients import Replay
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from gradcli.language.inputs.directions import read_directions
-from gradcli.language.inputs.values import Array, Value
+from gradcli.language.inputs import Array, Value, read_directions
 from gradcli.questions.judging import by_variable, concluded, judged
 from gradcli.questions.question import Question, require_one_element, require_room, rounded
 from gradcli.results import HVP, JVP, Hessian

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.language.inputs.values import Value, read_value
+from gradcli.language.inputs import Value, read_value
 from gradcli.questions.mapping import Plan, plan
 from gradcli.questions.preparing import Inquiry
 from gradcli.questions.question import rounded

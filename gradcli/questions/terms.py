@@ -15,7 +15,7 @@ from flint import arb
 from gradcli.check.confirming import confirm
 from gradcli.check.point import Point
 from gradcli.errors import GradcliError
-from gradcli.language.inputs.values import Array
+from gradcli.language.inputs import Array
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.notation import Bar, Form

@@ -14,7 +14,7 @@ from gradcli.autodiff import hessians, jacobians
 from gradcli.autodiff.run import Forward, run
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.parsing import parse
 from tests import recorded
 

@@ -17,7 +17,7 @@ import numpy as np
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from gradcli.results import Verdict
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed, expected
 from gradcli.errors import GradcliError
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.parsing import parse
 from gradcli.results import Claim
 from tests.examples import examples

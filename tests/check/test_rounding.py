@@ -140,7 +140,7 @@ def test_every_operation_has_torchs_derivative() -> None:
 
 
 def _near(value: str, generator: np.random.Generator) -> Any:
-    from gradcli.language.inputs.values import read_value
+    from gradcli.language.inputs import read_value
 
     array = np.asarray(read_value(value, "x"), dtype=float)
     return array * (1 + 0.01 * generator.random(array.shape))

@@ -16,7 +16,7 @@ from gradcli.check.judge import judge
 from gradcli.check.point import Point, Torch
 from gradcli.check.sample import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer

@@ -18,7 +18,7 @@ import pytest
 from gradcli.cli.completion import suggestions
 from gradcli.cli.completion.protocol import split
 from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
-from gradcli.language.lower.names import PREFIXES, SHADOWABLE
+from gradcli.language.lower.calls import PREFIXES, SHADOWABLE
 from gradcli.options import FORMATS
 from tests.conftest import Command
 

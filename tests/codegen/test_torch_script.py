@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
-from gradcli.language.inputs.values import Value
+from gradcli.language.inputs import Value
 from tests.codegen.running import asked, run_script
 from tests.examples import examples
 from tests.language.test_snippets import GRADIENTS

@@ -7,7 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.inputs.cotangents import Outputs, read_cotangent
+from gradcli.language.inputs import Outputs, read_cotangent
 from gradcli.language.program.wengert import Program
 
 EXPRESSIONS = [

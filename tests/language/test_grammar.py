@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Call
-from gradcli.language.text.cursor import MAX_DEPTH
+from gradcli.language.text.source import MAX_DEPTH
 from tests.conftest import Command
 from tests.examples import examples
 

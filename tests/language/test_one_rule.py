@@ -9,7 +9,7 @@ import pytest
 
 from gradcli import Function, GradcliError
 from gradcli.language import ops
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.ops import REQUIRED, Op
 
 TEXTS = 400

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.language.inputs.ranges import fitted, read_range
+from gradcli.language.inputs import fitted, read_range
 
 RANGES = [
     ("0..1", 0.0, 1.0),

@@ -8,9 +8,9 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
 from gradcli.language.text import nodes
+from gradcli.language.text.grammar import parse as tree_of
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
-from gradcli.language.text.statements import parse as tree_of
 
 
 def _value(text: str) -> nodes.Node:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.language.inputs.cotangents import Outputs, read_cotangent
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import Outputs, read_cotangent, read_value
 
 VALUES = [
     ("1", 1.0),

@@ -11,7 +11,7 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.inputs.values import read_value
+from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives

@@ -1,18 +1,11 @@
 """A tree to a Program: what names and calls mean, constants and loops.
 
-programs     the statements of a text
-expressions  one rule a node, and the parts that share them
-lines        the lines so far, and which of their values are conditions
-scope        what names stand for
-names        names, with the modules before them
-joined       names that are several words written together
-calls        functions and methods
-special      calls that have no row in the op table
-arguments    arguments, bound to a signature
-tensors      constructors and conversions
-constants    constant arguments and indices
-loops        lists, and loops that are written out
-matlab       MATLAB's marks
-evaluators   what evaluates constants and sizes, handed in
-hooks        what may listen, and read what only a snippet has
+programs      one rule a node, and the statements of a text
+scope         what the rules share: what names stand for, the lines so far, and who listens
+calls         names with the modules before them, functions and methods
+arguments     arguments, bound to a signature
+constructors  calls that have no row in the op table
+constants     constant arguments and indices, lists and loops that are written out
+operators     the functions that signs are, and MATLAB's marks
+joined        names that are several words written together
 """

@@ -11,8 +11,7 @@ import sympy
 from gradcli.errors import LanguageError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.constants import GATHERED, Constants
-from gradcli.language.lower.hooks import Hooks, Lower, Operand
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Hooks, Lower, Operand, Scope
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Name, Node, Word, leading

@@ -1,39 +1,26 @@
-"""Constant arguments: the numbers, words and shapes given to operations, and the items of an index.
+"""What must be constant in the text itself: numbers, words and shapes given to operations, indices, loops.
 
-They may be written as expressions, `x[2*i + 1]` or `linspace(0, 2*pi, 5)`; NumPy evaluates them meanwhile.
+Constants may be written as expressions, `x[2*i + 1]` or `linspace(0, 2*pi, 5)`; NumPy evaluates them meanwhile.  A loop
+in a list, `[x**i for i in range(6)]`, is written out: its term is lowered again for every value of its name, so what it
+may cost is counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy
 
-from gradcli.errors import LanguageError, Span, TooLargeError
-from gradcli.language.lower.evaluators import Array, Evaluation
-from gradcli.language.lower.hooks import Lower
-from gradcli.language.lower.lines import Lines
-from gradcli.language.lower.scope import Scope
+from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand, Scope
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
-from gradcli.language.text.nodes import (
-    Argument,
-    Bound,
-    Group,
-    Items,
-    Loop,
-    Member,
-    Name,
-    Node,
-    Number,
-    Postfix,
-    Subscript,
-    Word,
-)
+from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.tokens import Token
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
 """Parameters whose constants need not be whole."""
@@ -81,7 +68,7 @@ class Constants:
 
     # -- arguments
 
-    def static(self, op: Op, parameter: str, arguments: Sequence[Argument]) -> Default:
+    def static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Default:
         """The constant of a parameter.
 
         Args:
@@ -106,16 +93,16 @@ class Constants:
             raise self.source.error(LanguageError, f"{op.name} takes {takes} for {parameter}", span)
         return value
 
-    def is_known(self, node: Node) -> bool:
+    def is_known(self, node: nodes.Node) -> bool:
         """Whether it is the name of a constant of a meaning."""
-        return isinstance(node, Name) and node.arguments is None and node.token.text in self.scope.constants
+        return isinstance(node, nodes.Name) and node.arguments is None and node.token.text in self.scope.constants
 
-    def _static(self, op: Op, parameter: str, arguments: Sequence[Argument]) -> Default:
+    def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Default:
         argument = arguments[0]
         node, token = argument.value, self.source.tokens[argument.start]
         if self.is_known(node):
             return self.scope.constants[token.text]  # type: ignore[no-any-return]
-        if isinstance(node, Word) and token.kind == "keyword" and token.text in _PLAIN:
+        if isinstance(node, nodes.Word) and token.kind == "keyword" and token.text in _PLAIN:
             return _PLAIN[token.text]
         if parameter in WORDS:
             return self._word(op, parameter, argument)
@@ -123,8 +110,8 @@ class Constants:
             if parameter == "p" and token.kind == "string" and token.text == "fro":
                 return 2
             return self.number(node)
-        if isinstance(node, Items | Group) and self._is_list(node):
-            inside = node.items if isinstance(node, Items) else (node.inner,)
+        if isinstance(node, nodes.Items | nodes.Group) and self._is_list(node):
+            inside = node.items if isinstance(node, nodes.Items) else (node.inner,)
             found = tuple(self.integer(item) for item in inside)
             require_sound(node.fault)
             return found
@@ -132,13 +119,13 @@ class Constants:
             return tuple(self.integer(one.value) for one in arguments)
         return self.integer(node)
 
-    def _is_list(self, node: Items | Group) -> bool:
+    def _is_list(self, node: nodes.Items | nodes.Group) -> bool:
         """Whether brackets hold a list of numbers: they are the whole of an argument, or never closed."""
         behind = self.source.tokens[self.source.position(node.span.stop)]
-        is_loop = isinstance(node, Items) and any(isinstance(item, Loop) for item in node.items)
+        is_loop = isinstance(node, nodes.Items) and any(isinstance(item, nodes.Loop) for item in node.items)
         return (behind.text in (",", ")", "]") or (behind.kind == "end" and node.fault is not None)) and not is_loop
 
-    def _word(self, op: Op, parameter: str, argument: Argument) -> str:
+    def _word(self, op: Op, parameter: str, argument: nodes.Argument) -> str:
         token = self.source.tokens[argument.start]
         known = WORDS[parameter]
         if token.kind != "string" or (known and token.text not in known):
@@ -149,10 +136,10 @@ class Constants:
 
     # -- indices
 
-    def item(self, bound: Bound) -> int | Slice | str:
+    def item(self, bound: nodes.Bound) -> int | Slice | str:
         """One item of an index: a whole number, a slice, `...` or `None`."""
         if len(bound.parts) == 1 and (only := bound.parts[0]) is not None:
-            if isinstance(only, Word) and only.token.text in ("...", "None"):
+            if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
                 return "..." if only.token.text == "..." else NEW
             if _is_newaxis(only):
                 return NEW
@@ -175,7 +162,7 @@ class Constants:
             raise self.source.error(LanguageError, message, bound.span, hint=reverses)
         return Slice(limits[0], limits[1], limits[2] or 1)
 
-    def place(self, subscript: Subscript) -> int:
+    def place(self, subscript: nodes.Subscript) -> int:
         """The whole number that is all of an index."""
         bound = subscript.items[0]
         part = bound.parts[0] if bound.parts else None
@@ -191,9 +178,9 @@ class Constants:
 
     # -- numbers
 
-    def integer(self, node: Node) -> int:
+    def integer(self, node: nodes.Node) -> int:
         """A whole number, or an expression of constants that is one."""
-        if isinstance(node, Number) and node.text.isdecimal():
+        if isinstance(node, nodes.Number) and node.text.isdecimal():
             value: float = int(node.text)
             span = node.span
         else:
@@ -204,13 +191,13 @@ class Constants:
             raise self.source.error(TooLargeError, "this integer is too large for a dimension", span)
         return int(value)
 
-    def number(self, node: Node) -> int | float:
+    def number(self, node: nodes.Node) -> int | float:
         """A number, or an expression of constants; beyond what a float holds exactly, the nearest one."""
         value = self.constant(node, "a constant must stand here")[0]
         is_exact = isinstance(value, float) or abs(value) <= LARGEST_EXACT
         return value if is_exact else number(sympy.Integer(value))
 
-    def constant(self, node: Node, message: str) -> tuple[int | float, Span]:
+    def constant(self, node: nodes.Node, message: str) -> tuple[int | float, Span]:
         """The number of an expression of constants.
 
         Raises:
@@ -263,9 +250,173 @@ class Constants:
         return self.evaluation.infer(program, {s: known[s] for s in variables})[operand]
 
 
-def _is_newaxis(node: Node) -> bool:
+def _is_newaxis(node: nodes.Node) -> bool:
     """Whether it is `np.newaxis`."""
     match node:
-        case Postfix(operand=Name(token=module, arguments=None), trailers=(Member(name=name, arguments=None),)):
+        case nodes.Postfix(
+            operand=nodes.Name(token=module, arguments=None), trailers=(nodes.Member(name=name, arguments=None),)
+        ):
             return module.text in ("np", "numpy", "torch") and name.text == "newaxis"
     return False
+
+
+MAX_UNROLLED = 10_000
+"""Terms of all loops of a text together."""
+
+MAX_REPEATED = 1_000_000
+"""Tokens that loops may read again."""
+
+
+class Loops:
+    """Reads what is between the brackets of a list."""
+
+    def __init__(self, lines: Lines, scope: Scope, lower: Lower, constants: Constants) -> None:
+        self.lines, self.scope, self.lower, self.constants = lines, scope, lower, constants
+        self.source = lines.source
+        self.unrolled = self.repeated = 0
+
+    def items(self, node: nodes.Items | nodes.Group) -> list[Operand]:
+        """The elements of a list or of a loop."""
+        if isinstance(node, nodes.Group):
+            found = [self.lower(node.inner)]
+        elif not node.items and node.fault is None:
+            raise self.source.error(LanguageError, "an empty list has no value", node.span, hint="write [a, b]")
+        elif node.items and isinstance(loop := node.items[0], nodes.Loop):
+            found = self.terms(loop, node.opening)
+        else:
+            found = [self.lower(item) for item in node.items]
+        require_sound(node.fault)
+        return found
+
+    def terms(self, loop: nodes.Loop, opening: Token) -> list[Operand]:
+        """The terms of a loop behind a bracket."""
+        self.lines.looping += 1
+        found = list(self._unrolled(loop, 0))
+        self.lines.looping -= 1
+        if not found and self.scope.needs_shapes:
+            return [(sympy.Integer(0), opening.span)]
+        if not found:
+            end = self.source.tokens[self._end(loop)]
+            raise self.source.error(LanguageError, "this loop has no terms", opening.span.to(end.span))
+        return found
+
+    def _end(self, loop: nodes.Loop) -> int:
+        """The position of the bracket behind a loop."""
+        start = self.source.position(loop.clauses[0].word.span.start)
+        return next((n for n, depth in self.source.levels(start) if depth < 0), len(self.source.tokens) - 1)
+
+    def listed(self, arguments: nodes.Arguments, *, has_start: bool) -> list[Operand] | None:
+        """The elements of a list, a tuple or the name of a list, if that is the only argument, or before a start.
+
+        A list of lists is a matrix: Python adds up no such thing.
+        """
+        items = arguments.items
+        if not items or items[0].name is not None or items[0].fault is not None or arguments.unclosed is not None:
+            return None
+        if len(items) > 1 and not (has_start and items[1].name is None):
+            return None
+        node = items[0].value
+        if isinstance(node, nodes.Name) and node.arguments is None and node.token.text in self.scope.lists:
+            self.scope.unused.pop(node.token.text, None)
+            return self.scope.lists[node.token.text]
+        if not isinstance(node, nodes.Items) or not (node.opening.text == "[" or node.has_comma):
+            return None
+        if self.source.tokens[items[0].start + 1].text == "[":
+            return None
+        return self.items(node)
+
+    def generator(self, arguments: nodes.Arguments) -> nodes.Argument | None:
+        """The argument that is a loop, if one is."""
+        return next((one for one in arguments.items if isinstance(one.value, nodes.Loop)), None)
+
+    def generated(self, arguments: nodes.Arguments, loop: nodes.Loop) -> list[Operand]:
+        """The terms of a loop that is the only argument."""
+        first = arguments.items[0]
+        if first.value is not loop:
+            self.lower(first.value)
+            raise self.source.unexpected(first.stop, " where 'for' was expected", is_inside=True)
+        terms = self.terms(loop, arguments.opening)
+        behind = first.fault or arguments.unclosed
+        if behind is None and len(arguments.items) > 1:
+            behind = self.source.unexpected(first.stop, " where ')' was expected", is_inside=True)
+        require_sound(behind)
+        return terms
+
+    def _unrolled(self, loop: nodes.Loop, level: int) -> Iterator[Operand]:
+        """The body for every value of the loops from a level on."""
+        clause = loop.clauses[level]
+        require_sound(clause.fault)
+        name, names = clause.name.text, self.scope.names
+        values = self._values(clause)
+        shadowed = names.get(name)
+        for value in values:
+            names[name] = value
+            self.require_few(loop.width, clause.word)
+            if not self._is_wanted(clause):
+                continue
+            if level + 1 < len(loop.clauses):
+                yield from self._unrolled(loop, level + 1)
+                continue
+            require_sound(loop.fault)
+            yield self.lower(loop.body)
+            require_sound(loop.body_fault)
+        if shadowed is None:
+            names.pop(name, None)
+        else:
+            names[name] = shadowed
+
+    def _is_wanted(self, clause: nodes.Clause) -> bool:
+        """Whether the `if` behind a loop holds for the present values of its names, which are constants."""
+        if clause.condition is None:
+            return True
+        return bool(self.constants.constant(clause.condition, "the condition of a loop must be constant")[0])
+
+    def _values(self, clause: nodes.Clause) -> list[Atom]:
+        """What a loop runs over: a range of whole numbers, or a list of constants."""
+        node, behind = nodes.leading(clause.values), clause.position
+        values: list[Atom] | None = None
+        if isinstance(node, nodes.Name) and node.token.text == "range" and node.arguments is not None:
+            values = [sympy.Integer(n) for n in self._range(node.arguments, clause.word)]
+        elif isinstance(node, nodes.Items | nodes.Group):
+            values = [a for a, _ in self.items(node)]
+            behind = self.source.position(node.span.stop)
+        if values is None or not all(a.is_number for a in values):
+            span = clause.word.span.to(self.source.tokens[behind].span)
+            message = "a loop runs over range(...) or a list of numbers"
+            raise self.source.error(LanguageError, message, span)
+        if node is not clause.values:
+            position = self.source.position(node.span.stop)
+            raise self.source.unexpected(position, " behind a loop", is_inside=True)
+        return values
+
+    def _range(self, arguments: nodes.Arguments, word: Token) -> range:
+        """The whole numbers of a range."""
+        bounds: list[int] = []
+        for argument in arguments.items[:3]:
+            bounds.append(self.constants.integer(argument.value))
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        if not bounds or len(arguments.items) > 3:
+            position = arguments.items[3].start if bounds else arguments.position + 1
+            raise self.source.unexpected(position, " where ')' was expected" if bounds else "", is_inside=True)
+        if bounds[2:] == [0]:
+            raise self.source.error(LanguageError, "the step of a range is not 0", arguments.span)
+        chosen = range(*bounds)
+        if len(chosen) > MAX_UNROLLED:
+            raise self._too_many(word)
+        return chosen
+
+    def require_few(self, tokens: int, word: Token) -> None:
+        """Refuse loops that take too long.
+
+        Raises:
+            TooLargeError: They repeat too many tokens, or have too many terms.
+        """
+        self.unrolled += 1
+        self.repeated += tokens
+        if self.unrolled > MAX_UNROLLED or self.repeated > MAX_REPEATED:
+            raise self._too_many(word)
+
+    def _too_many(self, word: Token) -> GradcliError:
+        message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
+        return self.source.error(TooLargeError, message, word.span, hint="use arange(n) and an operation on tensors")

@@ -1,15 +1,129 @@
-"""What names stand for while a tree is lowered, and what is to be said of them."""
+"""What the rules of lowering share: what names stand for, the lines so far, what evaluates them, and who listens.
+
+A hook that gives None leaves what it is asked for to the language, which is whole without it.  Of lines, conditions
+stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its own, so that no
+reading meets a boolean among numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sympy
 
-from gradcli.language.lower.hooks import Operand
-from gradcli.language.program.wengert import Atom, Shape
+from gradcli.errors import GradcliError, LanguageError, Span
+from gradcli.language import ops
+from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
+from gradcli.language.text import nodes
+from gradcli.language.text.source import Source
+from gradcli.language.text.tokens import Token
+
+Operand = tuple[Atom, Span]
+"""What an expression is: its value in the Program, and its range of the text."""
+
+Lower = Callable[[nodes.Node], Operand]
+"""Gives the value of an expression."""
+
+
+class Hooks:
+    """Listens to nothing."""
+
+    def stated(self, statement: nodes.Statement, result: Operand) -> None:
+        """A statement of the language was read."""
+
+    def emitting(self, operands: Sequence[Atom], span: Span) -> None:
+        """A line is about to be written; it may be refused."""
+
+    def emitted(self, result: Atom, span: Span) -> None:
+        """A line was written."""
+
+    def joined(self, result: Operand, left: Operand, right: Operand) -> None:
+        """A line of two operands was written."""
+
+    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
+        """A call was written."""
+
+    def was_leaf(self, result: Operand) -> None:
+        """A number or a name was read."""
+
+    def chosen(self, node: nodes.Choice, result: Operand) -> None:
+        """`a if c else b` was written."""
+
+    def special(self, name: Span, whole: Span) -> None:
+        """A call is about to be read whose lines have the range of its name."""
+
+    def pieces(self, arguments: nodes.Arguments, result: Atom) -> None:
+        """The pairs of a Piecewise were written."""
+
+    def raised(self, sign: Token) -> None:
+        """A power was written."""
+
+    def held(self, keyword: Token, value: str) -> None:
+        """A keyword says how a tensor is held."""
+
+    def library(self, words: Sequence[str]) -> Sequence[str]:
+        """The modules before a name, as an import has them."""
+        return words
+
+    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
+        """The name that an import gave another one."""
+        return name
+
+    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+        """A name with some of what stands behind it, and how much of that."""
+        return None
+
+    def was_named(self, name: nodes.Name, *, is_call: bool) -> None:
+        """A name was read, and called if it is a function."""
+
+    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
+        """A member that only a snippet has."""
+        return None
+
+    def was_member(self, member: nodes.Member) -> None:
+        """A member was read."""
+
+    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
+        """An index of what is no tensor."""
+        return None
+
+    def constructed(self, name: Token, span: Span, arguments: nodes.Arguments) -> Operand | None:
+        """A constructor that only a snippet has."""
+        return None
+
+    def constructing(self) -> str:
+        """A constructor is about to be read; what is given here is handed back behind it."""
+        return ""
+
+    def was_constructed(
+        self, name: Token, span: Span, arguments: nodes.Arguments, result: Operand, before: str
+    ) -> None:
+        """A constructor was read."""
+
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What NumPy and the rules of shapes say.
+
+    Attributes:
+        run: The value of a Program at values of its variables.
+        infer: The shapes of all values of a Program, from those of its variables.
+        shape_of: The shape of a call's result, from those of its operands.
+        count_of: The size of a shape along a dimension.
+    """
+
+    run: Callable[[Program, Mapping[Atom, Array]], Array]
+    infer: Callable[[Program, Mapping[Atom, Shape]], Mapping[Atom, Shape]]
+    shape_of: Callable[[Call, list[Shape]], Shape]
+    count_of: Callable[[Shape, Any], int]
 
 
 @dataclass
@@ -48,3 +162,71 @@ class Scope:
     def known_shapes(self) -> dict[Atom, Shape]:
         """The shapes of the variables that are known, by symbol."""
         return {symbol: self.shapes[name] for name, symbol in self.variables.items() if name in self.shapes}
+
+
+class Lines:
+    """The lines so far.
+
+    Attributes:
+        source: The text.
+        hooks: What else listens.
+        builder: Appends the lines.
+        conditions: The values that are true or false.
+        looping: How many loops are being written out, one inside the other.
+    """
+
+    def __init__(self, source: Source, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
+        self.source, self.hooks = source, hooks
+        self.is_meaning = is_meaning
+        self.builder = Builder(source.text, source.name, shares)
+        self.conditions: set[Atom] = set()
+        self.looping = 0
+
+    def joined(self, op: str, left: Operand, right: Operand) -> Operand:
+        """A line of two operands."""
+        operand = self.emit(op, [left[0], right[0]], left[1].to(right[1]))
+        self.hooks.joined(operand, left, right)
+        return operand
+
+    def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
+        """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
+        if self.is_meaning:
+            return self.builder.emit(op, tuple(operands), span, statics), span
+        self.hooks.emitting(operands, span)
+        row = ops.TABLE[op]
+        held = [a in self.conditions for a in operands]
+        for parameter, is_condition in zip(row.operands, held, strict=False):
+            if parameter in row.conditions and not is_condition:
+                raise self._not_a_condition(op, span)
+        keeps = (row.kind in (Kind.MOVEMENT, Kind.LIST) and all(held)) or (op == "where" and all(held))
+        if op == "add" and all(held):
+            hint = "write a | b for either, or where(a, 1, 0) + where(b, 1, 0) to count"
+            raise self.source.error(LanguageError, "the sum of two conditions is ambiguous", span, hint=hint)
+        if not keeps and any(held):
+            plain = [p not in row.conditions for p in row.operands] + [True] * len(operands)
+            operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
+        result = self.builder.emit(op, tuple(operands), span, statics)
+        if keeps or row.is_condition:
+            self.conditions.add(result)
+        self.hooks.emitted(result, span)
+        return result, span
+
+    def as_number(self, atom: Atom, span: Span) -> Atom:
+        """A condition as 1 or 0; anything else as it is."""
+        if atom not in self.conditions:
+            return atom
+        return self.builder.emit("where", (atom, sympy.Integer(1), sympy.Integer(0)), span)
+
+    def _not_a_condition(self, op: str, span: Span) -> GradcliError:
+        """The error for a number where a comparison must stand."""
+        sign = {"logical_and": "&", "logical_or": "|", "logical_not": "~"}.get(op)
+        word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not ", "where": " if "}.get(op)
+        if word and word in self.source.excerpt(span):
+            message = f"'{word.strip()}' needs conditions, such as x > 0"
+            return self.source.error(LanguageError, message, span, hint="compare with 0: x != 0")
+        hint = "write where(x > 0, a, b)"
+        if sign:
+            hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
+            hint = "write ~(x > 0)" if sign == "~" else hint
+        what = f"'{sign or op}' needs a condition, such as x > 0"
+        return self.source.error(LanguageError, what, span, hint=hint)

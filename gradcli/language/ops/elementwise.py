@@ -15,7 +15,7 @@ _POLES = ("where(x > 1/2, 1, sin(pi*x))",)
 def _arithmetic(signature: str, doc: str, **facts: object) -> Op:
     """What Python, torch and NumPy have by the same name, unless another is given."""
     name = signature.partition("(")[0].partition("|")[0]
-    return known(signature, doc, **{"operator": name, "numpy": name, **facts})
+    return known(signature, doc, "", **{"operator": name, "numpy": name, **facts})
 
 
 ARITHMETIC = (

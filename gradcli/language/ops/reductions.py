@@ -25,7 +25,7 @@ def _composed(signature: str, doc: str, meaning: str, **facts: object) -> Op:
 
 def _matrix(name: str, doc: str, **facts: object) -> Op:
     path = f"linalg.{name.partition('|')[0]}"
-    return known(f"{name}(A)", doc, torch=path, numpy=path, kind=Kind.MATRIX, **facts)
+    return known(f"{name}(A)", doc, "", torch=path, numpy=path, kind=Kind.MATRIX, **facts)
 
 
 REDUCTIONS = (

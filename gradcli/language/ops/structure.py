@@ -13,11 +13,11 @@ from gradcli.language.ops.row import Kind, Op, known, row
 
 
 def _movement(signature: str, doc: str, **facts: object) -> Op:
-    return known(signature, doc, **{"kind": Kind.MOVEMENT, "keeps_order": False, **facts})
+    return known(signature, doc, "", **{"kind": Kind.MOVEMENT, "keeps_order": False, **facts})
 
 
 def _source(signature: str, doc: str, **facts: object) -> Op:
-    return row(signature, doc, **{"kind": Kind.SOURCE, "is_exact": True, **facts})
+    return row(signature, doc, "", **{"kind": Kind.SOURCE, "is_exact": True, **facts})
 
 
 _SEEDED = "NumPy's generator with this seed; torch's gives other numbers for the same seed"

@@ -1,26 +1,185 @@
-"""Functions that a snippet defines: lowered again wherever they are called.
+"""What names stand for in a snippet, and how what they stand for is called: imports, arguments, functions.
 
     def f(x, n=2): ...; return ...          f = lambda x: ...
 
-A body is assignments and one `return`.  Its parameters stand for what it is called with, its other names for what the
-snippet has under them, as in Python.
+A function is lowered again wherever it is called.  Its body is assignments and one `return`; its parameters stand for
+what it is called with, its other names for what the snippet has under them, as in Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gradcli.errors import LanguageError, Span, TooLargeError
 from gradcli.language import ops
-from gradcli.language.lower.hooks import Operand
+from gradcli.language.lower.calls import PREFIXES
 from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.signatures import Signatures
-from gradcli.language.text.nodes import Arguments, Function, Member, Name, Node, Postfix, Return, Statement
+from gradcli.language.text.nodes import (
+    Argument,
+    Arguments,
+    Function,
+    Group,
+    Import,
+    Items,
+    Member,
+    Name,
+    Node,
+    Postfix,
+    Return,
+    Statement,
+)
 from gradcli.language.text.python_statements import PythonGrammar
-from gradcli.language.text.source import require_sound
+from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.tokens import Token
+
+_FUNCTIONAL, _FUNC = "torch.autograd.functional", "torch.func"
+
+_KNOWN = {
+    "torch": "torch",
+    "autograd": "torch.autograd",
+    "functorch": _FUNC,
+    "grad": "torch.autograd.grad",
+    **{name: f"{_FUNCTIONAL}.{name}" for name in ("jacobian", "hessian", "vjp", "jvp", "hvp", "vhp")},
+    **{name: f"{_FUNC}.{name}" for name in ("jacrev", "jacfwd", "grad_and_value")},
+}
+"""What names stand for where no import says."""
+
+_SAME = {"functorch.": f"{_FUNC}.", "jax.": f"{_FUNC}."}
+"""Libraries whose derivatives are those of another."""
+
+
+class Imports:
+    """The whole names of what is imported."""
+
+    def __init__(self, source: Source, scope: Scope, functions: Collection[str]) -> None:
+        self.source, self.scope, self.functions = source, scope, functions
+        self.whole: dict[str, str] = dict(_KNOWN)
+
+    def add(self, line: Import) -> None:
+        """Remember the names of an import."""
+        self.whole |= line.names
+
+    def path_at(self, position: int) -> tuple[str, int]:
+        """The whole name of what stands at a position, as `torch.autograd.grad`, and the position behind it."""
+        tokens, scope = self.source.tokens, self.scope
+        first = tokens[position]
+        is_own = first.text in scope.names or first.text in scope.variables or first.text in self.functions
+        is_behind_dot = position > 0 and tokens[position - 1].text == "."
+        if first.kind != "name" or is_own or is_behind_dot or first.text not in self.whole:
+            return "", position
+        path = self.whole[first.text]
+        position += 1
+        while tokens[position].text == "." and tokens[position + 1].kind == "name":
+            path += f".{tokens[position + 1].text}"
+            position += 2
+        for theirs, ours in _SAME.items():
+            path = ours + path.removeprefix(theirs) if path.startswith(theirs) else path
+        return path, position
+
+    def library(self, words: Sequence[str]) -> list[str]:
+        """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""
+        return [*self.whole.get(words[0], words[0]).split("."), *words[1:]]
+
+    def renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
+        """A name that an import gave to a function or a module under the name that is known."""
+        last = self.whole.get(token.text, token.text).rpartition(".")[2]
+        is_own = token.text in self.scope.names or token.text in self.scope.variables
+        is_known = last in PREFIXES if is_module else is_called and ops.find(last) is not None
+        return replace(token, text=last) if is_known and not is_own else token
+
+
+def keeps_graph(found: Mapping[str, Any]) -> bool:
+    """Whether a pass is asked to keep its graph, which it does too where it makes one of the derivative."""
+    retains = found.get("retain_graph")
+    return bool(found.get("create_graph") if retains is None else retains)
+
+
+class Signatures:
+    """Reads what is between the parentheses of a call that is no operation."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.source, self.lines = lowering.source, lowering.lines
+        self.lower, self.constants = lowering.expressions.lower, lowering.expressions.constants
+
+    def written(self, arguments: Arguments) -> list[Argument]:
+        """The arguments that are there, but for what is missing where the text ends."""
+        return [one for one in arguments.items if self.source.tokens[one.start].kind != "end"]
+
+    def in_call(self, arguments: Arguments, readers: Mapping[str, Callable[[Argument], Any]]) -> dict[str, Any]:
+        """What is between parentheses, by name or in order, each read in its own way."""
+        found: dict[str, Any] = {}
+        for argument in self.written(arguments):
+            waiting = [name for name in readers if name not in found]
+            name = argument.name.text if argument.name else waiting[0] if waiting else ""
+            if name not in waiting:
+                what = f"'{name}' is not read here" if name else "there are too many arguments"
+                start = argument.name or self.source.tokens[argument.start]
+                raise self.source.error(LanguageError, what, start.span)
+            found[name] = readers[name](argument)
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        return found
+
+    def _alone(self, argument: Argument) -> Token:
+        """The one word of an argument."""
+        if argument.stop > argument.start + 1:
+            raise self.source.unexpected(argument.start + 1, " where ')' was expected", is_inside=True)
+        return self.source.tokens[argument.start]
+
+    def flag(self, argument: Argument) -> bool | None:
+        """True or False, or None where neither is said."""
+        word = self.source.tokens[argument.start]
+        if word.text not in ("True", "False", "None", "0", "1"):
+            raise self.source.error(LanguageError, "True or False must stand here", word.span)
+        self._alone(argument)
+        return None if word.text == "None" else word.text in ("True", "1")
+
+    def any_word(self, argument: Argument) -> str:
+        """A word that changes no number."""
+        return self._alone(argument).text
+
+    def not_read(self, argument: Argument) -> bool:
+        """A flag that must be False."""
+        word = self.source.tokens[argument.start - 2]
+        if self.flag(argument):
+            raise self.source.error(LanguageError, f"'{word.text}' is not read", word.span)
+        return False
+
+    def integers(self, argument: Argument) -> int | tuple[int, ...]:
+        """A whole number, or a tuple of them."""
+        node = argument.value
+        if not isinstance(node, Items | Group):
+            return self.constants.integer(node)
+        inside = node.items if isinstance(node, Items) else (node.inner,)
+        found = tuple(self.constants.integer(item) for item in inside)
+        require_sound(node.fault)
+        return found
+
+    def vector(self, argument: Argument) -> Atom | None:
+        """V, in a list of one or alone."""
+        if self.source.tokens[argument.start].text == "None":
+            self._alone(argument)
+            return None
+        operands, _ = self.tensors(argument)
+        if len(operands) != 1:
+            raise self.source.error(LanguageError, "several gradient vectors are not read", operands[0][1])
+        return self.lines.as_number(*operands[0])
+
+    def tensors(self, argument: Argument) -> tuple[list[Operand], bool]:
+        """A tensor, or a list or tuple of them, and whether it is one."""
+        node = argument.value
+        if not (isinstance(node, Items) and (node.has_comma or node.opening.text == "[")):
+            return [self.lower(node)], False
+        found = [self.lower(item) for item in node.items]
+        require_sound(node.fault)
+        if not found:
+            raise self.source.error(LanguageError, "there is no tensor here", node.opening.span)
+        return found, True
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 import sympy
 
 from gradcli.errors import LanguageError, Span
-from gradcli.language.lower.evaluators import Array
 from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Array
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Arguments, Member

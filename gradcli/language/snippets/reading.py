@@ -24,16 +24,13 @@ import numpy.typing as npt
 
 from gradcli import collector
 from gradcli.errors import LanguageError, Span
-from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.parsing import EVALUATION, parse
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.language.snippets.assignments import Statements
-from gradcli.language.snippets.gradients import Pass
-from gradcli.language.snippets.lowering_hooks import SnippetHooks
-from gradcli.language.snippets.passes import Asked, Backward, Replay
+from gradcli.language.snippets.assignments import SnippetHooks, Statements
+from gradcli.language.snippets.gradients import Asked, Backward, Pass, Replay
 from gradcli.language.text.nodes import Line
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source

@@ -13,15 +13,13 @@ from dataclasses import replace
 import sympy
 
 from gradcli.errors import LanguageError, Span, TooLargeError
-from gradcli.language.lower.hooks import Operand
 from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Operand
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.definitions import Callee, Functions
+from gradcli.language.snippets.definitions import Callee, Functions, Imports, Signatures
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import Derivatives, Pass, Question
-from gradcli.language.snippets.imports import Imports
-from gradcli.language.snippets.signatures import Signatures
 from gradcli.language.text.nodes import Argument, Arguments, Broken, Function, Member, Name, Node, Postfix, Trailer
 from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token

@@ -1,5 +1,8 @@
-"""Words to the tree of an expression, by precedence climbing.
+"""Words to the tree of an expression, by precedence climbing, and to the statements of a text, or to one value.
 
+    program    : statement ((";" | newline) statement)*
+    statement  : NAME "=" expression | expression
+    value      : expression ("," expression)* [","]
     expression : operation ["if" operation "else" expression]
     operation  : unary (operator unary)*                                    by precedence, from the left
     operator   : "or" | "and" | comparison | "|" | "&" | "+" | "-" | product | nothing
@@ -24,32 +27,13 @@ calls look at the words of their arguments alone.
 
 from __future__ import annotations
 
-from gradcli.errors import LanguageError
-from gradcli.language.text.cursor import MAX_INDICES, Cursor
-from gradcli.language.text.nodes import (
-    Argument,
-    Arguments,
-    Bound,
-    Chain,
-    Choice,
-    Clause,
-    Group,
-    Items,
-    Loop,
-    Member,
-    Name,
-    Node,
-    Number,
-    Postfix,
-    Power,
-    Step,
-    Subscript,
-    Trailer,
-    Transposed,
-    Unary,
-    Word,
-)
-from gradcli.language.text.precedence import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
+from collections.abc import Callable
+from typing import TypeVar
+
+from gradcli.errors import GradcliError, LanguageError
+from gradcli.language.text import nodes
+from gradcli.language.text.source import MAX_INDICES, Cursor, Source
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
 
 
 class Grammar(Cursor):
@@ -57,12 +41,12 @@ class Grammar(Cursor):
 
     # -- operators
 
-    def expression(self, minimum: int = 0) -> Node:
+    def expression(self, minimum: int = 0) -> nodes.Node:
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
-        if isinstance(first, Word) and not first.is_operand:
+        if isinstance(first, nodes.Word) and not first.is_operand:
             return first
-        steps: list[Step] = []
+        steps: list[nodes.Step] = []
         while True:
             sign = self.tokens[self.position]
             is_implicit = False
@@ -77,33 +61,33 @@ class Grammar(Cursor):
             if level < minimum:
                 break
             self.position += not is_implicit
-            steps.append(Step(sign, level, is_implicit, self.expression(level + 1)))
-        node: Node = first
+            steps.append(nodes.Step(sign, level, is_implicit, self.expression(level + 1)))
+        node: nodes.Node = first
         if steps:
-            node = Chain(first.span.to(steps[-1].operand.span), first, tuple(steps))
+            node = nodes.Chain(first.span.to(steps[-1].operand.span), first, tuple(steps))
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
 
-    def _choice(self, chosen: Node) -> Node:
+    def _choice(self, chosen: nodes.Node) -> nodes.Node:
         """`a if condition else b`."""
         word = self.token
         if self.depth >= self.max_depth:
             broken = self.too_deep(word, self.max_depth)
-            return Choice(chosen.span.to(word.span), chosen, broken, broken)
+            return nodes.Choice(chosen.span.to(word.span), chosen, broken, broken)
         self.position += 1
         self.depth += 1
         expected, self.expected = self.expected, " where 'else' was expected"
         condition = self.expression(1)
         self.expected = expected
-        other: Node
+        other: nodes.Node
         if self.at_word("else") or self.has_failed:
             self.advance()
             other = self.expression()
         else:
             other = self.fail(self.unexpected(" where 'else' was expected"))
         self.depth -= 1
-        return Choice(chosen.span.to(other.span), chosen, condition, other)
+        return nodes.Choice(chosen.span.to(other.span), chosen, condition, other)
 
-    def unary(self) -> Node:
+    def unary(self) -> nodes.Node:
         """Signs and negations before a power, which is a base and its exponent."""
         sign = self.tokens[self.position]
         is_not = sign.text == "not" and sign.kind == "keyword"
@@ -113,7 +97,7 @@ class Grammar(Cursor):
             sign = self.tokens[self.position]
             if sign.kind != "operator" or sign.text not in POWERS:
                 return base
-        operand: Node
+        operand: nodes.Node
         if self.depth >= self.max_depth:
             operand = self.too_deep(sign, self.max_depth)
         else:
@@ -122,22 +106,22 @@ class Grammar(Cursor):
             operand = self.expression(COMPARISON) if is_not else self.unary()
             self.depth -= 1
         if base is None:
-            return Unary(sign.span.to(operand.span), sign, operand)
-        return Power(base.span.to(operand.span), sign, base, operand)
+            return nodes.Unary(sign.span.to(operand.span), sign, operand)
+        return nodes.Power(base.span.to(operand.span), sign, base, operand)
 
     # -- operands
 
-    def _postfix(self) -> Node:
+    def _postfix(self) -> nodes.Node:
         """An atom with what stands behind it."""
         operand = self.atom()
-        if isinstance(operand, Word) and not operand.is_operand:
+        if isinstance(operand, nodes.Word) and not operand.is_operand:
             return operand
-        trailers: list[Trailer] = []
+        trailers: list[nodes.Trailer] = []
         while (trailer := self.trailer(operand if not trailers else trailers[-1])) is not None:
             trailers.append(trailer)
-        return Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
+        return nodes.Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
 
-    def trailer(self, before: Node | Trailer) -> Trailer | None:
+    def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
         """An index, a member or a mark behind an operand."""
         token = self.tokens[self.position]
         if token.kind != "operator":
@@ -148,22 +132,22 @@ class Grammar(Cursor):
             case ".":
                 return self._member()
             case mark if mark in TRANSPOSES:
-                return Transposed(self.advance().span)
+                return nodes.Transposed(self.advance().span)
         return None
 
-    def atom(self) -> Node:
+    def atom(self) -> nodes.Node:
         """A number, a name, a word, or what is in brackets."""
         token = self.tokens[self.position]
         match token.kind:
             case "number":
                 self.position += 1
-                return Number(token.span, token.text)
+                return nodes.Number(token.span, token.text)
             case "name":
                 self.position += 1
                 if self.tokens[self.position].text != "(":
-                    return Name(token.span, token, None)
+                    return nodes.Name(token.span, token, None)
                 arguments = self.arguments()
-                return Name(token.span.to(arguments.span), token, arguments)
+                return nodes.Name(token.span.to(arguments.span), token, arguments)
             case "operator" if token.text in ("(", "["):
                 return self._brackets()
             case "string":
@@ -172,12 +156,12 @@ class Grammar(Cursor):
                 return self.word()
         return self.broken if self.has_failed else self.fail(self.unexpected())
 
-    def word(self) -> Word:
+    def word(self) -> nodes.Word:
         """A word that is no operand of its own."""
         position, token = self.position, self.advance()
-        return Word(token.span, token, position)
+        return nodes.Word(token.span, token, position)
 
-    def _brackets(self) -> Node:
+    def _brackets(self) -> nodes.Node:
         """An expression in parentheses, a tuple, a list, or a loop in brackets."""
         opening = self.token
         closing = ")" if opening.text == "(" else "]"
@@ -186,7 +170,7 @@ class Grammar(Cursor):
         self.position += 1
         self.depth += 1
         expected, self.expected = self.expected, f" where '{closing}' was expected"
-        items: list[Node] = []
+        items: list[nodes.Node] = []
         has_comma = False
         behind_first = self.position
         while self.token.text != closing and (not items or has_comma):
@@ -202,8 +186,12 @@ class Grammar(Cursor):
         self.expected = expected
         self.depth -= 1
         span = opening.span.to(self.behind().span)
-        is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], Loop)
-        return Group(span, items[0], fault) if is_group else Items(span, opening, tuple(items), has_comma, fault)
+        is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop)
+        return (
+            nodes.Group(span, items[0], fault)
+            if is_group
+            else nodes.Items(span, opening, tuple(items), has_comma, fault)
+        )
 
     def _at_loop(self, start: int) -> bool:
         """Go on with a loop behind a body that cannot be read: without values, it is not even looked at."""
@@ -214,50 +202,50 @@ class Grammar(Cursor):
             self.position = position
         return position is not None
 
-    def _loop(self, body: Node, start: int, end: int) -> Loop:
+    def _loop(self, body: nodes.Node, start: int, end: int) -> nodes.Loop:
         """An expression, which begins behind a character and ends before a position, and the loops behind it."""
         body_fault = None
         if self.position != end and not self.is_stop(end):
             body_fault = self.source.unexpected(end, " where 'for' was expected", is_inside=self.depth > 0)
         width = self.position - self.source.position(start)
-        clauses: list[Clause] = []
+        clauses: list[nodes.Clause] = []
         while self.at_word("for"):
             clauses.append(self._clause())
         fault = None
         if self.token.text not in (")", "]") and not self.at_end:
             fault = self.unexpected(" behind a loop")
             self.fail(fault)
-        return Loop(body.span.to(self.behind().span), body, tuple(clauses), width, body_fault, fault)
+        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width, body_fault, fault)
 
-    def _clause(self) -> Clause:
+    def _clause(self) -> nodes.Clause:
         """`for name in values if condition`."""
         word, name = self.advance(), self.advance()
         position = self.position + 1
         if name.kind != "name" or self.token.text != "in":
             message = "a loop is for NAME in range(...)"
             fault = self.source.error(LanguageError, message, word.span.to(name.span))
-            return Clause(word, name, position, self.fail(fault), None, fault)
+            return nodes.Clause(word, name, position, self.fail(fault), None, fault)
         self.position += 1
         values = self.expression(1)
         condition = None
         if self.at_word("if"):
             self.position += 1
             condition = self.expression(1)
-        return Clause(word, name, position, values, condition, None)
+        return nodes.Clause(word, name, position, values, condition, None)
 
     # -- what stands behind operands
 
-    def arguments(self) -> Arguments:
+    def arguments(self) -> nodes.Arguments:
         """What is between the parentheses of a call."""
         start, opening = self.position, self.token
         expected = self.expected
         if self.depth >= self.max_depth:
-            broken = Argument(None, self.too_deep(opening, self.max_depth), start + 1, start + 1, None)
-            return Arguments(opening.span, opening, start, self.depth, (broken,), None, expected)
+            broken = nodes.Argument(None, self.too_deep(opening, self.max_depth), start + 1, start + 1, None)
+            return nodes.Arguments(opening.span, opening, start, self.depth, (broken,), None, expected)
         self.position += 1
         self.depth += 1
         self.expected = " where ')' was expected"
-        items: list[Argument] = []
+        items: list[nodes.Argument] = []
         while self.token.text != ")":
             items.append(self._argument())
             if not self.accept(","):
@@ -266,14 +254,14 @@ class Grammar(Cursor):
         self.expected = expected
         self.depth -= 1
         span = opening.span.to(self.behind().span)
-        return Arguments(span, opening, start, self.depth, tuple(items), unclosed, expected)
+        return nodes.Arguments(span, opening, start, self.depth, tuple(items), unclosed, expected)
 
     @property
     def at_keyword(self) -> bool:
         """Whether a name and `=` follow, as before an argument."""
         return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
 
-    def _argument(self) -> Argument:
+    def _argument(self) -> nodes.Argument:
         """One argument, up to the comma or parenthesis behind it."""
         name = self.token if self.at_keyword else None
         self.position += 2 * (name is not None)
@@ -287,7 +275,7 @@ class Grammar(Cursor):
             self.fail(fault)
         if self.has_failed:
             self._resume(start)
-        return Argument(name, value, start, self.position, fault)
+        return nodes.Argument(name, value, start, self.position, fault)
 
     def _resume(self, start: int) -> None:
         """Go on behind an argument that cannot be read, if a comma or a parenthesis ends it."""
@@ -295,11 +283,13 @@ class Grammar(Cursor):
         if position is not None and self.tokens[position].text in (",", ")"):
             self.position = position
 
-    def _subscript(self) -> Subscript:
+    def _subscript(self) -> nodes.Subscript:
         """What is between the brackets of an index."""
         opening = self.token
         if self.indices >= MAX_INDICES:
-            return Subscript(opening.span, (Bound(opening.span, (self.too_deep(opening, MAX_INDICES),), None),), None)
+            return nodes.Subscript(
+                opening.span, (nodes.Bound(opening.span, (self.too_deep(opening, MAX_INDICES),), None),), None
+            )
         self.position += 1
         self.indices += 1
         expected, self.expected = self.expected, ""
@@ -309,14 +299,14 @@ class Grammar(Cursor):
         fault = self.close("]", opening)
         self.expected = expected
         self.indices -= 1
-        return Subscript(opening.span.to(self.behind().span), tuple(items), fault)
+        return nodes.Subscript(opening.span.to(self.behind().span), tuple(items), fault)
 
-    def _bound(self) -> Bound:
+    def _bound(self) -> nodes.Bound:
         """One item of an index: expressions and colons, up to the comma or bracket behind it."""
         first = self.token
         if first.text in ("...", "None") and first.kind != "string":
-            return Bound(first.span, (self.word(),), None)
-        parts: list[Node | None] = []
+            return nodes.Bound(first.span, (self.word(),), None)
+        parts: list[nodes.Node | None] = []
         fault = None
         while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
             if self.accept(":"):
@@ -326,9 +316,9 @@ class Grammar(Cursor):
             else:
                 fault = self.unexpected()
                 self.fail(fault)
-        return Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts), fault)
+        return nodes.Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts), fault)
 
-    def _member(self) -> Member:
+    def _member(self) -> nodes.Member:
         """`.name`, with its arguments; what is no name is refused where the tree is read."""
         dot, name = self.advance(), self.advance()
         arguments = None
@@ -336,4 +326,125 @@ class Grammar(Cursor):
             self.position = len(self.tokens) - 1
         elif self.token.text == "(":
             arguments = self.arguments()
-        return Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
+        return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
+
+
+AnyLine = TypeVar("AnyLine", bound=nodes.Line)
+
+_SIGNS = frozenset([*LEVELS, *POWERS])
+"""What stands between two operands."""
+
+_IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
+
+
+def parse(source: Source) -> tuple[nodes.Statement, ...]:
+    """The statements of a text, up to the first that cannot be read.
+
+    >>> [statement.targets[0].text for statement in parse(Source("y = x**2; z = 2y", "EXPR"))]
+    ['y', 'z']
+    """
+    statements = Statements(Grammar(source))
+    return statements.each(statements.statement)
+
+
+def parse_value(source: Source) -> nodes.Value:
+    """A text as one value; a comma at the top makes a vector.
+
+    >>> len(parse_value(Source("1, 2", "--at")).items)
+    2
+    """
+    return Statements(Grammar(source)).value()
+
+
+class Statements:
+    """Reads the statements of a text, one after the other."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.indent = 0  # of the first statement, counted from 1
+
+    def each(self, line: Callable[[], AnyLine]) -> tuple[AnyLine | nodes.Statement, ...]:
+        """What a rule reads of each line, up to the first that cannot follow the one before."""
+        grammar, found = self.grammar, list[AnyLine | nodes.Statement]()
+        while True:
+            while grammar.accept(";") or grammar.accept("\n"):
+                pass
+            if grammar.at_end:
+                return tuple(found)
+            error = self._beginning()
+            found.append(line() if error is None else self.broken(error))
+
+    def statement(self) -> nodes.Statement:
+        """An assignment or an expression, and what is wrong behind it."""
+        grammar = self.grammar
+        start, name = grammar.position, grammar.token
+        after = grammar.tokens[start + 1]
+        if name.kind == "name" and after.text in _IN_PLACE:
+            hint = f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ..."
+            message = f"'{after.text}' changes a tensor in place, which is not read"
+            return self.broken(grammar.source.error(LanguageError, message, name.span.to(after.span), hint=hint))
+        targets = (name,) if name.kind == "name" and after.text == "=" else ()
+        grammar.position += 2 * len(targets)
+        value_at = grammar.position
+        value = grammar.expression()
+        span, stop = name.span.to(grammar.behind().span), grammar.position
+        return nodes.Statement(span, start, value_at, stop, targets, False, value, self.ending())
+
+    def ending(self) -> GradcliError | None:
+        """What is wrong behind a statement, which ends its line."""
+        grammar = self.grammar
+        if grammar.token.text in (";", "\n") or grammar.at_end:
+            return None
+        error = grammar.unexpected()
+        grammar.fail(error)
+        return error
+
+    def broken(self, error: GradcliError) -> nodes.Statement:
+        """A line that cannot be read."""
+        start = self.grammar.position
+        broken = self.grammar.fail(error)
+        return nodes.Statement(broken.span, start, start, start + 1, (), False, broken, None)
+
+    def value(self) -> nodes.Value:
+        """The whole text as one value."""
+        grammar = self.grammar
+        while grammar.accept("\n"):
+            pass
+        if grammar.at_end:
+            hint = "write a number, or 1,2"
+            error = grammar.source.error(LanguageError, "there is no value", grammar.token.span, hint=hint)
+            return nodes.Value((grammar.fail(error),), False, None)
+        items: list[nodes.Node] = [grammar.expression()]
+        is_vector = False
+        while grammar.accept(","):
+            is_vector = True
+            if grammar.at_end:
+                break
+            items.append(grammar.expression())
+        self.indent = 1
+        fault = None
+        while grammar.accept("\n"):
+            if not grammar.at_end and grammar.token.text != "\n":
+                fault = fault or self._beginning()
+        if not grammar.at_end:
+            fault = fault or grammar.unexpected()
+        return nodes.Value(tuple(items), is_vector, fault)
+
+    def _beginning(self) -> GradcliError | None:
+        """What is wrong with a line that seems to go on with the one before, which ended there.
+
+        It is indented more than the first, or begins with a sign that stands between two operands.
+        """
+        grammar = self.grammar
+        token, before = grammar.token, grammar.tokens[grammar.position - 1] if grammar.position else None
+        if before is not None and before.text != "\n":
+            return None
+        indent = token.span.start - grammar.source.text.rfind("\n", 0, token.span.start)
+        is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword")
+        if self.indent and (is_sign or indent > self.indent):
+            what = "begins with an operator" if is_sign else "is indented"
+            message = f"a line that {what} does not continue the one before"
+            hint = "put parentheses around the whole expression"
+            return grammar.source.error(LanguageError, message, token.span, hint=hint)
+        self.indent = self.indent or indent
+        return None

@@ -15,22 +15,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradcli.errors import GradcliError, LanguageError
-from gradcli.language.text.grammar import Grammar
-from gradcli.language.text.nodes import (
-    Arguments,
-    Function,
-    Import,
-    Line,
-    Member,
-    Name,
-    Node,
-    Parameter,
-    Return,
-    Statement,
-    Trailer,
-)
+from gradcli.language.text import nodes
+from gradcli.language.text.grammar import Grammar, Statements
 from gradcli.language.text.source import Source
-from gradcli.language.text.statements import Statements
 from gradcli.language.text.tokens import Token
 
 _BLOCKS = frozenset(["for", "while", "if", "class", "with", "try", "return", "assert", "del", "lambda", "global"])
@@ -41,7 +28,7 @@ _ENDS = (";", "\n", "")
 """What a line ends with."""
 
 
-def parse_python(source: Source) -> tuple[Line, ...]:
+def parse_python(source: Source) -> tuple[nodes.Line, ...]:
     """The statements of a snippet.
 
     >>> type(parse_python(Source("import torch", "EXPR"))[0]).__name__
@@ -80,18 +67,18 @@ class PythonGrammar(Grammar):
         self.reached = [*outer, *reached[max(0, len(outer) - self.depth + self._floor) :]]
         return result, reached
 
-    def atom(self) -> Node:
+    def atom(self) -> nodes.Node:
         """As in the language, and a lambda."""
         return self._lambda() if self.at_word("lambda") else super().atom()
 
-    def trailer(self, before: Node | Trailer) -> Trailer | None:
+    def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
         """As in the language, and a call of what a call gives."""
-        is_call = isinstance(before, Name | Member) and before.arguments is not None
-        if self.token.text == "(" and (is_call or isinstance(before, Arguments)):
+        is_call = isinstance(before, nodes.Name | nodes.Member) and before.arguments is not None
+        if self.token.text == "(" and (is_call or isinstance(before, nodes.Arguments)):
             return self.arguments()
         return super().trailer(before)
 
-    def _lambda(self) -> Node:
+    def _lambda(self) -> nodes.Node:
         """`lambda x: ...`; where it is assigned, its name is part of it."""
         start, word = self.position, self.token
         if self.indices >= self.max_depth:
@@ -111,10 +98,10 @@ class PythonGrammar(Grammar):
         if not self.has_failed and self.position < end and self.token.text not in ("\n", ";"):
             behind = self.unexpected(" in a function")
         self.position = end
-        result = Return(value.span, value, behind)
+        result = nodes.Return(value.span, value, behind)
         span, name = first.span.to(self.tokens[end - 1].span), first.text if is_named else ""
         first = self.tokens[body]
-        return Function(span, start, name, parameters, (result,), first, end - body, self.depth, reached, fault)
+        return nodes.Function(span, start, name, parameters, (result,), first, end - body, self.depth, reached, fault)
 
     def _end_of_expression(self) -> int:
         """The position of the comma, bracket or line end behind the body of a lambda."""
@@ -126,9 +113,9 @@ class PythonGrammar(Grammar):
             previous = depth
         return len(self.source.tokens) - 1
 
-    def parameters(self, closing: str) -> tuple[tuple[Parameter, ...], GradcliError | None]:
+    def parameters(self, closing: str) -> tuple[tuple[nodes.Parameter, ...], GradcliError | None]:
         """Names with their defaults, the types passed over; and what is wrong with them."""
-        found: list[Parameter] = []
+        found: list[nodes.Parameter] = []
         while self.token.text != closing and not self.at_end:
             name = self.advance()
             if name.kind != "name":
@@ -141,7 +128,7 @@ class PythonGrammar(Grammar):
             if default is None and found and found[-1].default is not None:
                 message = "a parameter without a default follows one that has one"
                 return tuple(found), self.source.error(LanguageError, message, name.span)
-            found.append(Parameter(name.text, default))
+            found.append(nodes.Parameter(name.text, default))
             if not self.accept(","):
                 break
         return tuple(found), None
@@ -161,11 +148,11 @@ class Blocks(Statements):
 
     grammar: PythonGrammar
 
-    def line(self) -> Line:
+    def line(self) -> nodes.Line:
         """One statement; behind one that cannot be read, the next line is."""
         grammar = self.grammar
         first, start = grammar.token, grammar.position
-        found: Line
+        found: nodes.Line
         if first.kind == "keyword" and first.text in ("import", "from"):
             found = self._import()
         elif first.kind == "keyword" and first.text == "def":
@@ -182,7 +169,7 @@ class Blocks(Statements):
                 grammar.position += 1
         return found
 
-    def _assignment(self) -> Statement:
+    def _assignment(self) -> nodes.Statement:
         """Names for a value, or a value alone."""
         grammar = self.grammar
         start, first = grammar.position, grammar.token
@@ -193,10 +180,10 @@ class Blocks(Statements):
         grammar.position = value_at
         value = grammar.expression()
         stop, span = grammar.position, first.span.to(grammar.behind().span)
-        others: list[Node] = []
+        others: list[nodes.Node] = []
         while grammar.accept(","):
             others.append(grammar.expression())
-        return Statement(
+        return nodes.Statement(
             span, start, value_at, stop, targets, value_at - start > 2, value, self.ending(), tuple(others)
         )
 
@@ -213,7 +200,7 @@ class Blocks(Statements):
                 return position + 1
         return self.grammar.position
 
-    def _import(self) -> Import:
+    def _import(self) -> nodes.Import:
         """An import, of which the names are remembered."""
         grammar = self.grammar
         word = grammar.advance()
@@ -238,7 +225,7 @@ class Blocks(Statements):
             grammar.accept(")")
         while grammar.token.text not in _ENDS:
             grammar.advance()
-        return Import(word.span.to(grammar.behind().span), tuple(found))
+        return nodes.Import(word.span.to(grammar.behind().span), tuple(found))
 
     def _dotted_name(self) -> str:
         grammar = self.grammar
@@ -250,7 +237,7 @@ class Blocks(Statements):
 
     # -- definitions
 
-    def _definition(self) -> Line:
+    def _definition(self) -> nodes.Line:
         """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
         grammar, source = self.grammar, self.grammar.source
         position, start = grammar.position, grammar.advance()
@@ -269,18 +256,18 @@ class Blocks(Statements):
         if fault is not None or grammar.has_failed:
             if not grammar.has_failed:
                 grammar.fail(fault or source.error(LanguageError, "", start.span))
-            return Function(start.span, position, name.text, parameters, (), start, 0, 0, (), fault)
+            return nodes.Function(start.span, position, name.text, parameters, (), start, 0, 0, (), fault)
         body, end = grammar.position, self._end_of_block(self._column(start))
         lines, reached = grammar.measured(lambda: self._body(end))
         grammar.position = end
         span = start.span.to(grammar.tokens[end - 1].span)
-        return Function(
+        return nodes.Function(
             span, position, name.text, parameters, tuple(lines), grammar.tokens[body], end - body, 0, reached, None
         )
 
-    def _body(self, end: int) -> list[Statement | Return]:
+    def _body(self, end: int) -> list[nodes.Statement | nodes.Return]:
         """The statements of a definition up to its return, or to what cannot be read."""
-        grammar, found = self.grammar, list[Statement | Return]()
+        grammar, found = self.grammar, list[nodes.Statement | nodes.Return]()
         while grammar.position < end and not grammar.has_failed:
             if grammar.accept("\n") or grammar.accept(";"):
                 continue
@@ -290,7 +277,7 @@ class Blocks(Statements):
                 value = grammar.expression()
                 is_whole = grammar.position >= end or grammar.token.text in ("\n", ";")
                 fault = None if is_whole else grammar.unexpected(" in a function")
-                return [*found, Return(word.span.to(value.span), value, fault)]
+                return [*found, nodes.Return(word.span.to(value.span), value, fault)]
             if word.kind != "name" or grammar.tokens[start + 1].text != "=":
                 hint, message = "a function is assignments and a return", f"unexpected '{word.text}' in a function"
                 found.append(self.broken(grammar.source.error(LanguageError, message, word.span, hint=hint)))
@@ -298,7 +285,7 @@ class Blocks(Statements):
             grammar.position += 2
             value = grammar.expression()
             span = word.span.to(grammar.behind().span)
-            found.append(Statement(span, start, start + 2, grammar.position, (word,), False, value, None))
+            found.append(nodes.Statement(span, start, start + 2, grammar.position, (word,), False, value, None))
         return found
 
     def _column(self, token: Token) -> int:

@@ -1,4 +1,4 @@
-"""Text to tokens with their places.
+"""Text to tokens with their places; and how tightly the signs between operands bind.
 
 A regular expression rather than Python's `tokenize`, which reads `2x` differently from one Python version to the
 next, refuses null bytes with an exception of its own and knows strings, comments and indentation that this
@@ -9,11 +9,51 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from gradcli.errors import LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
+
+LEVELS: Mapping[str, int] = {
+    "or": 1,
+    "and": 2,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "==": 4,
+    "!=": 4,
+    "|": 5,
+    "&": 6,
+    "+": 7,
+    "-": 7,
+    "*": 8,
+    "/": 8,
+    "//": 8,
+    "%": 8,
+    "@": 8,
+    ".*": 8,
+    "./": 8,
+}
+"""What is read from the left."""
+
+COMPARISON, PRODUCT = 4, 8
+"""How tightly comparisons and products bind."""
+
+POWERS = ("**", "^", ".^")
+"""What is read from the right and binds most tightly."""
+
+BY_ELEMENTS: Mapping[str, str] = {".*": "*", "./": "/"}
+"""MATLAB's signs for products and quotients, element by element."""
+
+TRANSPOSES = ("'", ".'")
+"""What stands behind a matrix that is transposed."""
+
+MARKS = frozenset([*BY_ELEMENTS, ".^", *TRANSPOSES])
+"""What MATLAB has and Python has not."""
+
 
 MAX_TEXT = 400_000
 """Characters of a text; a 10,000-term sum takes about a quarter of it."""

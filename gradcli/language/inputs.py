@@ -1,0 +1,354 @@
+"""What a question is given beside its function: values, ranges, gradient vectors and directions, as text or arrays.
+
+A value's text is the language without free names, run by NumPy in float64.  A range `LOW..HIGH`, from which points are
+drawn, has two of them: `0..1`, `-pi..pi`, `[0,0]..[1,2]`.  The gradient vector v is a value of y's shape, one component
+of y, or an expression in y and the variables; the direction u one of x's shape, for each variable that moves.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
+from gradcli.language.lower.joined import meant
+from gradcli.language.parsing import parse_cotangent, parse_value
+from gradcli.language.program.numeric import require_room, run
+from gradcli.language.program.shapes import broadcast, infer
+from gradcli.language.program.wengert import Program, Shape, show
+
+Array = npt.NDArray[np.floating[Any]]
+
+Value = str | float | Sequence[Any] | npt.NDArray[Any]
+"""What a value may be given as: text of the language, a number, nested lists, or an array."""
+
+_PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")
+
+
+def read_value(value: Value, source: str) -> Array:
+    """The float64 array of a value.
+
+    Shapes: `1` is (), `1,2` is (2,), `[1]` is (1,), `[[1,2],[3,4]]` is (2, 2); `source` names the value in errors.
+
+    Raises:
+        LanguageError, ShapeError, TooLargeError: the text is not a value.
+        InputError: not real numbers.
+
+    >>> read_value("-1, pi/2", "--at")
+    array([-1.        ,  1.57079633])
+    """
+    if isinstance(value, str):
+        return _read_text(value, source)
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"dtype {array.dtype}")
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{source} is not an array of real numbers: {error}", hint="nested lists need equal lengths"
+        ) from error
+
+
+def _read_text(text: str, source: str) -> Array:
+    if _PLAIN.fullmatch(text):
+        try:
+            numbers = [float(word) for word in text.split(",")]
+        except ValueError:
+            numbers = []
+        if all(map(math.isfinite, numbers)) and numbers:
+            return np.array(numbers if "," in text else numbers[0])
+    return run(parse_value(text, source))
+
+
+_MARKS = re.compile(r"[\[(]|[\])]|\.{2,}")
+
+
+def read_range(text: str, source: str) -> tuple[Array, Array]:
+    """The bounds of a range, broadcast to one shape.
+
+    Raises:
+        InputError: It is not of the form `LOW..HIGH`, or a bound is not finite or above the other.
+        GradcliError: A bound is not a value.
+
+    >>> [float(bound) for bound in read_range("-1..1e3", "--in x")]
+    [-1.0, 1000.0]
+    >>> read_range("[0,0]..[1,2]", "--in x")[1]
+    array([1., 2.])
+    """
+    first, last = _split(text, source)
+    bounds = [read_value(bound, source) for bound in (first, last)]
+    for bound in bounds:
+        if not np.isfinite(bound).all():
+            raise InputError("the bounds of a range are finite", place=_whole(text, source))
+    try:
+        shape = broadcast([bound.shape for bound in bounds])
+        require_room(math.prod(shape))
+    except GradcliError as error:
+        error.place = _whole(text, source)
+        raise
+    low, high = (np.broadcast_to(bound, shape) for bound in bounds)
+    if not (low <= high).all():
+        hint = f"write {last.strip()}..{first.strip()}" if (low >= high).all() else None
+        raise InputError("the lower bound is above the upper one", place=_whole(text, source), hint=hint)
+    return low, high
+
+
+def fitted(bound: Array, shape: Shape, source: str) -> Array:
+    """A bound in the shape of its variable.
+
+    Raises:
+        InputError: It does not broadcast to it.
+    """
+    try:
+        return np.broadcast_to(bound, shape)
+    except ValueError:
+        raise InputError(
+            f"{source} has bounds of shape {show(bound.shape)}, and the variable has shape {show(shape)}",
+            hint="the bounds must broadcast to the shape of the variable",
+        ) from None
+
+
+def _split(text: str, source: str) -> tuple[str, str]:
+    """The text before and after the two dots that are not inside of brackets."""
+    depth, found = 0, []
+    for mark in _MARKS.finditer(text):
+        depth += (mark.group() in "[(") - (mark.group() in "])")
+        if depth == 0 and mark.group().startswith("."):
+            found.append(mark)
+    if len(found) != 1:
+        what = "has no '..'" if not found else "has more than one '..'"
+        raise InputError(f"the range {what}", place=_whole(text, source), hint="a range is LOW..HIGH, such as -1..1")
+    (dots,) = found
+    place = Place(text, Span(*dots.span()), source)
+    if len(dots.group()) > 2:
+        raise InputError(
+            f"'{dots.group()}' may belong to the range or to a number",
+            place=place,
+            hint="write decimals in full, as in 1.0..2 or 1..0.2",
+        )
+    first, last = text[: dots.start()], text[dots.end() :]
+    if not first.strip() or not last.strip():
+        raise InputError("the range lacks a bound", place=place, hint="a range is LOW..HIGH, such as -1..1")
+    return first, last
+
+
+def _whole(text: str, source: str) -> Place:
+    return Place(text, Span(0, len(text)), source)
+
+
+COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
+"""`e0` and `e0_1`, with the index."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What v may name: y by the name of the output, and the variables, each with its shape."""
+
+    name: str
+    shape: Shape
+    variables: Mapping[str, Shape]
+
+
+def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Program:
+    """The gradient vector v for this y: an array, or a Program if it names y or a variable.
+
+    `ones` is ones of y's shape, `e0` is ones over `y[0]`, at all its points; `e0_1` is the single element `y[0, 1]` of
+    a y of two dimensions; `2*y` and `x` are expressions.
+
+    Raises:
+        InputError: v has not y's shape, or the component or the name does not exist.
+
+    >>> read_cotangent("e1", Outputs("y", (2,), {"x": (2,)}))
+    array([0., 1.])
+    """
+    if isinstance(value, str):
+        if value.strip() == "ones":
+            return np.ones(y.shape)
+        if match := COMPONENT.fullmatch(value):
+            return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source, y.name)
+        program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
+        if program.variables:
+            require_shape(program, y)
+            return program
+    v = read_value(value, source)
+    if v.shape != y.shape:
+        typed = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+        raise _misshapen(v.shape, y, typed, str(value))
+    return v
+
+
+def require_shape(program: Program, y: Outputs) -> None:
+    """Refuse an expression for v that names something unknown, or has not y's shape.
+
+    Raises:
+        InputError: So it is.
+    """
+    known = {y.name: y.shape, **y.variables}
+    for name in program.names:
+        if name not in known:
+            start = program.text.find(name)
+            hint = meant(name, known) or did_you_mean(name, known) or f"v may name {', '.join(known)}"
+            place = Place(program.text, Span(start, start + len(name)), program.source)
+            raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
+    shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
+    if shape != y.shape:
+        whole = Place(program.text, Span(0, len(program.text)), program.source)
+        of_snippet = program.place(program.lines[-1]) if program.lines else None
+        raise _misshapen(shape, y, of_snippet if program.source == "EXPR" else whole, "v")
+
+
+def _misshapen(given: Shape, y: Outputs, place: Place | None, text: str) -> InputError:
+    message = f"v has shape {show(given)}, and {y.name} has shape {show(y.shape)}"
+    return InputError(message, place=place, hint=_shape_hint(text, given, y))
+
+
+def _shape_hint(value: str, given: Shape, y: Outputs) -> str:
+    if math.prod(given) == math.prod(y.shape) == 1:
+        return f"write {in_brackets(value, given, y.shape)}: as in torch, v must have {y.name}'s shape"
+    number = "" if y.shape else ", here a plain number"
+    return f"v weights the elements of {y.name}, so it must have {y.name}'s shape{number}"
+
+
+def in_brackets(value: str, given: Shape, wanted: Shape) -> str:
+    """How to write a value of one element so that it has the shape that is wanted."""
+    missing = len(wanted) - len(given)
+    return (
+        value.strip().join(("[" * missing, "]" * missing))
+        if missing > 0
+        else f"it with {len(wanted)} pairs of brackets"
+    )
+
+
+def component(
+    text: str, index: tuple[int, ...], shape: Shape, source: str, name: str, hint: str = "leave out --v"
+) -> Array:
+    """Ones over the elements at an index, zeros elsewhere.
+
+    Args:
+        text: As typed.
+        index: Of the first dimensions.
+        shape: Of the array.
+        source: What the text was given to.
+        name: Whose shape that is.
+        hint: What to do where it is a plain number.
+
+    Raises:
+        InputError: There is no such element.
+    """
+    if not shape:
+        place = Place(text, Span(0, len(text)), source)
+        raise InputError(f"{name} is one number and has no components", place=place, hint=hint)
+    if len(index) > len(shape) or any(n >= size for n, size in zip(index, shape, strict=False)):
+        place = Place(text, Span(0, len(text)), source)
+        raise InputError(
+            f"{name} has shape {show(shape)} and no component {list(index)}", place=place, hint="indices count from 0"
+        )
+    v = np.zeros(shape)
+    v[index] = 1.0
+    return v
+
+
+SHORT = 4
+"""Elements up to which an example of a direction is written out."""
+
+
+def read_directions(
+    given: Mapping[str, Value], variables: Mapping[str, Shape], movable: tuple[str, ...], command: str
+) -> dict[str, Array]:
+    """The direction of each variable that moves, in the order of `movable`; without any, 1 for a single element.
+
+    `ones` is ones of x's shape, `e0` is ones over `x[0]`, and `e0_1` the single element `x[0, 1]`.
+
+    Args:
+        given: By name; under the empty name, that of the only variable.
+        variables: The shape of each variable.
+        movable: Those that may move: the variables that are differentiated by.
+        command: What needs the directions, for errors.
+
+    Raises:
+        InputError: A name or a shape does not fit, or there is no direction and it is needed.
+
+    >>> read_directions({"": "e1"}, {"x": (2,)}, ("x",), "jvp")
+    {'x': array([0., 1.])}
+    >>> read_directions({}, {"x": ()}, ("x",), "jvp")
+    {'x': array(1.)}
+    """
+    named: dict[str, Value] = {}
+    for name, value in given.items():
+        whose = name or _only(movable, value)
+        _require_movable(whose, variables, movable)
+        if whose in named:
+            raise InputError(f"--u gives '{whose}' two directions", hint="give it once")
+        named[whose] = value
+    if not named and movable:
+        sizes = {name: math.prod(variables[name]) for name in movable}
+        if sum(sizes.values()) != 1:
+            raise _missing(variables, movable, command)
+        named = {name: np.ones(variables[name]) for name in movable if sizes[name]}
+    return {name: _read(named[name], name, variables[name]) for name in movable if name in named}
+
+
+def _read(value: Value, name: str, shape: Shape) -> Array:
+    source = f"--u {name}"
+    if isinstance(value, str):
+        if value.strip() == "ones":
+            return np.ones(shape)
+        if match := COMPONENT.fullmatch(value):
+            index = tuple(int(n) for n in match[1].split("_"))
+            return component(value, index, shape, source, name, f"write --u {name}=1")
+    u = read_value(value, source)
+    if u.shape != shape:
+        place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+        hint = f"u is a direction in {name}, so it must have {name}'s shape"
+        if u.size == math.prod(shape) == 1:
+            hint = f"write {in_brackets(str(value), u.shape, shape)}: u must have {name}'s shape"
+        raise InputError(f"u has shape {show(u.shape)}, and {name} has shape {show(shape)}", place=place, hint=hint)
+    return u
+
+
+def _only(movable: tuple[str, ...], value: Value) -> str:
+    if len(movable) == 1:
+        return movable[0]
+    text = value.strip() if isinstance(value, str) else "VALUE"
+    shown = "u" if not isinstance(value, str) else f"--u {text}" if text else "--u ''"
+    if not movable:
+        raise InputError(f"{shown} names no variable, and there is none to move", hint="leave out --u")
+    example = f"--u {movable[0]}={text or 'VALUE'}"
+    raise InputError(
+        f"{shown} names no variable, and there are {', '.join(movable)}",
+        hint=f"write {example}; a variable without a --u is held constant",
+    )
+
+
+def _require_movable(name: str, variables: Mapping[str, Shape], movable: tuple[str, ...]) -> None:
+    if name not in variables:
+        hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
+        raise InputError(f"--u moves '{name}', and the expression has no such variable", hint=hint)
+    if name not in movable:
+        raise InputError(
+            f"--u moves '{name}', which is not among the variables of --wrt: {', '.join(movable)}",
+            hint=f"add {name} to --wrt, or leave out its --u: it is held constant",
+        )
+
+
+def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: str) -> InputError:
+    first, *others = movable
+    shape = variables[first]
+    if others:
+        whose = f"the variables {', '.join(movable)} have {sum(math.prod(variables[n]) for n in movable):,} elements"
+        needs, hint = "a direction u", f"--u {first}=ones moves all of {first}"
+    else:
+        whose, needs = f"{first} has shape {show(shape)}", f"a direction u of {first}'s shape"
+        short = ",".join(["1"] * shape[0]) if len(shape) == 1 and 0 < shape[0] <= SHORT else "ones"
+        hint = f"--u {short} moves all elements alike, e0 moves {first}[0] alone"
+    hint += "; a variable without a --u is held constant" * bool(others)
+    return InputError(
+        f"{whose}, and only a single element has an implicit direction: {command} needs {needs}", hint=hint
+    )
