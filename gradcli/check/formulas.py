@@ -26,10 +26,17 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of
-from gradcli.symbolic import hessian
-from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.diagonal import structure_of
-from gradcli.symbolic.index_maps import NoFormulaError
+from gradcli.symbolic.derivative import (
+    Derivative,
+    differentiate,
+    direction_names,
+    hessian,
+    hvp,
+    jvp,
+    structure_of,
+    transposed,
+)
+from gradcli.symbolic.element import NoFormulaError
 from gradcli.symbolic.printing import formula
 
 MAX_FORMULAS = 30
@@ -88,15 +95,15 @@ def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
         program: As typed, for its names.
         u: The direction of each variable that moves.
     """
-    names = hessian.direction_names(program, list(u))
-    found = _derived(lambda: hessian.jvp(point.program, point.shapes, names))
+    names = direction_names(program, list(u))
+    found = _derived(lambda: jvp(point.program, point.shapes, names))
     return Derived({("", ""): found}, {name: (names[name], array) for name, array in u.items()})
 
 
 def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence[str]) -> Derived:
     """The formulas of Hu, by variable; see `of_jvp`."""
-    names = hessian.direction_names(program, list(u))
-    found = _of_variables(wrt, lambda x: hessian.hvp(point.program, point.shapes, names, x))
+    names = direction_names(program, list(u))
+    found = _of_variables(wrt, lambda x: hvp(point.program, point.shapes, names, x))
     return Derived(found, {name: (names[name], array) for name, array in u.items()})
 
 
@@ -110,9 +117,9 @@ def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
             found[row, column] = found[column, row] = reason
             continue
         x, z = (sympy.Symbol(name, real=True) for name in (row, column))
-        found[row, column] = block = _derived(partial(hessian.hessian, point.program, point.shapes, x, z))
+        found[row, column] = block = _derived(partial(hessian, point.program, point.shapes, x, z))
         if row != column:
-            found[column, row] = block if isinstance(block, str) else hessian.transposed(block)
+            found[column, row] = block if isinstance(block, str) else transposed(block)
     return Derived(found)
 
 

@@ -26,8 +26,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.element import LARGE, Entries
-from gradcli.symbolic.index_maps import NoFormulaError, aligned
+from gradcli.symbolic.element import LARGE, Entries, NoFormulaError, aligned
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST_WRITTEN = 25

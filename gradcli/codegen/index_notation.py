@@ -14,7 +14,7 @@ from functools import reduce
 import sympy
 from sympy import Expr
 
-from gradcli.codegen.identifiers import Names
+from gradcli.codegen.script import Names
 from gradcli.codegen.self_writing import Expression, Written, constant
 from gradcli.language import ops
 from gradcli.language.program.meaning import (

@@ -22,7 +22,7 @@ from gradcli.diagnose.candidates import Candidate, candidates, quotients, remova
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program, needed

@@ -20,17 +20,16 @@ import sympy
 from gradcli import collector
 from gradcli.diagnose.splicing import joined, placed, widened
 from gradcli.errors import GradcliError, Span
-from gradcli.language.lower.hooks import Hooks, Operand
-from gradcli.language.lower.names import SHADOWABLE
+from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Hooks, Operand, Scope
 from gradcli.language.ops import ROWS, Kind, Op
 from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program, Shape
 from gradcli.language.text import nodes
+from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source
-from gradcli.language.text.statements import parse
 from gradcli.language.text.tokens import Token
 
 

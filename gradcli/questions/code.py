@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradcli.codegen.layout import WIDTH
-from gradcli.codegen.task import Task
+from gradcli.codegen.script import Task
 from gradcli.errors import InputError, TooLargeError, printable
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Program
@@ -60,7 +60,7 @@ def writing(
     in_ascii = ""
     match language:
         case "torch":
-            from gradcli.codegen.torch_script import torch_script
+            from gradcli.codegen.languages import torch_script
 
             text = torch_script(task)
         case "numpy":
@@ -83,7 +83,7 @@ def writing(
 
 def _latex(question: Question, cotangent: Cotangent) -> str:
     """The answer of `vjp` as a document: its numbers are torch's."""
-    from gradcli.codegen.latex_document import latex_document
+    from gradcli.codegen.languages import latex_document
     from gradcli.questions.products import Extras, products
 
     return latex_document(products(question, [cotangent], Extras()).answers[0])
@@ -97,7 +97,7 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
     from gradcli.check.formulas import confirmed, evidence_at
-    from gradcli.codegen.numpy_script import in_ascii, numpy_script
+    from gradcli.codegen.languages import in_ascii, numpy_script
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
         raise TooLargeError(

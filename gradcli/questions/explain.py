@@ -145,7 +145,7 @@ class Walk:
 
         The output stands alone where no line makes it.
         """
-        from gradcli.symbolic.notation import constant
+        from gradcli.symbolic.operations import constant
 
         shown: list[tuple[str, Atom, Line | str]] = []
         for symbol in self.trace.program.variables:
@@ -166,7 +166,7 @@ class Walk:
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
         """The step of the forward pass that a line, or a name that repeats one, is shown as."""
-        from gradcli.symbolic.notation import written
+        from gradcli.symbolic.operations import written
 
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):

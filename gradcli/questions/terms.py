@@ -23,8 +23,7 @@ from gradcli.questions.question import Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.results import Term
-from gradcli.symbolic.adjoints import rule
-from gradcli.symbolic.local import LONGEST, Slope, alone, local, slope
+from gradcli.symbolic.operations import LONGEST, Slope, alone, local, rule, slope
 from gradcli.symbolic.printing import formula
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.notation import Element, Form, Name, Notation
-from gradcli.notation.trees import HU, PARTIAL, directional, second
+from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directional, second
 from gradcli.results import Claim, Finding, Opinion
 
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")

@@ -15,12 +15,12 @@ import sympy
 from hypothesis import given, settings
 
 from gradcli import Function
+from gradcli.check import formulas
 from gradcli.check.formulas import confirmed, of_hessian
 from gradcli.check.point import SecondDerivatives
 from gradcli.check.second_derivatives import judge_derived
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
-from gradcli.symbolic import hessian as formulas
 from gradcli.symbolic.derivative import Derivative
 from tests.cli.test_hostile import ANSWERED, BOUNDED
 from tests.conftest import Command

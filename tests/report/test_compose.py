@@ -14,9 +14,8 @@ from gradcli.report.compose import compose
 from gradcli.report.data.keys import KEYS
 from gradcli.report.screen import Screen
 from gradcli.results import Functions
-from gradcli.symbolic.printing.ascii import PlainPrinter
 from gradcli.symbolic.printing.latex import LatexPrinter
-from gradcli.symbolic.printing.pretty import PrettyPrinter
+from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 
 PRINTERS = (PlainPrinter, PrettyPrinter, LatexPrinter)
 

@@ -19,7 +19,7 @@ from gradcli.questions import functions
 from gradcli.report import Screen, render
 from gradcli.report.render.latex import matrix
 from gradcli.results import Functions
-from gradcli.symbolic.notation import written
+from gradcli.symbolic.operations import written
 from tests import latex, recorded
 from tests.conftest import Command
 

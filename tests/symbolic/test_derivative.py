@@ -17,7 +17,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Shape
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.index_maps import NoFormulaError
+from gradcli.symbolic.element import NoFormulaError
 from gradcli.symbolic.printing import formula
 from tests.work import counted
 

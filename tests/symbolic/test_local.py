@@ -8,9 +8,7 @@ from gradcli.language import ops
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.notation import Bar
-from gradcli.symbolic.adjoints import Rule, rule
-from gradcli.symbolic.local import slope
-from gradcli.symbolic.notation import written
+from gradcli.symbolic.operations import Rule, rule, slope, written
 
 
 def _names(program: Program) -> dict[Atom, str]:

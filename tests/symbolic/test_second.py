@@ -17,7 +17,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.compiling import compile_ball, environment
-from gradcli.symbolic import hessian
+from gradcli.symbolic import derivative as formulas
 from gradcli.symbolic.derivative import Derivative
 from tests.symbolic.test_derivative import COLLAPSES, LARGE_M, LARGE_N, M, N, _point
 
@@ -27,7 +27,7 @@ MOST = 40
 Inputs = Mapping[str, np.ndarray]
 
 
-def _shapes(program: Program, at: Inputs) -> hessian.Shapes:
+def _shapes(program: Program, at: Inputs) -> formulas.Shapes:
     return infer(program, {symbol: at[str(symbol)].shape for symbol in program.variables})
 
 
@@ -65,8 +65,8 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
     u = _directions(at)
     expected = torch_second.jvp(run(parse(text), at, tuple(at), "float64"), u)
     program = in_primitives(parse(text))
-    names = hessian.direction_names(program, list(at))
-    derivative = hessian.jvp(program, _shapes(program, at), names)
+    names = formulas.direction_names(program, list(at))
+    derivative = formulas.jvp(program, _shapes(program, at), names)
     _require_equal(derivative, {**at, **{names[name]: array for name, array in u.items()}}, expected)
 
 
@@ -81,13 +81,13 @@ def test_a_hessian_and_hu_are_what_torch_gives(text: str, shapes: dict[str, str]
     if n == N:
         _, blocks = torch_second.hessian(run(parse(squares), at, tuple(at), "float64"), tuple(at))
         for x, z in itertools.combinations_with_replacement(program.variables, 2):
-            block = hessian.hessian(program, known, x, z)
+            block = formulas.hessian(program, known, x, z)
             _require_equal(block, at, blocks[str(x)][str(z)])
-            _require_equal(hessian.transposed(block), at, blocks[str(z)][str(x)])
+            _require_equal(formulas.transposed(block), at, blocks[str(z)][str(x)])
     name = list(at)[-1]
     u = {name: _directions(at)[name]}
     _, _, products = torch_second.hvp(run(parse(squares), at, tuple(at), "float64"), u, tuple(at))
-    names = hessian.direction_names(program, [name])
+    names = formulas.direction_names(program, [name])
     for symbol in program.variables:
-        derivative = hessian.hvp(program, known, names, symbol)
+        derivative = formulas.hvp(program, known, names, symbol)
         _require_equal(derivative, {**at, names[name]: u[name]}, products[str(symbol)])

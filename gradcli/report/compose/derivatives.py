@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.notation import Form, Name
-from gradcli.notation.trees import PARTIAL, joined
+from gradcli.notation import PARTIAL, Form, Name, joined
 from gradcli.report import document as doc
 from gradcli.report.compose.extras import LOSS, intermediates, loss
 from gradcli.report.compose.parts import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli.notation import Element, Form, Name, Notation, Typed
-from gradcli.notation.trees import PARTIAL
+from gradcli.notation import PARTIAL, Element, Form, Name, Notation, Typed
 from gradcli.report import document as doc
 from gradcli.report.compose.parts import findings, heading, judgement, note, title
 from gradcli.report.document import line, lines

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradcli.notation import Form, Name
-from gradcli.notation.trees import PARTIAL
+from gradcli.notation import PARTIAL, Form, Name
 from gradcli.report import document as doc
 from gradcli.report.compose.parts import Row, code, named, note, quantities, quantity, title
 from gradcli.report.document import lines

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gradcli.notation import Form, Name, Notation
-from gradcli.notation.trees import PARTIAL
+from gradcli.notation import PARTIAL, Form, Name, Notation
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.labels import entry

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
-from gradcli.notation import Name
-from gradcli.notation.trees import HU, JU, second
+from gradcli.notation import HU, JU, Name, second
 from gradcli.report import document as doc
 from gradcli.report.compose.parts import (
     formula_matrix,

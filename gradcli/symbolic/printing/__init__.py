@@ -1,8 +1,9 @@
 """Formulas as text: SymPy's notation for machines, readable Unicode mathematics and LaTeX for people.
 
-ascii, pretty, latex             a formula in each notation
-arranging, conditions            factors and terms in order, and branches, as people write them
-naming                           letters for indices, and the formula of each entry
+pretty     SymPy's notation, and readable Unicode
+latex      LaTeX
+arranging  factors, terms and branches in order, as people write them
+naming     letters for indices, and the formula of each entry
 """
 
 from gradcli.symbolic.printing.arranging import is_negative, product, terms

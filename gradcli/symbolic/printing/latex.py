@@ -10,9 +10,8 @@ from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
 from gradcli.language.program.meaning import Aggregate
 from gradcli.notation import typesetting
-from gradcli.symbolic.printing.arranging import is_choice, is_negative, is_open, joined, product, terms
-from gradcli.symbolic.printing.ascii import is_of_variable, is_transposed
-from gradcli.symbolic.printing.conditions import Sentences
+from gradcli.symbolic.printing.arranging import Sentences, is_choice, is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 
 _HEADS = {
     **{name: rf"\{name}" for name in "exp log sin cos tan sinh cosh tanh".split()},

@@ -16,14 +16,11 @@ from sympy.printing.printer import Printer
 from gradcli.errors import displayable
 from gradcli.language.program.meaning import Aggregate, quotient
 from gradcli.language.program.wengert import Program
-from gradcli.notation import Element, Name, Notation
-from gradcli.notation.trees import HU, PARTIAL, directional, second
+from gradcli.notation import HU, PARTIAL, Element, Name, Notation, directional, second
 from gradcli.results import Cell, Formula
-from gradcli.symbolic.derivative import Derivative, Of
-from gradcli.symbolic.diagonal import Structure
-from gradcli.symbolic.printing.ascii import PlainPrinter
+from gradcli.symbolic.derivative import Derivative, Of, Structure
 from gradcli.symbolic.printing.latex import LatexPrinter
-from gradcli.symbolic.printing.pretty import PrettyPrinter
+from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 
 MOST_CORNERS = 4
 """Indices of a condition up to which it is looked at whether it always holds."""

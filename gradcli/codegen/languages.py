@@ -1,6 +1,11 @@
-"""A question as a NumPy script: y, the Jacobian filled from its formula, and vᵀJ.
+"""A question as a PyTorch script, as a NumPy script, and as a LaTeX document.
 
-The formulas are those of the symbolic reading, which the reference has confirmed; nothing is differentiated here.
+PyTorch: tensors, statements, `y.backward(gradient=v)`, `print(x.grad)`.  The operations are asked for by the code that
+`gradcli.autodiff.run` runs, in the same order, so that the numbers are the same bit for bit; what torch does not have
+is written as its meaning.
+
+NumPy: y, the Jacobian filled from its formula, and vᵀJ.  The formulas are those of the symbolic reading, which the
+reference has confirmed; nothing is differentiated here.
 """
 
 from __future__ import annotations
@@ -11,20 +16,109 @@ from sympy import Expr
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.literals import rule_of, shortest, whole
-from gradcli.codegen.script import Script, assembled
-from gradcli.codegen.self_writing import Expression
-from gradcli.codegen.task import Task
+from gradcli.codegen.script import Script, Task, assembled
+from gradcli.codegen.self_writing import Expression, Written, rule_of, shortest, whole
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy
+from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch
 from gradcli.language.program.numeric import array_of
-from gradcli.results import Array, Formula
+from gradcli.report import Screen, render
+from gradcli.results import VJP, Array, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 
-_IMPORTS = {
+_TORCH = Expression("torch", module="torch")
+"""What writes the calls of PyTorch down."""
+
+_TORCH_IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
+
+
+def torch_script(task: Task) -> str:
+    """The script that prints what `x.grad` holds for each variable of `wrt`.
+
+    Raises:
+        TooLargeError: Values that follow no rule are too many to be written out.
+
+    >>> import numpy as np
+    >>> from gradcli.language.parsing import parse
+    >>> x = np.array([1.0, 2.0])
+    >>> print(torch_script(Task(parse("x**2"), {"x": x}, ("x",), "float64", x, {})))
+    import torch
+    <BLANKLINE>
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    <BLANKLINE>
+    y = x**2
+    v = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    y.backward(gradient=v)
+    <BLANKLINE>
+    print(x.grad)
+    <BLANKLINE>
+    """
+    return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), is_in_torch).text()
+
+
+class _TorchScript(Script):
+    """One task as a torch script: leaves, function, backward pass, and the `.grad` of each variable."""
+
+    module = "torch"
+    reserved = ("torch", "F", "np", "print")
+
+    def text(self) -> str:
+        """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
+        wrt = self.task.wrt
+        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
+        statements = self.function()
+        mask = self.reached.get(self.program.output, 0)
+        if mask:
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{self.output}.backward({v})")
+        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
+        return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_TORCH_IMPORTS)
+
+    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
+        """The expression of a tensor of these numbers, which is a leaf.
+
+        Raises:
+            TooLargeError: They are many and follow no rule.
+        """
+        rule, dtype = rule_of(array, name), getattr(_TORCH, self.task.dtype)
+        options = {"dtype": dtype, **({"requires_grad": True} if requires_grad else {})}
+        match rule.kind:
+            case "list":
+                return _TORCH.tensor(rule.values, **options)
+            case "zeros" | "ones" | "eye":
+                return getattr(_TORCH, rule.kind)(*rule.shape, **options)  # type: ignore[no-any-return]
+            case "full":
+                return _TORCH.full(rule.shape, *rule.numbers, **options)
+        numbers = [whole(number) for number in (shortest(rule.numbers) if rule.kind == "arange" else rule.numbers)]
+        if len(rule.shape) == 1 and rule.is_exact:
+            return getattr(_TORCH, rule.kind)(*numbers, **options)  # type: ignore[no-any-return]
+        tensor: Expression = getattr(_TORCH, rule.kind)(*numbers, dtype=dtype)
+        if not rule.is_exact:  # torch rounds differently
+            tensor = _TORCH.from_numpy(Expression("np").linspace(*numbers))
+            tensor = tensor.float() if self.task.dtype == "float32" else tensor
+        tensor = tensor.reshape(*rule.shape) if len(rule.shape) > 1 else tensor
+        return tensor.requires_grad_() if requires_grad else tensor
+
+    def define(self, name: str, array: Array, variable: str) -> str:
+        """The statement that gives a variable its value."""
+        tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
+        return laid_out(f"{name} = {tensor}")
+
+    def _print(self, name: str, *, is_reached: bool) -> str:
+        variable = self.variables[name]
+        if is_reached:
+            return f"print({variable}.grad)"
+        return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
+
+    def as_constant(self, v: Written) -> Written:
+        """The value of v without its graph, where a variable that is differentiated by is behind it."""
+        return v.detach() if self.reached.get(self.v) else v
+
+
+_NUMPY_IMPORTS = {
     "math": "import math\n",
     "np": "import numpy as np",
     "special": "from scipy import special  # for functions that NumPy does not have",
@@ -80,7 +174,7 @@ class _NumpyScript(Script):
             blocks.append(lines)
             prints.append(f"print({result})")
         prints = prints or [f"print({self.output})"]
-        return assembled(definitions, statements.written, *blocks, prints, imports=_IMPORTS)
+        return assembled(definitions, statements.written, *blocks, prints, imports=_NUMPY_IMPORTS)
 
     def array(self, array: Array, name: str) -> Expression:
         """The expression of an array of these numbers; one number is a scalar of NumPy.
@@ -153,3 +247,15 @@ def _has_variable(expression: Expr) -> bool:
 def _comment(row: str, column: str, text: str, d: str = "∂") -> str:
     line = printable(f"# {d}{row}/{d}{column} = {text}")
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
+
+
+def latex_document(answer: VJP) -> str:
+    r"""The answer of `vjp` as a whole document, which needs amsmath and nothing else.
+
+    >>> from gradcli import Function
+    >>> latex_document(Function("x**2").vjp({"x": 3}, check=False)).splitlines()[:3]
+    ['\\documentclass{article}', '\\usepackage{amsmath}', '\\begin{document}']
+    """
+    fragment = render(answer, "latex", Screen()).partition("\n")[2]  # without the remark on what it needs
+    head = ["\\documentclass{article}", "\\usepackage{amsmath}", "\\begin{document}"]
+    return "\n".join([*head, fragment.rstrip(), "\\end{document}"]) + "\n"

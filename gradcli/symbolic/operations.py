@@ -1,0 +1,448 @@
+"""One operation: as short mathematics, its local derivative, and how the adjoint of a line reaches its operands.
+
+Short mathematics is `t2*b` for terminals of plain characters, `t2·b`, `x²`, `Aᵀ` for people, for reading and not for
+reading back: long lists and long keys are shortened.  Names are the caller's.
+
+Elementwise operations are differentiated on scalars, so that x**2 gives 2*x; what maps to one number gives a formula in
+index notation, ∂y/∂x[j].  For others there is an equation or plain words: the rules are those of M. Giles, "Collected
+matrix derivative results for forward and reverse mode algorithmic differentiation", 2008; z̄ is the adjoint of the line
+z.  The numbers that stand beside them are torch's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+import sympy
+from sympy import Expr
+
+from gradcli.errors import Span
+from gradcli.language.ops import Branches, Kind
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.movement import Slice, axis_of
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
+from gradcli.notation import (
+    BRACKETED,
+    LIST,
+    MATMUL,
+    MINUS,
+    NEGATIVE,
+    OVER,
+    PLUS,
+    TIMES,
+    TRANSPOSED,
+    Form,
+    Name,
+    Notation,
+    Number,
+    Typed,
+    call,
+    joined,
+)
+from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.printing import alone as printed
+from gradcli.symbolic.printing import as_factor
+
+_Item = TypeVar("_Item")
+
+MOST_OPERANDS = 8
+"""Operands of a list from which on its middle is left out."""
+
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+_INFIX = {
+    "add": PLUS,
+    "sub": MINUS,
+    "mul": TIMES,
+    "div": OVER,
+    "matmul": Form("%s @ %s", "%s @ %s", r"%s \, %s"),
+    "floor_divide": Form("%s // %s", "%s // %s", r"\left\lfloor %s / %s \right\rfloor"),
+    "remainder": Form("%s %% %s", "%s %% %s", r"%s \text{ \%% } %s"),
+    "gt": Form("%s > %s", "%s > %s", "%s > %s"),
+    "lt": Form("%s < %s", "%s < %s", "%s < %s"),
+    "ge": Form("%s >= %s", "%s ≥ %s", r"%s \ge %s"),
+    "le": Form("%s <= %s", "%s ≤ %s", r"%s \le %s"),
+    "eq": Form("%s == %s", "%s = %s", "%s = %s"),
+    "ne": Form("%s != %s", "%s ≠ %s", r"%s \neq %s"),
+    "logical_and": Form("%s & %s", "%s and %s", r"%s \text{ and } %s"),
+    "logical_or": Form("%s | %s", "%s or %s", r"%s \text{ or } %s"),
+}
+"""Operations that stand between their operands."""
+
+_POWER = Form("%s**%s", "%s^%s", "%s^{%s}")
+_ROOT = Form("sqrt(%s)", "√%s", r"\sqrt{%s}")
+_ABSOLUTE = Form("abs(%s)", "|%s|", r"\left|%s\right|")
+_NOT = Form("~%s", "not %s", r"\text{not } %s")
+_LAST_TRANSPOSED = Form("%s.mT", "%sᵀ", "%s^{T}")
+_INDEXED = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
+
+
+def written(call: Call, name: Callable[[Atom], str]) -> Notation:
+    """One operation in terms of the names of its operands.
+
+    >>> from gradcli.language.parsing import parse
+    >>> [written(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
+    ['x²']
+    """
+    operands = [_operand(atom, name) for atom in call.operands]
+    op = call.op.name
+    match op, operands:
+        case "neg", [x]:
+            return NEGATIVE(_bracketed(x))
+        case "pow", [x, n]:
+            return _power(x, n)
+        case "add" | "sub", [a, b]:
+            return _INFIX[op](a, _bracketed(b, of_fractions=False))
+        case "mul" | "div", [a, b]:
+            return _INFIX[op](_bracketed(a), _bracketed(b))
+        case _, [a, b] if op in _INFIX:
+            return _INFIX[op](a, b)
+        case "abs", [x]:
+            return _ABSOLUTE(x)
+        case "sqrt", [x] if x.pretty.isidentifier():
+            return _ROOT(x)
+        case "logical_not", [a]:
+            return _NOT(a)
+        case "index", [x]:
+            return _INDEXED(x, Typed(", ".join(_keys(call.statics[0]))))
+        case "transpose", [x] if call.statics in ((None, None), (-2, -1)):
+            return (TRANSPOSED if call.statics[0] is None else _LAST_TRANSPOSED)(x)
+    return _called(call, operands)
+
+
+def _power(x: Notation, n: Notation) -> Notation:
+    """A whole exponent stands above in Unicode too."""
+    exponent = n.text
+    if not exponent.lstrip("-").isdigit():
+        return _POWER(_bracketed(x), _bracketed(n))
+    plain = f"({exponent})" if exponent.startswith("-") else exponent
+    return Form(f"%s**{plain}", f"%s{exponent.translate(_SUPERSCRIPTS)}", f"%s^{{{exponent}}}")(_bracketed(x))
+
+
+def constant(atom: Atom) -> str:
+    """A number as short as it can be written: exactly if it is a whole number or a fraction.
+
+    >>> constant(sympy.Rational(1, 3)), constant(sympy.Float(0.5)), constant(sympy.pi)
+    ('1/3', '0.5', 'pi')
+    """
+    if isinstance(atom, sympy.Rational):
+        return str(atom) if len(str(atom.p)) + len(str(atom.q)) <= 18 else repr(number(atom)).removesuffix(".0")
+    if isinstance(atom, sympy.Float):
+        return repr(number(atom)).removesuffix(".0")
+    return {sympy.oo: "inf", -sympy.oo: "-inf"}.get(atom, str(atom))
+
+
+def _called(made: Call, operands: Sequence[Notation]) -> Notation:
+    """`name(operands, statics)`, defaults left out, in the order of the signature."""
+    op = made.op
+    given = _shortened(list(operands), Typed("…"))
+    statics = [Typed(shown) for shown in _statics(made)]
+    if op.kind is Kind.LIST:
+        listed = LIST(joined(given))
+        is_plain = op.adds_dimension and made.statics == (0,)
+        return listed if is_plain else call(op.name, listed, *statics)
+    return call(op.name, *([*statics, *given] if op.has_equation else [*given, *statics]))
+
+
+def _statics(call: Call) -> Iterator[str]:
+    for name, value in zip(call.op.statics, call.statics, strict=True):
+        default = call.op.statics[name]
+        if value == default and type(value) is type(default):
+            continue
+        shown = _shown(value)
+        is_bare = call.op.kind is Kind.SOURCE or name in ("equation", "shape", "dims", "shifts", "pad", "n")
+        yield shown if is_bare else f"{name}={shown}"
+
+
+def _shown(value: Hashable) -> str:
+    if isinstance(value, tuple):
+        items = _shortened([_shown(item) for item in value], "…")
+        return f"({', '.join(items)}{',' * (len(items) == 1)})"
+    return repr(value)
+
+
+def _keys(key: Hashable) -> list[str]:
+    items = key if isinstance(key, tuple) else (key,)
+    return [str(item) if isinstance(item, Slice | str | int) else repr(item) for item in items]
+
+
+def _operand(atom: Atom, name: Callable[[Atom], str]) -> Notation:
+    return Name(name(atom)) if isinstance(atom, sympy.Symbol) else Number(constant(atom))
+
+
+def _bracketed(operand: Notation, *, of_fractions: bool = True) -> Notation:
+    """A negative number in brackets, and a fraction where a sign binds its parts as tightly."""
+    needs = operand.text.startswith("-") or (of_fractions and "/" in operand.text)
+    return BRACKETED(operand) if needs else operand
+
+
+def _shortened(items: list[_Item], rest: _Item) -> list[_Item]:
+    if len(items) <= MOST_OPERANDS:
+        return items
+    return [*items[: MOST_OPERANDS - 3], rest, *items[-2:]]
+
+
+LONGEST = 80
+"""Characters of a formula that still helps beside its numbers."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The local derivative of an elementwise operation by one operand.
+
+    Attributes:
+        expression: In symbols called as the operands are.
+        alone: By itself.
+        factor: As it stands in a product, with parentheses where it needs them.
+        is_branch: Whether it is 1 on the branch taken and 0 elsewhere.
+    """
+
+    expression: Expr
+    alone: Notation
+    factor: Notation
+    is_branch: bool = False
+
+
+def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
+    """The derivative of an elementwise operation of scalars by one operand; None if it has no short form.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("x**2")
+    >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).factor.pretty
+    '2·t1'
+    """
+    if call.op.branches is not None:
+        return _branch(call, call.op.branches, names, operand)
+    symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
+    stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
+    plain = Call(call.op.name, tuple(stand_ins.get(a, a) for a in call.operands), call.statics)
+    found = _derivative(plain, stand_ins[operand])
+    if found is None:
+        return None
+    expression = found.xreplace({stand_ins[s]: sympy.Symbol(names[s], real=True) for s in symbols})
+    factor = as_factor(expression)
+    return Slope(expression, printed(expression), factor) if len(factor.text) <= LONGEST else None
+
+
+def alone(
+    call: Call, names: Mapping[Atom, str], shapes: Sequence[Shape], name: str
+) -> tuple[Program, dict[Atom, Shape]]:
+    """One operation as a Program of one line, with the shapes of its symbols.
+
+    Args:
+        call: The operation.
+        names: What its operands are called.
+        shapes: Of the operands, in order.
+        name: What the line is called.
+    """
+    renamed = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
+    known = {renamed[a]: shape for a, shape in zip(call.operands, shapes, strict=True) if a in renamed}
+    line = Line(
+        sympy.Dummy(name, real=True),
+        Call(call.op.name, tuple(renamed.get(a, a) for a in call.operands), call.statics),
+        Span(0, 0),
+    )
+    program = Program("", tuple(known), (line,), line.symbol, assigned=(name,))
+    return program, infer(program, known, bounded=False)
+
+
+def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivative | None:
+    """The formula of a Program of one line by one operand; None if it has none."""
+    inside = infer(in_primitives(program), {s: shapes[s] for s in program.variables}, bounded=False)
+    try:
+        return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
+    except NoFormulaError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _derivative(call: Call, by: sympy.Symbol) -> Expr | None:
+    program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "line")
+    found = local(program, shapes, str(by))
+    return None if found is None else found.cases[0][1]
+
+
+def _branch(call: Call, branches: Branches, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
+    """Of a choice: 1 where the operand is chosen."""
+    of = dict(zip(call.op.operands, call.operands, strict=True))
+    condition = names.get(of[branches.condition], "")
+    inverse = operand == of[branches.second]
+    if not condition or call.operands.count(operand) > 1:
+        return None
+    chosen, other = int(not inverse), int(inverse)
+    shown = f"{chosen} where %s, else {other}"
+    words = Form(shown, shown, rf"{chosen} \text{{ where }} %s, \text{{ else }} {other}")(Name(condition))
+    return Slope(sympy.nan, words, BRACKETED(words), is_branch=True)
+
+
+MOST_SLICES = 3
+"""Places in a list of one operand up to which each is written."""
+
+_MOVED: Mapping[str, str] = {
+    "index": "the adjoint goes to the elements it was taken from, 0 elsewhere",
+    "expand": "summed over the dimensions that were stretched",
+    "pad": "the adjoint without the padding",
+    "flip": "the adjoint, turned back",
+    "roll": "the adjoint, shifted back",
+    "tril": "the adjoint, 0 above the diagonal that was cut off",
+    "triu": "the adjoint, 0 below the diagonal that was cut off",
+    "permute": "the adjoint with its dimensions back in their order",
+    "transpose": "the adjoint with its dimensions back in their order",
+    "trace": "the adjoint goes to every element of the diagonal, 0 elsewhere",
+}
+
+_REDUCED: Mapping[str, str] = {
+    "sum": "sum hands its adjoint to every element",
+    "mean": "mean hands its adjoint, divided by the count, to every element",
+    "amax": "0 but for the largest element, which takes the adjoint",
+    "max": "0 but for the largest element, which takes the adjoint",
+    "amin": "0 but for the smallest element, which takes the adjoint",
+    "min": "0 but for the smallest element, which takes the adjoint",
+    "cumsum": "every element gets the sum of the adjoint from its own place on",
+    "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
+}
+
+_OUTER = Form("outer(%s, %s)", "%s %sᵀ", r"%s \, %s^{T}")
+_SLICE = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An equation for what one line adds to the adjoint of an operand, or words; both may be missing."""
+
+    equation: Notation | None = None
+    words: str = ""
+
+
+def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation) -> Rule:
+    """How the adjoint of a line reaches one of its operands.
+
+    Args:
+        made: The operation.
+        operand: One of its operands.
+        names: What the operands are called.
+        shapes: Of the operands, in order.
+        y: What the line is called.
+        z: The adjoint of the line.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("A @ x")
+    >>> A, x = program.variables
+    >>> z = Form("adj(z)", "z̄", r"\\bar{z}")()
+    >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z", z).equation.pretty
+    'Aᵀ z̄'
+    """
+    op = made.op
+    places = [n for n, atom in enumerate(made.operands) if atom == operand]
+    labels = [names.get(atom, str(atom)) for atom in made.operands]
+    operands = [Name(label) for label in labels]
+    if op.kind is Kind.CONTRACTION and len(places) == 1:
+        return _product(places[0], operands, shapes, z)
+    if op.kind is Kind.LIST:
+        return _listed(made, places, shapes, z)
+    if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
+        return Rule(TRANSPOSED(z))
+    if op.has_equation:
+        return Rule(words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}")
+    equation = _equation(made, places[0], operands, shapes, Name(y), z) if len(places) == 1 else None
+    if equation is not None:
+        return Rule(equation)
+    if op.name == "mean" and made.statics[0] is None:
+        return Rule(OVER(z, Number(str(math.prod(shapes[0])))), "mean hands its share to every element")
+    if op.name in _REDUCED:
+        return Rule(words=_REDUCED[op.name] + _along(made, shapes[0]))
+    if op.name in _MOVED:
+        return Rule(words=_MOVED[op.name])
+    if op.kind is Kind.MOVEMENT:
+        return Rule(words=f"the elements of the adjoint go back to their places in {labels[0]}")
+    return Rule()
+
+
+def _equation(
+    made: Call, place: int, operands: Sequence[Notation], shapes: Sequence[Shape], y: Notation, z: Notation
+) -> Notation | None:
+    """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; None without such a rule."""
+    is_along = len(shapes[0]) > 1
+    match made.op.name, place, operands:
+        case ("dot", 0, [_, b]) | ("dot", 1, [b, _]):
+            return TIMES(z, b)
+        case "outer", 0, [_, b]:
+            return MATMUL(z, b)
+        case "outer", 1, [a, _]:
+            return MATMUL(TRANSPOSED(z), a)
+        case "softmax", _, _:
+            return TIMES(y, BRACKETED(MINUS(z, call("sum", TIMES(z, y), *_kept(made, is_along=is_along)))))
+        case "log_softmax", _, _:
+            return MINUS(z, TIMES(call("exp", y), call("sum", z, *_kept(made, is_along=is_along))))
+        case "det", _, [a]:
+            return TIMES(TIMES(z, y), _inverse_transposed(a))
+        case "logdet", _, [a]:
+            return TIMES(z, _inverse_transposed(a))
+        case "inv", _, _:
+            return NEGATIVE(MATMUL(MATMUL(TRANSPOSED(y), z), TRANSPOSED(y)))
+        case "solve", 0, [a, _] if len(shapes[1]) == 1:
+            return NEGATIVE(_OUTER(MATMUL(_inverse_transposed(a), z), y))
+        case "solve", 0, [a, _]:
+            return NEGATIVE(MATMUL(MATMUL(_inverse_transposed(a), z), TRANSPOSED(y)))
+        case "solve", 1, [a, _]:
+            return MATMUL(_inverse_transposed(a), z)
+    return None
+
+
+def _kept(made: Call, *, is_along: bool) -> list[Notation]:
+    """The dimension of a sum that keeps it, where there are several."""
+    return [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if is_along else []
+
+
+def _inverse_transposed(a: Notation) -> Notation:
+    return TRANSPOSED(call("inv", a))
+
+
+def _along(made: Call, shape: Shape) -> str:
+    dim = made.statics[0]
+    if made.op.is_sum and dim is None:
+        return ", as v = ones would"
+    return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
+
+
+def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> Rule:
+    """Of a matrix product, by the dimensions of its two operands."""
+    a, b = operands
+    ranks = min(len(shapes[0]), 3), min(len(shapes[1]), 3)
+    stretched = "matrix by matrix, summed over what was stretched"
+    match place, ranks:
+        case 0, (1, 1):
+            return Rule(TIMES(z, b))
+        case 1, (1, 1):
+            return Rule(TIMES(z, a))
+        case 0, (2, 1):
+            return Rule(_OUTER(z, b))
+        case 0, (1, 2):
+            return Rule(MATMUL(b, z))
+        case 1, (1, 2):
+            return Rule(_OUTER(a, z))
+        case 0, _:
+            return Rule(MATMUL(z, TRANSPOSED(b)), "" if ranks == (2, 2) else stretched)
+    return Rule(MATMUL(TRANSPOSED(a), z), "" if ranks in ((2, 1), (2, 2)) else stretched)
+
+
+def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:
+    """Each part of a list takes its own part of the adjoint."""
+    full = max(shapes, key=len)
+    is_stack = bool(made.op.adds_dimension)
+    axis = axis_of(full, made.statics[0], extra=int(is_stack))
+    parts: list[Notation] = []
+    for place in places:
+        start = sum(shape[axis] for shape in shapes[:place]) if not is_stack else place
+        key = str(place) if is_stack else f"{start}:{start + shapes[place][axis]}"
+        parts.append(_SLICE(z, Typed(f"{':, ' * axis}{key}")))
+    if len(parts) > MOST_SLICES:
+        return Rule(words="the sum of its parts of the adjoint")
+    stretched = is_stack and len(shapes[places[0]]) < len(full)
+    return Rule(joined([call("sum", part) for part in parts] if stretched else parts, PLUS))
