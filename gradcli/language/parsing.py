@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from gradcli import collector
-from gradcli.errors import LanguageError
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Evaluation, Scope
 from gradcli.language.program.numeric import run
@@ -68,7 +67,7 @@ def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
-        raise read.error(LanguageError, "there is no formula", first.span, hint=hint)
+        raise read.error("there is no formula", first.span, hint=hint)
     if first.kind == "name" and second.text == "=":
         return Lowering(read, scope, EVALUATION).program(grammar.parse(read))
     return _value(read, scope)

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from gradcli.errors import LanguageError, did_you_mean
+from gradcli.errors import did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.constants import GATHERED, Constants
 from gradcli.language.lower.scope import Hooks, Lower, Operand, Scope
@@ -176,7 +176,7 @@ class Binder:
             extra.append(self.lower(argument.value))
         else:
             first = self.source.tokens[argument.start - 2 * (argument.name is not None)]
-            raise self.source.error(LanguageError, f"too many arguments for {usage(op)}", first.span)
+            raise self.source.error(f"too many arguments for {usage(op)}", first.span)
 
     def _switched(self, parameter: str, argument: Argument, library: str) -> str | None:
         """`approximate=True`, as JAX and TensorFlow have it."""
@@ -208,13 +208,13 @@ class Binder:
         """
         op, statics = bound.op, bound.statics
         if op.name == "polygamma" and isinstance(statics["n"], int) and statics["n"] < 0:
-            raise self.source.error(LanguageError, f"{usage(op)} needs a whole number n from 0 on", name.span)
+            raise self.source.error(f"{usage(op)} needs a whole number n from 0 on", name.span)
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
         if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
             if not op.spans_all:
                 hint = "leave dim out for all elements" if "keepdim" in op.statics else None
-                raise self.source.error(LanguageError, f"{op.name} takes no empty dim", name.span, hint=hint)
+                raise self.source.error(f"{op.name} takes no empty dim", name.span, hint=hint)
             statics["dim"] = None
         if op.name == "clamp" and len(bound.operands) == 2:
             bound.op = op = ops.TABLE["clamp_max" if "max" in bound.operands else "clamp_min"]
@@ -222,7 +222,7 @@ class Binder:
         absent += [p for p, value in statics.items() if value is REQUIRED]
         absent += [p for p in ("operands", "tensors") if p in op.operands and not bound.extra]
         if absent:
-            raise self.source.error(LanguageError, f"{usage(op)} needs the argument '{absent[0]}'", name.span)
+            raise self.source.error(f"{usage(op)} needs the argument '{absent[0]}'", name.span)
 
     def _listed(self, op: Op, argument: Argument) -> list[Operand]:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
@@ -241,8 +241,7 @@ class Binder:
             return items
         if token.text in ("[", "("):
             return [self.lower(node)]
-        hint = f"write {op.name}([a, b])"
-        raise self.source.error(LanguageError, f"{op.name} takes a list", token.span, hint=hint)
+        raise self.source.error(f"{op.name} takes a list", token.span, hint=f"write {op.name}([a, b])")
 
     def keyword(self, op: Op, argument: Argument, waiting: list[str]) -> str | None:
         """The parameter that `name=` names, in any library's spelling."""
@@ -254,8 +253,7 @@ class Binder:
         if parameter not in waiting:
             known = parameter in op.signature
             problem = f"'{token.text}' is given twice" if known else f"{usage(op)} has no argument '{token.text}'"
-            hint = None if known else did_you_mean(token.text, op.signature)
-            raise self.source.error(LanguageError, problem, token.span, hint=hint)
+            raise self.source.error(problem, token.span, hint=None if known else did_you_mean(token.text, op.signature))
         return parameter
 
     def ignored(self, argument: Argument) -> bool:
@@ -266,7 +264,7 @@ class Binder:
         words = self.source.tokens[argument.start : argument.stop]
         for word in words:
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
-                raise self.source.error(LanguageError, "complex numbers are not read", word.span)
+                raise self.source.error("complex numbers are not read", word.span)
         self.hooks.held(token, words[-1].text if words else token.text)
         return True
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from gradcli.errors import LanguageError, Span, UnknownFunctionError, did_you_mean
+from gradcli.errors import Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import EXTREMES, Binder, Bound
@@ -61,7 +61,7 @@ class Calls:
         """What follows an operand's dot."""
         name = member.name
         if name.kind != "name":
-            raise self.source.error(LanguageError, "a method name must follow the dot", member.dot.span)
+            raise self.source.error("a method name must follow the dot", member.dot.span)
         span = operand[1].to(name.span)
         if member.arguments is not None:
             return self._method(name, span, operand, member.arguments)
@@ -76,13 +76,12 @@ class Calls:
             case "data":
                 return self.tensors.detached(operand[0], span)
             case "real" | "imag" | "H" | "conj":
-                raise self.source.error(LanguageError, "complex numbers are not read", place)
+                raise self.source.error("complex numbers are not read", place)
             case "grad":
                 hint = "gradcli prints the gradient; leave it out"
-                raise self.source.error(LanguageError, "'.grad' is not part of the language", place, hint=hint)
+                raise self.source.error("'.grad' is not part of the language", place, hint=hint)
         is_method = ops.find(name.text, after_dot=True) is not None
         raise self.source.error(
-            LanguageError,
             f"'.{name.text}' is a method" if is_method else f"'.{name.text}' is not part of the language",
             place,
             hint=f"write .{name.text}(...)" if is_method else "only .T, .mT, .shape[0] and methods such as .sum()",
@@ -94,11 +93,10 @@ class Calls:
             return self.tensors.converted(name, span, operand[0], arguments)
         if name.text.endswith("_"):
             message = f"'.{name.text}' changes its tensor in place, which is not read"
-            hint = f"write y = x.{name.text.rstrip('_')}(...)"
-            raise self.source.error(LanguageError, message, name.span, hint=hint)
+            raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
-            raise self.source.error(LanguageError, message, arguments.opening.span, hint=hint)
+            raise self.source.error(message, arguments.opening.span, hint=hint)
         return self.call(name, span, [operand], arguments, after_dot=True)
 
     # -- functions
@@ -135,13 +133,12 @@ class Calls:
         if given and op.kind in (Kind.SOURCE, Kind.LIST):
             hint = f"write {op.name}([a, b])" if op.kind is Kind.LIST else f"write {op.name}(...)"
             message = f"'{name.text}' is not a method of a tensor"
-            raise self.source.error(UnknownFunctionError, message, name.span, hint=hint)
+            raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
         generator = self.loops.generator(arguments)
         if generator is not None and isinstance(generator.value, Loop):
             if given:
-                message = f"'.{name.text}' does not take a generator"
-                raise self.source.error(LanguageError, message, arguments.opening.span)
+                raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
             return self._folded(op, self.loops.generated(arguments, generator.value), arguments, whole)
         if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
             terms = self.loops.listed(arguments, has_start=op.name == "sum")
@@ -166,15 +163,14 @@ class Calls:
         is_folded = is_log or is_extreme or (op.variadic and op.kind is Kind.ELEMENTWISE)
         if is_folded and count > (1 if is_log or (is_extreme and library) else 2):
             hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
-            message = f"too many tensors for the library's {name.text}"
-            raise self.source.error(LanguageError, message, name.span, hint=hint)
+            raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
     def _require_vector_norm(self, bound: Bound, name: Token, span: Span) -> None:
         """Refuse `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
         is_matrix_norm = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
         if is_matrix_norm and "p" in bound.typed and bound.constants[1] is None:
             hint = "vector_norm(x, p) is the norm of all the elements"
-            raise self.source.error(LanguageError, "linalg.norm with an order is a matrix norm", name.span, hint=hint)
+            raise self.source.error("linalg.norm with an order is a matrix norm", name.span, hint=hint)
 
     def _written(self, meaning: str, op: Op, operands: list[Atom], span: Span) -> Operand:
         """The lines of a definition in the language."""
@@ -228,7 +224,7 @@ class Calls:
             return self.made(op, terms, (0,), span)
         if op.name not in _FOLDS:
             message, hint = f"{op.name} does not take a generator", f"write {op.name}([... for ...])"
-            raise self.source.error(LanguageError, message, arguments.opening.span, hint=hint)
+            raise self.source.error(message, arguments.opening.span, hint=hint)
         return self._fold(op, [a for a, _ in terms], span), span
 
     def _fold(self, op: Op, terms: list[Atom], span: Span) -> Atom:
@@ -259,7 +255,7 @@ class Calls:
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
-        error = self.source.error(UnknownFunctionError, f"unknown function '{name.text}'", name.span, hint=hint)
+        error = self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
         assert isinstance(error, UnknownFunctionError)  # noqa: S101 -- the kind that was asked for
         return error
 
@@ -364,7 +360,7 @@ class Names:
             return (scope.names[name.text], span), used
         if arguments is not None:
             message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
-            raise self.source.error(UnknownFunctionError, message, span, hint=hint)
+            raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
         if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
             return (CONSTANTS[name.text], span), used
         self._require_variable(name, span, is_behind_module=used > 0)
@@ -376,8 +372,7 @@ class Names:
         library = library_of(self.hooks.library(words)[:-1])
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
-            message = f"the widths of {self.source.excerpt(span)} are not read"
-            raise self.source.error(LanguageError, message, span, hint=hint)
+            raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
         operand = self.calls.call(name, span, [], arguments, after_dot=len(words) > 1, library=library)
         self.calls.is_pair &= not library
         return operand
@@ -395,14 +390,11 @@ class Names:
         """
         op = ops.find(name.text)
         if is_behind_module and op is None:
-            message = f"'{self.source.excerpt(span)}' is not part of the language"
-            raise self.source.error(LanguageError, message, span)
+            raise self.source.error(f"'{self.source.excerpt(span)}' is not part of the language", span)
         if is_behind_module or (op is not None and name.text not in self.scope.given):
-            hint = self._with_arguments(span)
-            raise self.source.error(LanguageError, f"'{name.text}' is a function", span, hint=hint)
+            raise self.source.error(f"'{name.text}' is a function", span, hint=self._with_arguments(span))
         if self.scope.is_value:
-            message = f"a value cannot use the name '{name.text}'"
-            raise self.source.error(LanguageError, message, span, hint=self._without_names(name))
+            raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
 
     def _with_arguments(self, span: Span) -> str:
         """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""
@@ -429,7 +421,7 @@ class Names:
             return 0
         if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
             hint = "write torch, np, math, F, or the name of the function alone"
-            raise self.source.error(LanguageError, f"the module '{token.text}' is not known", token.span, hint=hint)
+            raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
         name, used, arguments = token, 0, node.arguments
         while name.text in PREFIXES and arguments is None and used < len(trailers):
             member = trailers[used]
@@ -437,7 +429,7 @@ class Names:
                 break
             name, used, arguments = member.name, used + 1, member.arguments
             if name.kind != "name":
-                raise self.source.error(LanguageError, "a function name must follow the dot", name.span)
+                raise self.source.error("a function name must follow the dot", name.span)
         if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
             return 0
         return used

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
+from gradcli.errors import GradcliError, Span, TooLargeError
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand, Scope
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
@@ -90,7 +90,7 @@ class Constants:
         is_fit &= parameter != "keepdim" or isinstance(value, bool)
         if (value is None and op.statics[parameter] is not None) or not is_fit:
             span = arguments[0].value.span.to(arguments[-1].value.span)
-            raise self.source.error(LanguageError, f"{op.name} takes {takes} for {parameter}", span)
+            raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
         return value
 
     def is_known(self, node: nodes.Node) -> bool:
@@ -130,8 +130,7 @@ class Constants:
         known = WORDS[parameter]
         if token.kind != "string" or (known and token.text not in known):
             hint = f"it is {' or '.join(map(repr, known))}" if known else "write it in quotes, as 'ij,j->i'"
-            message = f"{op.name} does not take this {parameter}"
-            raise self.source.error(LanguageError, message, token.span, hint=hint)
+            raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
         return token.text
 
     # -- indices
@@ -153,13 +152,11 @@ class Constants:
         require_sound(bound.fault)
         if colons == 0:
             if limits[0] is None:
-                hint = "write x[0] or x[1:]"
-                raise self.source.error(LanguageError, "an index is missing", bound.span, hint=hint)
+                raise self.source.error("an index is missing", bound.span, hint="write x[0] or x[1:]")
             return limits[0]
         if colons == 3 or (limits[2] is not None and limits[2] < 1):
             reverses = "flip(x, 0) reverses" if limits[2] is not None else None
-            message = "a slice is start:stop:step with a positive step"
-            raise self.source.error(LanguageError, message, bound.span, hint=reverses)
+            raise self.source.error("a slice is start:stop:step with a positive step", bound.span, hint=reverses)
         return Slice(limits[0], limits[1], limits[2] or 1)
 
     def place(self, subscript: nodes.Subscript) -> int:
@@ -186,9 +183,9 @@ class Constants:
         else:
             value, span = self.constant(node, "an integer constant must stand here")
         if not math.isfinite(value) or value != math.floor(value):
-            raise self.source.error(LanguageError, "an integer constant must stand here", span)
+            raise self.source.error("an integer constant must stand here", span)
         if abs(value) >= LARGEST:
-            raise self.source.error(TooLargeError, "this integer is too large for a dimension", span)
+            raise self.source.error("this integer is too large for a dimension", span, kind=TooLargeError)
         return int(value)
 
     def number(self, node: nodes.Node) -> int | float:
@@ -215,7 +212,7 @@ class Constants:
         found = self.evaluation.run(Program(self.source.text, (), lines, value, self.source.name), sizes)
         self.lines.builder.forget(mark)
         if found.shape != ():
-            raise self.source.error(LanguageError, message, node.span.to(span), hint="this is a tensor")
+            raise self.source.error(message, node.span.to(span), hint="this is a tensor")
         return float(found), span
 
     def _constant_lines(
@@ -230,7 +227,7 @@ class Constants:
         if not leaves.isdisjoint(self.scope.variables.values()):
             hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
             hint = "where(x > 0, x, 0) chooses by a condition" if value in self.lines.conditions else hint
-            raise self.source.error(LanguageError, message, span, hint=hint)
+            raise self.source.error(message, span, hint=hint)
         known = self.scope.known_shapes
         sizes: dict[Atom, Array] = {}
         for line in (line for line in lines if line.call.op.kind is Kind.COUNT):
@@ -280,7 +277,7 @@ class Loops:
         if isinstance(node, nodes.Group):
             found = [self.lower(node.inner)]
         elif not node.items and node.fault is None:
-            raise self.source.error(LanguageError, "an empty list has no value", node.span, hint="write [a, b]")
+            raise self.source.error("an empty list has no value", node.span, hint="write [a, b]")
         elif node.items and isinstance(loop := node.items[0], nodes.Loop):
             found = self.terms(loop, node.opening)
         else:
@@ -297,7 +294,7 @@ class Loops:
             return [(sympy.Integer(0), opening.span)]
         if not found:
             end = self.source.tokens[self._end(loop)]
-            raise self.source.error(LanguageError, "this loop has no terms", opening.span.to(end.span))
+            raise self.source.error("this loop has no terms", opening.span.to(end.span))
         return found
 
     def _end(self, loop: nodes.Loop) -> int:
@@ -382,8 +379,7 @@ class Loops:
             behind = self.source.position(node.span.stop)
         if values is None or not all(a.is_number for a in values):
             span = clause.word.span.to(self.source.tokens[behind].span)
-            message = "a loop runs over range(...) or a list of numbers"
-            raise self.source.error(LanguageError, message, span)
+            raise self.source.error("a loop runs over range(...) or a list of numbers", span)
         if node is not clause.values:
             position = self.source.position(node.span.stop)
             raise self.source.unexpected(position, " behind a loop", is_inside=True)
@@ -400,7 +396,7 @@ class Loops:
             position = arguments.items[3].start if bounds else arguments.position + 1
             raise self.source.unexpected(position, " where ')' was expected" if bounds else "", is_inside=True)
         if bounds[2:] == [0]:
-            raise self.source.error(LanguageError, "the step of a range is not 0", arguments.span)
+            raise self.source.error("the step of a range is not 0", arguments.span)
         chosen = range(*bounds)
         if len(chosen) > MAX_UNROLLED:
             raise self._too_many(word)
@@ -419,4 +415,6 @@ class Loops:
 
     def _too_many(self, word: Token) -> GradcliError:
         message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
-        return self.source.error(TooLargeError, message, word.span, hint="use arange(n) and an operation on tensors")
+        return self.source.error(
+            message, word.span, hint="use arange(n) and an operation on tensors", kind=TooLargeError
+        )

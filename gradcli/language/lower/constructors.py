@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sympy
 
-from gradcli.errors import LanguageError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.scope import Hooks, Lines, Lower, Operand, Scope
 from gradcli.language.program.wengert import Atom
@@ -89,8 +89,7 @@ class Tensors:
         named = {"inf": sympy.oo, "+inf": sympy.oo, "-inf": -sympy.oo, "nan": sympy.nan}
         text = word.text.strip().lower()
         if text not in named:
-            hint = "write inf or nan"
-            raise self.source.error(LanguageError, f"'{word.text}' is not a number", word.span, hint=hint)
+            raise self.source.error(f"'{word.text}' is not a number", word.span, hint="write inf or nan")
         return named[text]
 
     def converted(self, name: Token, span: Span, value: Atom, arguments: Arguments) -> Operand:
@@ -101,8 +100,7 @@ class Tensors:
         is_flag = name.text == "requires_grad_" and words in (["True"], ["False"])
         is_keyword = words[1:2] == ["="]
         if words and name.text not in _WITH_WORDS and not is_flag and not is_keyword:
-            message = f"too many arguments for .{name.text}()"
-            raise self.source.error(LanguageError, message, inside[0].span)
+            raise self.source.error(f"too many arguments for .{name.text}()", inside[0].span)
         span = span.to(arguments.span)
         value = self._of_type(value, [name.text, *words], span)
         return self.detached(value, span) if name.text in _DETACHING else (value, span)
@@ -110,7 +108,7 @@ class Tensors:
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
         """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""
         if any("complex" in word or word in ("cfloat", "cdouble") for word in words):
-            raise self.source.error(LanguageError, "complex numbers are not read", span)
+            raise self.source.error("complex numbers are not read", span)
         if not _WHOLE.isdisjoint(words):
             return self.lines.emit("trunc", [value], span)[0]
         if "bool" in words or "BoolTensor" in words:
@@ -154,7 +152,7 @@ class Special:
                 below = self.lower(items[1].value)[0] if len(items) > 1 else sympy.Integer(1)
                 value, read = self.lines.emit("div", [above, below], span)[0], 2
             case _:
-                raise self.source.error(LanguageError, "complex numbers are not read", name.span)
+                raise self.source.error("complex numbers are not read", name.span)
         self.tensors.require_closed(arguments)
         if len(items) > read:
             raise self.source.unexpected(items[read - 1].stop, " where ')' was expected", is_inside=True)
@@ -172,9 +170,7 @@ class Special:
                 break
         if not pairs or pairs[-1][1] is not None:
             hint = "write Piecewise((x**2, x > 0), (0, True))"
-            raise self.source.error(
-                LanguageError, "Piecewise needs a last pair with the condition True", span, hint=hint
-            )
+            raise self.source.error("Piecewise needs a last pair with the condition True", span, hint=hint)
         result = pairs[-1][0]
         for value, condition in reversed(pairs[:-1]):
             result = value if condition is None else self.lines.emit("where", [condition, value, result], span)[0]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 import sympy
 
-from gradcli.errors import GradcliError, LanguageError, Place
+from gradcli.errors import GradcliError, Place
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Lines, Operand, Scope
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -77,7 +77,7 @@ class Matlab:
             (op == "div" and math.prod(b) > 1) or (sign.text == "^" and math.prod(a) * math.prod(b) > 1)
         ):
             hint = f"write .{sign.text} for each element; inv(A) is the inverse, and A*A the square of a matrix"
-            raise self.source.error(LanguageError, f"'{sign.text}' of matrices is not read", sign.span, hint=hint)
+            raise self.source.error(f"'{sign.text}' of matrices is not read", sign.span, hint=hint)
         return self.lines.joined(op, self._column(left, a, b), self._column(right, b, a))
 
     def transposed(self, operand: Operand, mark: Transposed) -> Operand:
@@ -94,7 +94,7 @@ class Matlab:
         if len(a) == 1 and (len(b) != 2 or b[0] != 1):
             hint = "write x'*y for the inner product, x.*y for the product of each two elements"
             message = f"'*' of a column and of shape {show(b)} is no matrix product"
-            raise self.source.error(LanguageError, message, left[1].to(right[1]), hint=hint)
+            raise self.source.error(message, left[1].to(right[1]), hint=hint)
         self._remark()
         return self.lines.joined("matmul", self._column(left, a, b), right)
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import sympy
 
-from gradcli.errors import LanguageError
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls, Names
 from gradcli.language.lower.constants import Constants, Loops
@@ -210,8 +209,7 @@ class Expressions:
         if is_pair and items == [0]:
             return operand[0], span
         if is_pair and items == [1]:
-            message = "the positions of a maximum have no derivative and are not read"
-            raise self.source.error(LanguageError, message, span)
+            raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
 
@@ -294,7 +292,7 @@ class Lowering:
             require_sound(statement.fault)
         if output is None:
             message, end = "there is no expression", self.source.tokens[-1].span
-            raise self.source.error(LanguageError, message, end, hint='write one, such as "x**2"')
+            raise self.source.error(message, end, hint='write one, such as "x**2"')
         return self.finish(output)
 
     def statement(self, statement: nodes.Statement) -> Operand:
@@ -319,11 +317,10 @@ class Lowering:
         """
         if ops.find(name.text) is not None:
             message = f"'{name.text}' is a function and cannot be assigned"
-            raise self.source.error(LanguageError, message, name.span, hint="choose another name")
+            raise self.source.error(message, name.span, hint="choose another name")
         if name.text in self.scope.variables:
             message = f"'{name.text}' is used as a variable before it is assigned"
-            hint = "assign it first, or choose another name"
-            raise self.source.error(LanguageError, message, name.span, hint=hint)
+            raise self.source.error(message, name.span, hint="assign it first, or choose another name")
 
     def assign(self, name: str, value: Atom, node: nodes.Node) -> None:
         """Give a name to a value, which is written as this node."""
@@ -347,8 +344,7 @@ class Lowering:
         """
         if self.unused_value is not None:
             hint = "the last statement is the output; write NAME = ... to use a value there, or [a, b] for both"
-            message = "this expression is computed and thrown away"
-            raise self.source.error(LanguageError, message, self.unused_value[1], hint=hint)
+            raise self.source.error("this expression is computed and thrown away", self.unused_value[1], hint=hint)
 
     # -- results
 

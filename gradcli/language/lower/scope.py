@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.errors import GradcliError, LanguageError, Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
@@ -201,7 +201,7 @@ class Lines:
         keeps = (row.kind in (Kind.MOVEMENT, Kind.LIST) and all(held)) or (op == "where" and all(held))
         if op == "add" and all(held):
             hint = "write a | b for either, or where(a, 1, 0) + where(b, 1, 0) to count"
-            raise self.source.error(LanguageError, "the sum of two conditions is ambiguous", span, hint=hint)
+            raise self.source.error("the sum of two conditions is ambiguous", span, hint=hint)
         if not keeps and any(held):
             plain = [p not in row.conditions for p in row.operands] + [True] * len(operands)
             operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
@@ -223,10 +223,9 @@ class Lines:
         word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not ", "where": " if "}.get(op)
         if word and word in self.source.excerpt(span):
             message = f"'{word.strip()}' needs conditions, such as x > 0"
-            return self.source.error(LanguageError, message, span, hint="compare with 0: x != 0")
+            return self.source.error(message, span, hint="compare with 0: x != 0")
         hint = "write where(x > 0, a, b)"
         if sign:
             hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
             hint = "write ~(x > 0)" if sign == "~" else hint
-        what = f"'{sign or op}' needs a condition, such as x > 0"
-        return self.source.error(LanguageError, what, span, hint=hint)
+        return self.source.error(f"'{sign or op}' needs a condition, such as x > 0", span, hint=hint)

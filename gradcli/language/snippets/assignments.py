@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import sympy
 
-from gradcli.errors import LanguageError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.constructors import CONVERSIONS
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Hooks, Operand
@@ -125,7 +125,7 @@ class SnippetHooks(Hooks):
         """As in Python, where `^` is no power."""
         if sign.text == "^":
             message = "'^' is exclusive or in Python, which torch has not of such numbers"
-            raise self.source.error(LanguageError, message, sign.span, hint="write ** for a power")
+            raise self.source.error(message, sign.span, hint="write ** for a power")
 
     # -- tensors
 
@@ -154,7 +154,7 @@ class SnippetHooks(Hooks):
             self.dtypes.note_type(value, keyword.span)
         if keyword.text == "requires_grad":
             if value not in ("True", "False"):
-                raise self.source.error(LanguageError, "requires_grad takes True or False here", keyword.span)
+                raise self.source.error("requires_grad takes True or False here", keyword.span)
             self.is_required |= value == "True"
 
     def member(self, operand: Operand, member: Member) -> Operand | None:
@@ -341,8 +341,7 @@ class Statements:
             words = self.source.tokens[inside.start : inside.stop]
             if any(token.kind == "string" and _HIDDEN.search(token.text) for token in words):
                 hint = "give the derivative a name on a line of its own"
-                message = "a derivative inside a text is not read"
-                raise self.source.error(LanguageError, message, words[0].span, hint=hint)
+                raise self.source.error("a derivative inside a text is not read", words[0].span, hint=hint)
             if any(self._takes(n) for n in inside):
                 operand = self.lowering.expressions.lower(argument.value)
                 value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
@@ -378,7 +377,7 @@ class Statements:
             position += 1
         if tokens[position].text not in _ENDS:
             span = tokens[line.value_at].span.to(tokens[position - 1].span)
-            raise self.source.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)
+            raise self.source.error("what is computed from '.grad' is not read", span, hint=GO_ON)
         for target in line.targets:
             self.scope.names[target.text] = sympy.Dummy("grad", real=True)
             self.derivatives.tuples[self.scope.names[target.text]] = ()
@@ -392,8 +391,7 @@ class Statements:
             if tokens[behind + 2].text not in _ENDS:
                 raise self.source.unexpected(behind + 2)
         elif tokens[behind].text not in _ENDS:
-            message = f"'.{names[-1]}' is not part of the language"
-            raise self.source.error(LanguageError, message, tokens[behind - 1].span)
+            raise self.source.error(f"'.{names[-1]}' is not part of the language", tokens[behind - 1].span)
 
     def _set(self, names: Sequence[str], first: Token, value: Token) -> None:
         """A member is set to a word."""
@@ -403,7 +401,7 @@ class Statements:
         elif names[-1] == "grad" and value.text == "None":
             self.passes.zero(names[0])
         else:
-            raise self.source.error(LanguageError, f"'.{names[-1]}' cannot be set here", span)
+            raise self.source.error(f"'.{names[-1]}' cannot be set here", span)
 
     # -- assignments
 
@@ -431,10 +429,9 @@ class Statements:
         parts, names = self.derivatives.tuples.get(operand[0]), line.targets
         if parts is None or line.others:
             message, hint = "several names on a line are not read", "write one assignment a line"
-            raise self.source.error(LanguageError, message, first.span, hint=hint)
+            raise self.source.error(message, first.span, hint=hint)
         if len(parts) != len(names):
-            message = f"{len(names)} names for a tuple of {len(parts)}"
-            raise self.source.error(LanguageError, message, names[0].span.to(names[-1].span))
+            raise self.source.error(f"{len(names)} names for a tuple of {len(parts)}", names[0].span.to(names[-1].span))
         for name, part in zip(names, parts, strict=True):
             if part in self.derivatives.pullbacks:
                 self.functions.callees[name.text] = self.derivatives.pullbacks[part]
@@ -451,7 +448,7 @@ class Statements:
                 f"'{name.text}' is no leaf: torch leaves its .grad empty",
                 "write requires_grad_() at the end of the line",
             )
-            raise self.source.error(LanguageError, message, span, hint=hint)
+            raise self.source.error(message, span, hint=hint)
         is_new = hooks.is_made or hooks.is_required
         lines, leaves = self.builder.made_of(value) if is_new else ([], set())
         used = self.passes.variables_of(leaves)
@@ -460,7 +457,7 @@ class Statements:
             self.lowering.assign(name.text, value, line.value)
             return self._asked_for(line.span, (value, name.span.to(span)))
         if any(str(symbol) not in self.values for symbol in used):
-            raise self.source.error(LanguageError, "a tensor that requires a gradient needs numbers", span)
+            raise self.source.error("a tensor that requires a gradient needs numbers", span)
         known = {symbol: self.values[str(symbol)] for symbol in used}
         program = Program(self.source.text, (), tuple(lines), value, self.source.name)
         self.values[name.text] = run(program, known)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradcli.errors import LanguageError, Span, TooLargeError
+from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.calls import PREFIXES
 from gradcli.language.lower.programs import Lowering
@@ -119,7 +119,7 @@ class Signatures:
             if name not in waiting:
                 what = f"'{name}' is not read here" if name else "there are too many arguments"
                 start = argument.name or self.source.tokens[argument.start]
-                raise self.source.error(LanguageError, what, start.span)
+                raise self.source.error(what, start.span)
             found[name] = readers[name](argument)
             require_sound(argument.fault)
         require_sound(arguments.unclosed)
@@ -135,7 +135,7 @@ class Signatures:
         """True or False, or None where neither is said."""
         word = self.source.tokens[argument.start]
         if word.text not in ("True", "False", "None", "0", "1"):
-            raise self.source.error(LanguageError, "True or False must stand here", word.span)
+            raise self.source.error("True or False must stand here", word.span)
         self._alone(argument)
         return None if word.text == "None" else word.text in ("True", "1")
 
@@ -147,7 +147,7 @@ class Signatures:
         """A flag that must be False."""
         word = self.source.tokens[argument.start - 2]
         if self.flag(argument):
-            raise self.source.error(LanguageError, f"'{word.text}' is not read", word.span)
+            raise self.source.error(f"'{word.text}' is not read", word.span)
         return False
 
     def integers(self, argument: Argument) -> int | tuple[int, ...]:
@@ -167,7 +167,7 @@ class Signatures:
             return None
         operands, _ = self.tensors(argument)
         if len(operands) != 1:
-            raise self.source.error(LanguageError, "several gradient vectors are not read", operands[0][1])
+            raise self.source.error("several gradient vectors are not read", operands[0][1])
         return self.lines.as_number(*operands[0])
 
     def tensors(self, argument: Argument) -> tuple[list[Operand], bool]:
@@ -178,7 +178,7 @@ class Signatures:
         found = [self.lower(item) for item in node.items]
         require_sound(node.fault)
         if not found:
-            raise self.source.error(LanguageError, "there is no tensor here", node.opening.span)
+            raise self.source.error("there is no tensor here", node.opening.span)
         return found, True
 
 
@@ -255,7 +255,7 @@ class Functions:
 
         def value(given: Sequence[Operand], where: Span) -> Operand:
             if len(given) != len(op.operands):
-                raise self.source.error(LanguageError, f"{op.name} takes {', '.join(op.operands)}", where)
+                raise self.source.error(f"{op.name} takes {', '.join(op.operands)}", where)
             statics = tuple(op.statics.values())
             return self.lowering.expressions.calls.made(op, [*given], statics, name.span)
 
@@ -267,10 +267,10 @@ class Functions:
         """A body with its parameters standing for these operands."""
         scope, names = self.scope, [one.name for one in node.parameters]
         if node.position in self.running:
-            raise self.source.error(LanguageError, "a function that calls itself is not read", where)
+            raise self.source.error("a function that calls itself is not read", where)
         self.loops.require_few(node.width, node.first)
         if len(given) != len(names):
-            raise self.source.error(LanguageError, f"the function takes {', '.join(names) or 'nothing'}", where)
+            raise self.source.error(f"the function takes {', '.join(names) or 'nothing'}", where)
         outside, here = self._outside, self._here
         self._outside = outside + here + 1 - node.depth
         self._require_shallow(node, outside + here + 1)
@@ -292,7 +292,7 @@ class Functions:
         token = node.first if levels > most else next(iter(node.reached[most - levels :]), None)
         if token is not None:
             message, hint = f"nested more than {most} levels deep", "name parts of it: y = ...; z = f(y)"
-            raise self.source.error(TooLargeError, message, token.span, hint=hint)
+            raise self.source.error(message, token.span, hint=hint, kind=TooLargeError)
 
     def _returned(self, body: Sequence[Statement | Return], where: Span) -> Operand:
         """What the statements of a definition return."""
@@ -302,7 +302,7 @@ class Functions:
                 require_sound(line.fault)
                 return result
             self.scope.names[line.targets[0].text] = result[0]
-        raise self.source.error(LanguageError, "this function returns nothing", where, hint="end it with return ...")
+        raise self.source.error("this function returns nothing", where, hint="end it with return ...")
 
     def called(self, callee: Callee, shown: str, arguments: Arguments) -> Operand:
         """A function with its arguments."""
@@ -313,7 +313,7 @@ class Functions:
             if word is None:
                 given.append(self.lower(argument.value))
             elif word.text not in callee.parameters or word.text in named:
-                raise self.source.error(LanguageError, f"{shown} has no argument '{word.text}'", word.span)
+                raise self.source.error(f"{shown} has no argument '{word.text}'", word.span)
             else:
                 named[word.text] = self.lower(argument.value)
             require_sound(argument.fault)
@@ -335,7 +335,7 @@ class Functions:
         held = dict(zip(names, given, strict=False)) | named
         held = {n: (d, span) for n, d in zip(names[len(names) - len(defaults) :], defaults, strict=True)} | held
         if len(given) > len(names) or set(names) - set(held) or set(names[: len(given)]) & set(named):
-            raise self.source.error(LanguageError, f"{shown} takes {', '.join(names)}", span)
+            raise self.source.error(f"{shown} takes {', '.join(names)}", span)
         return [held[name] for name in names]
 
     def named(self, node: Name) -> Operand | None:
@@ -345,7 +345,6 @@ class Functions:
         if callee is None or token.text in self.scope.names:
             return None
         if node.arguments is None:
-            hint = f"write {token.text}(...)"
-            raise self.source.error(LanguageError, f"'{token.text}' is a function", token.span, hint=hint)
+            raise self.source.error(f"'{token.text}' is a function", token.span, hint=f"write {token.text}(...)")
         operand, span = self.called(callee, token.text, node.arguments)
         return operand, token.span.to(span)

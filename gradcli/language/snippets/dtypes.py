@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import sympy
 
-from gradcli.errors import LanguageError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array
 from gradcli.language.ops import Kind, Op
@@ -80,8 +80,7 @@ class Dtypes:
         """
         found = _TYPES.get(word)
         if found == "float16":
-            hint = "float32 and float64 are"
-            raise self.source.error(LanguageError, f"'{word}' has 16 bits, and is not read", span, hint=hint)
+            raise self.source.error(f"'{word}' has 16 bits, and is not read", span, hint="float32 and float64 are")
         if found is not None:
             self.is_rounded |= found == "float64" and self.cast == "float32"
             self.cast = found
@@ -174,7 +173,7 @@ class Dtypes:
             message = (
                 f"'{name}' has whole numbers: torch raises 'Only Tensors of floating point dtype can require gradients'"
             )
-            raise self.source.error(LanguageError, message, span, hint="write 1. in place of 1, or dtype=torch.float64")
+            raise self.source.error(message, span, hint="write 1. in place of 1, or dtype=torch.float64")
 
     def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
         """What the numbers of some variables are computed in; None where nothing is written."""

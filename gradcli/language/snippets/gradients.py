@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import sympy
 
-from gradcli.errors import LanguageError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
@@ -93,16 +93,15 @@ class Derivatives:
         place = self.constants.place(subscript)
         span = operand[1].to(subscript.span)
         if not -len(found) <= place < len(found):
-            raise self.source.error(LanguageError, f"this tuple has {len(found)} parts, counted from 0", span)
+            raise self.source.error(f"this tuple has {len(found)} parts, counted from 0", span)
         return found[place], span
 
     def require_tensors(self, operands: Sequence[Atom], span: Span) -> None:
         """Refuse to compute with a tuple, or with what gradcli prints."""
         if any(self.tuples.get(a) == () for a in operands):
-            raise self.source.error(LanguageError, "what is computed from '.grad' is not read", span, hint=GO_ON)
+            raise self.source.error("what is computed from '.grad' is not read", span, hint=GO_ON)
         if any(a in self.tuples or a in self.pullbacks for a in operands):
-            hint = "[0] is its first part"
-            raise self.source.error(LanguageError, "this derivative is a tuple, as in torch", span, hint=hint)
+            raise self.source.error("this derivative is a tuple, as in torch", span, hint="[0] is its first part")
 
     def pass_of(self, atom: Atom) -> Pass | None:
         """The pass whose result a value is, detached or not."""
@@ -144,10 +143,10 @@ class Derivatives:
         found = read.in_call(arguments, readers)
         span = token.span.to(arguments.span)
         if "outputs" not in found or "inputs" not in found:
-            raise self.source.error(LanguageError, "grad takes outputs and inputs: grad(y, x)", span)
+            raise self.source.error("grad takes outputs and inputs: grad(y, x)", span)
         outputs, inputs = found["outputs"][0], found["inputs"][0]
         if len(outputs) != 1:
-            raise self.source.error(LanguageError, "several outputs are not read", span, hint="differentiate their sum")
+            raise self.source.error("several outputs are not read", span, hint="differentiate their sum")
         (y, _), v = outputs[0], found.get("grad_outputs")
         self.require_computed(y, span)
         for operand in inputs:
@@ -168,7 +167,7 @@ class Derivatives:
         name = str(y)
         if name in self.scope.variables and name not in self.values:
             hint = f"write the statement that does before this one, such as {name} = x**2"
-            raise self.source.error(LanguageError, f"nothing computes '{name}' in this text", span, hint=hint)
+            raise self.source.error(f"nothing computes '{name}' in this text", span, hint=hint)
 
     def _require_used(self, y: Atom, operand: Operand, found: Mapping[str, Any]) -> None:
         """Refuse what torch refuses: an input that the output was not made of, or is cut off from."""
@@ -178,11 +177,11 @@ class Derivatives:
             return
         shown = self.source.excerpt(span)
         if found.get("allow_unused"):
-            raise self.source.error(LanguageError, f"the output does not depend on {shown}: torch gives None", span)
+            raise self.source.error(f"the output does not depend on {shown}: torch gives None", span)
         message = f"the output does not depend on {shown}: torch raises '{_UNUSED}'"
         is_cut = any(line.call.op.name == "detach" for line in lines)
         hint = "a derivative has a graph of its own only by create_graph=True" if is_cut else None
-        raise self.source.error(LanguageError, message, span, hint=hint)
+        raise self.source.error(message, span, hint=hint)
 
     def trouble_of(self, inputs: Sequence[Atom]) -> str:
         """Why a derivative by these is no question of its own."""
@@ -207,7 +206,7 @@ class Derivatives:
     def alias(self, x: Atom, span: Span) -> Atom:
         """A tensor of its own with the numbers of x."""
         if x in self.tuples:
-            raise self.source.error(LanguageError, "this argument is a tuple", span)
+            raise self.source.error("this argument is a tuple", span)
         self.aliases += 1
         return self.builder.emit("alias", (x,), span, (self.aliases,))
 
@@ -351,8 +350,7 @@ class Passes:
         span = first.span.to(arguments.span)
         outputs = found["tensors"][0] if "tensors" in found else []
         if len(outputs) != 1:
-            hint = "differentiate the sum"
-            raise self.source.error(LanguageError, "backward takes one output here", span, hint=hint)
+            raise self.source.error("backward takes one output here", span, hint="differentiate the sum")
         self._backward(outputs[0][0], found.get("grad_tensors"), span, found)
 
     def _backward(self, y: Atom, v: Atom | None, span: Span, found: Mapping[str, Any]) -> None:
@@ -365,7 +363,7 @@ class Passes:
         for atom, span in operands:
             if str(atom) not in self.derivatives.values:
                 shown = self.source.excerpt(span)
-                raise self.source.error(LanguageError, f"'{shown}' is not a tensor of this snippet", span)
+                raise self.source.error(f"'{shown}' is not a tensor of this snippet", span)
         return tuple(str(atom) for atom, _ in operands)
 
     def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
@@ -394,12 +392,12 @@ class Passes:
                     if "comput" in one.trouble
                     else None
                 )
-                raise self.source.error(LanguageError, one.trouble, one.span, hint=hint)
+                raise self.source.error(one.trouble, one.span, hint=hint)
             is_alone = one.asks != "vjp" or found[0].asks != "vjp"
             if one is not found[0] and (is_alone or (self.builder.shares and one.output != found[0].output)):
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
                 what = "a second question" if is_alone else "a second output"
-                raise self.source.error(LanguageError, f"{what} is not read", one.span, hint=hint)
+                raise self.source.error(f"{what} is not read", one.span, hint=hint)
         return found
 
     def _atoms_of(self, one: Pass) -> list[Atom]:
@@ -460,9 +458,7 @@ class Passes:
         }
         if len(since) > 1:
             hint = "set all of them to zero at one place"
-            raise self.source.error(
-                LanguageError, "the .grad of these tensors hold different passes", passes[-1].span, hint=hint
-            )
+            raise self.source.error("the .grad of these tensors hold different passes", passes[-1].span, hint=hint)
         return adding[max(since, default=0) :]
 
     def vector_of(self, one: Pass) -> Atom:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli import collector
-from gradcli.errors import LanguageError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.parsing import EVALUATION, parse
@@ -143,7 +143,7 @@ class _Reader:
             output = asked[-1].output, asked[-1].span
         if output is None:
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
-            raise self.source.error(LanguageError, "there is no function in this text", Span(0, 1), hint=hint)
+            raise self.source.error("there is no function in this text", Span(0, 1), hint=hint)
         return self.finished(output, asked)
 
     def replay(self, lines: Sequence[Line]) -> Replay:
@@ -214,7 +214,7 @@ class _Reader:
             lines, leaves = self.builder.made_of(u)
             used = self.passes.variables_of(leaves)
             if any(str(symbol) not in self.values for symbol in used):
-                raise self.source.error(LanguageError, "the direction needs numbers", one.span)
+                raise self.source.error("the direction needs numbers", one.span)
             known = {symbol: self.values[str(symbol)] for symbol in used}
             found[name] = run(Program(self.source.text, (), tuple(lines), u, self.source.name), known)
         return found

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import sympy
 
-from gradcli.errors import LanguageError, Span, TooLargeError
+from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.program.numeric import run
@@ -93,7 +93,7 @@ class Transforms:
             callee = self._transform(path, arguments)
             if not isinstance(behind, Arguments):
                 message, hint = "this derivative is a function", "call it: grad(f)(x)"
-                raise self.source.error(LanguageError, message, token.span, hint=hint)
+                raise self.source.error(message, token.span, hint=hint)
             operand, span = self.functions.called(callee, callee.shown, behind)
             return (operand, token.span.to(span)), used + 1
         if path == "torch.autograd.grad":
@@ -137,7 +137,7 @@ class Transforms:
         if not self.is_function(node):
             hint = "define it: def f(x): return x**2, or lambda x: x**2"
             token = self.source.tokens[argument.start]
-            raise self.source.error(LanguageError, "a function must stand here", token.span, hint=hint)
+            raise self.source.error("a function must stand here", token.span, hint=hint)
         return self.function(node)
 
     def function(self, node: Node) -> Callee:
@@ -167,14 +167,14 @@ class Transforms:
         }
         found = read.in_call(arguments, readers)
         if "func" not in found:
-            raise self.source.error(LanguageError, f"{name} takes a function", arguments.opening.span)
+            raise self.source.error(f"{name} takes a function", arguments.opening.span)
         f: Callee = found["func"]
         numbers = found.get("argnums", 0)
         chosen = numbers if isinstance(numbers, tuple) else (numbers,)
 
         def value(given: Sequence[Operand], where: Span) -> Operand:
             if not all(-len(given) <= n < len(given) for n in chosen):
-                raise self.source.error(LanguageError, f"{name} has an argnums beyond the arguments", where)
+                raise self.source.error(f"{name} has an argnums beyond the arguments", where)
             places = [n % len(given) for n in chosen]
             y, xs, one = self._applied(f, given, places, where)
             one = replace(one, asks=_TRANSFORMS[name])
@@ -253,11 +253,11 @@ class Transforms:
         found = read.in_call(arguments, readers | dict.fromkeys(flags, read.flag) | dict.fromkeys(words, read.any_word))
         span = token.span.to(arguments.span)
         if "func" not in found or inputs not in found:
-            raise self.source.error(LanguageError, f"{name} takes a function and its arguments: {name}(f, x)", span)
+            raise self.source.error(f"{name} takes a function and its arguments: {name}(f, x)", span)
         given, is_tuple = found[inputs]
         f: Callee = found["func"]
         if f.parameters and len(given) > len(f.parameters):
-            raise self.source.error(LanguageError, f"the function takes {', '.join(f.parameters)}", span)
+            raise self.source.error(f"the function takes {', '.join(f.parameters)}", span)
         given = self.functions.bound_to(f, list(given), {}, "the function", span)
         self.functions.enter(arguments)
         y, xs, one = self._applied(f, given, range(len(found[inputs][0])), span)
@@ -273,9 +273,7 @@ class Transforms:
         """The derivative of a function, with its value where torch gives both."""
         span, count = one.span, 1 if name == "vjp" else len(xs)
         if vectors and len(vectors) != count:
-            raise self.source.error(
-                LanguageError, f"{name} takes a vector for each argument, and {len(vectors)} are given", span
-            )
+            raise self.source.error(f"{name} takes a vector for each argument, and {len(vectors)} are given", span)
         if name in ("jvp", "hvp", "vhp"):
             one = replace(one, u=tuple(zip(one.inputs, vectors, strict=False)))
             vectors = vectors or [self.emit("ones_like", [x], span)[0] for x in xs]
@@ -312,14 +310,13 @@ class Transforms:
         if not items:
             found = self.source.tokens[arguments.position + 1]
             hint = "define it: def f(x): return x**2, or lambda x: x**2"
-            raise self.source.error(LanguageError, "a function must stand here", found.span, hint=hint)
+            raise self.source.error("a function must stand here", found.span, hint=hint)
         f = self.argument(items[0])
         given: list[Operand] = []
         for before, argument in itertools.pairwise(items):
             require_sound(before.fault)
             if argument.name is not None:
-                what = f"'{argument.name.text}' is not read here"
-                raise self.source.error(LanguageError, what, argument.name.span)
+                raise self.source.error(f"'{argument.name.text}' is not read here", argument.name.span)
             given.append(self.lower(argument.value))
         if (error := items[-1].fault or arguments.unclosed) is not None:
             raise error
@@ -329,7 +326,7 @@ class Transforms:
 
         def value(vectors: Sequence[Operand], where: Span) -> Operand:
             if len(vectors) != 1:
-                raise self.source.error(LanguageError, "this function takes v alone", where)
+                raise self.source.error("this function takes v alone", where)
             v = vectors[0][0]
             found = [self.derivatives.gradient_line(y, x, v, where) for x in xs]
             return self.derivatives.result(found, replace(one, v=v, span=where), is_tuple=True)

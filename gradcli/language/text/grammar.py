@@ -30,14 +30,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradcli.errors import GradcliError, LanguageError
+from gradcli.errors import GradcliError
 from gradcli.language.text import nodes
 from gradcli.language.text.source import MAX_INDICES, Cursor, Source
 from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
 
+AnyLine = TypeVar("AnyLine", bound=nodes.Line)
+
+_SIGNS = frozenset([*LEVELS, *POWERS])
+"""What stands between two operands."""
+
+_IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
+
+
+def parse(source: Source) -> tuple[nodes.Statement, ...]:
+    """The statements of a text, up to the first that cannot be read.
+
+    >>> [statement.targets[0].text for statement in parse(Source("y = x**2; z = 2y", "EXPR"))]
+    ['y', 'z']
+    """
+    grammar = Grammar(source)
+    return grammar.each(grammar.statement)
+
+
+def parse_value(source: Source) -> nodes.Value:
+    """A text as one value; a comma at the top makes a vector.
+
+    >>> len(parse_value(Source("1, 2", "--at")).items)
+    2
+    """
+    return Grammar(source).value()
+
 
 class Grammar(Cursor):
-    """Reads an expression from a place on."""
+    """Reads expressions, and the statements of a text, one after the other."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.indent = 0  # of the first statement, counted from 1
 
     # -- operators
 
@@ -222,8 +252,7 @@ class Grammar(Cursor):
         word, name = self.advance(), self.advance()
         position = self.position + 1
         if name.kind != "name" or self.token.text != "in":
-            message = "a loop is for NAME in range(...)"
-            fault = self.source.error(LanguageError, message, word.span.to(name.span))
+            fault = self.source.error("a loop is for NAME in range(...)", word.span.to(name.span))
             return nodes.Clause(word, name, position, self.fail(fault), None, fault)
         self.position += 1
         values = self.expression(1)
@@ -328,106 +357,68 @@ class Grammar(Cursor):
             arguments = self.arguments()
         return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
 
-
-AnyLine = TypeVar("AnyLine", bound=nodes.Line)
-
-_SIGNS = frozenset([*LEVELS, *POWERS])
-"""What stands between two operands."""
-
-_IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
-
-
-def parse(source: Source) -> tuple[nodes.Statement, ...]:
-    """The statements of a text, up to the first that cannot be read.
-
-    >>> [statement.targets[0].text for statement in parse(Source("y = x**2; z = 2y", "EXPR"))]
-    ['y', 'z']
-    """
-    statements = Statements(Grammar(source))
-    return statements.each(statements.statement)
-
-
-def parse_value(source: Source) -> nodes.Value:
-    """A text as one value; a comma at the top makes a vector.
-
-    >>> len(parse_value(Source("1, 2", "--at")).items)
-    2
-    """
-    return Statements(Grammar(source)).value()
-
-
-class Statements:
-    """Reads the statements of a text, one after the other."""
-
-    def __init__(self, grammar: Grammar) -> None:
-        self.grammar = grammar
-        self.indent = 0  # of the first statement, counted from 1
+    # -- statements
 
     def each(self, line: Callable[[], AnyLine]) -> tuple[AnyLine | nodes.Statement, ...]:
         """What a rule reads of each line, up to the first that cannot follow the one before."""
-        grammar, found = self.grammar, list[AnyLine | nodes.Statement]()
+        found = list[AnyLine | nodes.Statement]()
         while True:
-            while grammar.accept(";") or grammar.accept("\n"):
+            while self.accept(";") or self.accept("\n"):
                 pass
-            if grammar.at_end:
+            if self.at_end:
                 return tuple(found)
             error = self._beginning()
-            found.append(line() if error is None else self.broken(error))
+            found.append(line() if error is None else self.broken_line(error))
 
     def statement(self) -> nodes.Statement:
         """An assignment or an expression, and what is wrong behind it."""
-        grammar = self.grammar
-        start, name = grammar.position, grammar.token
-        after = grammar.tokens[start + 1]
+        start, name = self.position, self.token
+        after = self.tokens[start + 1]
         if name.kind == "name" and after.text in _IN_PLACE:
             hint = f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ..."
             message = f"'{after.text}' changes a tensor in place, which is not read"
-            return self.broken(grammar.source.error(LanguageError, message, name.span.to(after.span), hint=hint))
+            return self.broken_line(self.source.error(message, name.span.to(after.span), hint=hint))
         targets = (name,) if name.kind == "name" and after.text == "=" else ()
-        grammar.position += 2 * len(targets)
-        value_at = grammar.position
-        value = grammar.expression()
-        span, stop = name.span.to(grammar.behind().span), grammar.position
+        self.position += 2 * len(targets)
+        value_at = self.position
+        value = self.expression()
+        span, stop = name.span.to(self.behind().span), self.position
         return nodes.Statement(span, start, value_at, stop, targets, False, value, self.ending())
 
     def ending(self) -> GradcliError | None:
         """What is wrong behind a statement, which ends its line."""
-        grammar = self.grammar
-        if grammar.token.text in (";", "\n") or grammar.at_end:
+        if self.token.text in (";", "\n") or self.at_end:
             return None
-        error = grammar.unexpected()
-        grammar.fail(error)
+        error = self.unexpected()
+        self.fail(error)
         return error
 
-    def broken(self, error: GradcliError) -> nodes.Statement:
+    def broken_line(self, error: GradcliError) -> nodes.Statement:
         """A line that cannot be read."""
-        start = self.grammar.position
-        broken = self.grammar.fail(error)
+        start, broken = self.position, self.fail(error)
         return nodes.Statement(broken.span, start, start, start + 1, (), False, broken, None)
 
     def value(self) -> nodes.Value:
         """The whole text as one value."""
-        grammar = self.grammar
-        while grammar.accept("\n"):
+        while self.accept("\n"):
             pass
-        if grammar.at_end:
-            hint = "write a number, or 1,2"
-            error = grammar.source.error(LanguageError, "there is no value", grammar.token.span, hint=hint)
-            return nodes.Value((grammar.fail(error),), False, None)
-        items: list[nodes.Node] = [grammar.expression()]
+        if self.at_end:
+            error = self.source.error("there is no value", self.token.span, hint="write a number, or 1,2")
+            return nodes.Value((self.fail(error),), False, None)
+        items: list[nodes.Node] = [self.expression()]
         is_vector = False
-        while grammar.accept(","):
+        while self.accept(","):
             is_vector = True
-            if grammar.at_end:
+            if self.at_end:
                 break
-            items.append(grammar.expression())
+            items.append(self.expression())
         self.indent = 1
         fault = None
-        while grammar.accept("\n"):
-            if not grammar.at_end and grammar.token.text != "\n":
+        while self.accept("\n"):
+            if not self.at_end and self.token.text != "\n":
                 fault = fault or self._beginning()
-        if not grammar.at_end:
-            fault = fault or grammar.unexpected()
+        if not self.at_end:
+            fault = fault or self.unexpected()
         return nodes.Value(tuple(items), is_vector, fault)
 
     def _beginning(self) -> GradcliError | None:
@@ -435,16 +426,14 @@ class Statements:
 
         It is indented more than the first, or begins with a sign that stands between two operands.
         """
-        grammar = self.grammar
-        token, before = grammar.token, grammar.tokens[grammar.position - 1] if grammar.position else None
+        token, before = self.token, self.tokens[self.position - 1] if self.position else None
         if before is not None and before.text != "\n":
             return None
-        indent = token.span.start - grammar.source.text.rfind("\n", 0, token.span.start)
+        indent = token.span.start - self.source.text.rfind("\n", 0, token.span.start)
         is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword")
         if self.indent and (is_sign or indent > self.indent):
             what = "begins with an operator" if is_sign else "is indented"
             message = f"a line that {what} does not continue the one before"
-            hint = "put parentheses around the whole expression"
-            return grammar.source.error(LanguageError, message, token.span, hint=hint)
+            return self.source.error(message, token.span, hint="put parentheses around the whole expression")
         self.indent = self.indent or indent
         return None

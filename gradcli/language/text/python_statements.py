@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradcli.errors import GradcliError, LanguageError
+from gradcli.errors import GradcliError
 from gradcli.language.text import nodes
-from gradcli.language.text.grammar import Grammar, Statements
+from gradcli.language.text.grammar import Grammar
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
 
@@ -34,8 +34,8 @@ def parse_python(source: Source) -> tuple[nodes.Line, ...]:
     >>> type(parse_python(Source("import torch", "EXPR"))[0]).__name__
     'Import'
     """
-    blocks = Blocks(PythonGrammar(source))
-    return blocks.each(blocks.line)
+    grammar = PythonGrammar(source)
+    return grammar.each(grammar.line)
 
 
 class PythonGrammar(Grammar):
@@ -89,7 +89,7 @@ class PythonGrammar(Grammar):
         parameters, fault = self.parameters(":")
         colon = self.advance()
         if fault is None and colon.text != ":":
-            fault = self.source.error(LanguageError, "a function is lambda x: ...", word.span.to(colon.span))
+            fault = self.source.error("a function is lambda x: ...", word.span.to(colon.span))
         body, end = self.position, self._end_of_expression()
         self.indices += 1
         value, reached = self.measured(self.expression if fault is None else lambda: self.fail(fault))
@@ -119,15 +119,14 @@ class PythonGrammar(Grammar):
         while self.token.text != closing and not self.at_end:
             name = self.advance()
             if name.kind != "name":
-                message = f"unexpected '{name.text}' among the parameters"
-                return tuple(found), self.source.error(LanguageError, message, name.span)
+                return tuple(found), self.source.error(f"unexpected '{name.text}' among the parameters", name.span)
             if closing == ")" and self.accept(":"):
                 while self.token.text not in (",", "=", ")", "\n", ""):
                     self._pass_over()
             default = self.expression() if self.accept("=") else None
             if default is None and found and found[-1].default is not None:
                 message = "a parameter without a default follows one that has one"
-                return tuple(found), self.source.error(LanguageError, message, name.span)
+                return tuple(found), self.source.error(message, name.span)
             found.append(nodes.Parameter(name.text, default))
             if not self.accept(","):
                 break
@@ -142,16 +141,11 @@ class PythonGrammar(Grammar):
                 self.advance()
                 return
 
-
-class Blocks(Statements):
-    """Reads the statements of a snippet, one after the other."""
-
-    grammar: PythonGrammar
+    # -- statements
 
     def line(self) -> nodes.Line:
         """One statement; behind one that cannot be read, the next line is."""
-        grammar = self.grammar
-        first, start = grammar.token, grammar.position
+        first, start = self.token, self.position
         found: nodes.Line
         if first.kind == "keyword" and first.text in ("import", "from"):
             found = self._import()
@@ -160,36 +154,35 @@ class Blocks(Statements):
         elif first.kind == "keyword" and first.text in _BLOCKS:
             hint = "a snippet is a list of assignments, functions, backward() and print()"
             message = f"a '{first.text}' statement is not read"
-            found = self.broken(grammar.source.error(LanguageError, message, first.span, hint=hint))
+            found = self.broken_line(self.source.error(message, first.span, hint=hint))
         else:
             found = self._assignment()
-        if grammar.has_failed:
-            grammar.position = start
-            while grammar.token.text not in _ENDS:
-                grammar.position += 1
+        if self.has_failed:
+            self.position = start
+            while self.token.text not in _ENDS:
+                self.position += 1
         return found
 
     def _assignment(self) -> nodes.Statement:
         """Names for a value, or a value alone."""
-        grammar = self.grammar
-        start, first = grammar.position, grammar.token
+        start, first = self.position, self.token
         value_at = self._behind_targets()
         if value_at == start:
             return self.statement()
-        targets = tuple(token for token in grammar.tokens[start : value_at - 1] if token.kind == "name")
-        grammar.position = value_at
-        value = grammar.expression()
-        stop, span = grammar.position, first.span.to(grammar.behind().span)
+        targets = tuple(token for token in self.tokens[start : value_at - 1] if token.kind == "name")
+        self.position = value_at
+        value = self.expression()
+        stop, span = self.position, first.span.to(self.behind().span)
         others: list[nodes.Node] = []
-        while grammar.accept(","):
-            others.append(grammar.expression())
+        while self.accept(","):
+            others.append(self.expression())
         return nodes.Statement(
             span, start, value_at, stop, targets, value_at - start > 2, value, self.ending(), tuple(others)
         )
 
     def _behind_targets(self) -> int:
         """Where the value begins behind `g =`, `g, h =` or `(g,) =`; where the statement does if there is no such."""
-        tokens, position = self.grammar.tokens, self.grammar.position
+        tokens, position = self.tokens, self.position
         bracket = tokens[position].text in ("(", "[")
         position += bracket
         while tokens[position].kind == "name" and tokens[position + 1].text in (",", "=", ")", "]"):
@@ -198,102 +191,99 @@ class Blocks(Statements):
             position += bracket and tokens[position].text in (")", "]")
             if tokens[position].text == "=":
                 return position + 1
-        return self.grammar.position
+        return self.position
 
     def _import(self) -> nodes.Import:
         """An import, of which the names are remembered."""
-        grammar = self.grammar
-        word = grammar.advance()
+        word = self.advance()
         module = self._dotted_name() if word.text == "from" else ""
         if word.text == "from":
-            grammar.advance()
-        bracket = grammar.accept("(")
+            self.advance()
+        bracket = self.accept("(")
         found: list[tuple[str, str]] = []
-        while grammar.token.kind == "name":
+        while self.token.kind == "name":
             path = self._dotted_name()
             name = path.partition(".")[0] if word.text == "import" else path
             whole = f"{module}.{path}" if module else path
-            if grammar.token.text == "as":
-                grammar.advance()
-                name = grammar.advance().text
+            if self.token.text == "as":
+                self.advance()
+                name = self.advance().text
             elif not module:
                 whole = name
             found.append((name, whole))
-            if not grammar.accept(","):
+            if not self.accept(","):
                 break
         if bracket:
-            grammar.accept(")")
-        while grammar.token.text not in _ENDS:
-            grammar.advance()
-        return nodes.Import(word.span.to(grammar.behind().span), tuple(found))
+            self.accept(")")
+        while self.token.text not in _ENDS:
+            self.advance()
+        return nodes.Import(word.span.to(self.behind().span), tuple(found))
 
     def _dotted_name(self) -> str:
-        grammar = self.grammar
-        words = [grammar.advance().text]
-        while grammar.token.text == "." and grammar.tokens[grammar.position + 1].kind == "name":
-            grammar.advance()
-            words.append(grammar.advance().text)
+        words = [self.advance().text]
+        while self.token.text == "." and self.tokens[self.position + 1].kind == "name":
+            self.advance()
+            words.append(self.advance().text)
         return ".".join(words)
 
     # -- definitions
 
     def _definition(self) -> nodes.Line:
         """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
-        grammar, source = self.grammar, self.grammar.source
-        position, start = grammar.position, grammar.advance()
-        name, opening = grammar.advance(), grammar.advance()
+        source = self.source
+        position, start = self.position, self.advance()
+        name, opening = self.advance(), self.advance()
         if name.kind != "name" or opening.text != "(":
-            message = "a definition is def NAME(x): ..."
-            return self.broken(source.error(LanguageError, message, start.span.to(opening.span)))
-        parameters, fault = grammar.parameters(")")
+            return self.broken_line(source.error("a definition is def NAME(x): ...", start.span.to(opening.span)))
+        parameters, fault = self.parameters(")")
         if fault is None:
-            fault = grammar.close(")", opening)
-        while grammar.token.text not in (":", *_ENDS):
-            grammar.advance()  # -> torch.Tensor
-        colon = grammar.advance()
-        if fault is None and not grammar.has_failed and colon.text != ":":
-            fault = source.error(LanguageError, "a definition is def NAME(x): ...", start.span.to(name.span))
-        if fault is not None or grammar.has_failed:
-            if not grammar.has_failed:
-                grammar.fail(fault or source.error(LanguageError, "", start.span))
+            fault = self.close(")", opening)
+        while self.token.text not in (":", *_ENDS):
+            self.advance()  # -> torch.Tensor
+        colon = self.advance()
+        if fault is None and not self.has_failed and colon.text != ":":
+            fault = source.error("a definition is def NAME(x): ...", start.span.to(name.span))
+        if fault is not None:
+            self.fail(fault)
+        if self.has_failed:
             return nodes.Function(start.span, position, name.text, parameters, (), start, 0, 0, (), fault)
-        body, end = grammar.position, self._end_of_block(self._column(start))
-        lines, reached = grammar.measured(lambda: self._body(end))
-        grammar.position = end
-        span = start.span.to(grammar.tokens[end - 1].span)
+        body, end = self.position, self._end_of_block(self._column(start))
+        lines, reached = self.measured(lambda: self._body(end))
+        self.position = end
+        span = start.span.to(self.tokens[end - 1].span)
         return nodes.Function(
-            span, position, name.text, parameters, tuple(lines), grammar.tokens[body], end - body, 0, reached, None
+            span, position, name.text, parameters, tuple(lines), self.tokens[body], end - body, 0, reached, None
         )
 
     def _body(self, end: int) -> list[nodes.Statement | nodes.Return]:
         """The statements of a definition up to its return, or to what cannot be read."""
-        grammar, found = self.grammar, list[nodes.Statement | nodes.Return]()
-        while grammar.position < end and not grammar.has_failed:
-            if grammar.accept("\n") or grammar.accept(";"):
+        found = list[nodes.Statement | nodes.Return]()
+        while self.position < end and not self.has_failed:
+            if self.accept("\n") or self.accept(";"):
                 continue
-            start, word = grammar.position, grammar.token
-            if grammar.at_word("return"):
-                grammar.advance()
-                value = grammar.expression()
-                is_whole = grammar.position >= end or grammar.token.text in ("\n", ";")
-                fault = None if is_whole else grammar.unexpected(" in a function")
+            start, word = self.position, self.token
+            if self.at_word("return"):
+                self.advance()
+                value = self.expression()
+                is_whole = self.position >= end or self.token.text in ("\n", ";")
+                fault = None if is_whole else self.unexpected(" in a function")
                 return [*found, nodes.Return(word.span.to(value.span), value, fault)]
-            if word.kind != "name" or grammar.tokens[start + 1].text != "=":
+            if word.kind != "name" or self.tokens[start + 1].text != "=":
                 hint, message = "a function is assignments and a return", f"unexpected '{word.text}' in a function"
-                found.append(self.broken(grammar.source.error(LanguageError, message, word.span, hint=hint)))
+                found.append(self.broken_line(self.source.error(message, word.span, hint=hint)))
                 break
-            grammar.position += 2
-            value = grammar.expression()
-            span = word.span.to(grammar.behind().span)
-            found.append(nodes.Statement(span, start, start + 2, grammar.position, (word,), False, value, None))
+            self.position += 2
+            value = self.expression()
+            span = word.span.to(self.behind().span)
+            found.append(nodes.Statement(span, start, start + 2, self.position, (word,), False, value, None))
         return found
 
     def _column(self, token: Token) -> int:
-        return token.span.start - self.grammar.source.text.rfind("\n", 0, token.span.start) - 1
+        return token.span.start - self.source.text.rfind("\n", 0, token.span.start) - 1
 
     def _end_of_block(self, column: int) -> int:
         """The position behind the body of a definition: the rest of the line, or the lines that stand further in."""
-        tokens, position = self.grammar.tokens, self.grammar.position
+        tokens, position = self.tokens, self.position
         if tokens[position].text != "\n":
             while tokens[position].text not in ("\n", ""):
                 position += 1

@@ -37,7 +37,9 @@ class Source:
         self.tokens = tokenize(text, name)
         self.tokens += [self.tokens[-1]] * 3
 
-    def error(self, kind: type[GradcliError], message: str, span: Span, *, hint: str | None = None) -> GradcliError:
+    def error(
+        self, message: str, span: Span, *, hint: str | None = None, kind: type[GradcliError] = LanguageError
+    ) -> GradcliError:
         """An error at a range of the text."""
         return kind(message, place=Place(self.text, span, self.name), hint=hint)
 
@@ -109,10 +111,10 @@ class Source:
         if token.kind == "end" or token.text == "\n":
             goes_on = any(other.text not in ("\n", "") for other in self.tokens[position:])
             hint = "put parentheses around the whole expression" if goes_on else self.hint
-            return self.error(LanguageError, "the expression ends too early", token.span, hint=hint)
+            return self.error("the expression ends too early", token.span, hint=hint)
         what = "word in quotes " if token.kind == "string" else ""
         hint = self._hint(position, is_inside=is_inside) or self.hint
-        return self.error(LanguageError, f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
+        return self.error(f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
 
     def _hint(self, position: int, *, is_inside: bool) -> str | None:
         """What may be meant by a token that cannot stand here."""
@@ -242,7 +244,7 @@ class Cursor:
     def too_deep(self, token: Token, most: int) -> Broken:
         """The error for one level of nesting too many."""
         message, hint = f"nested more than {most} levels deep", "name parts of it: y = ...; z = f(y)"
-        return self.fail(self.source.error(TooLargeError, message, token.span, hint=hint))
+        return self.fail(self.source.error(message, token.span, hint=hint, kind=TooLargeError))
 
     def close(self, closing: str, opening: Token) -> GradcliError | None:
         """Take the bracket that closes `opening`; the error that it does not stand here."""
@@ -258,8 +260,7 @@ class Cursor:
 
     def unclosed(self, closing: str, opening: Token) -> GradcliError:
         """The error that nothing closes a bracket."""
-        hint = f"add '{closing}'"
-        return self.source.error(LanguageError, f"'{opening.text}' is never closed", opening.span, hint=hint)
+        return self.source.error(f"'{opening.text}' is never closed", opening.span, hint=f"add '{closing}'")
 
     def expected_at(self, closing: str) -> str:
         """What should stand here: a loop, if one follows inside of the bracket, or what closes it."""
