@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,11 @@ import sympy
 from gradcli.errors import did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.constants import GATHERED, Constants
-from gradcli.language.lower.scope import Hooks, Lower, Operand, Scope
+from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Name, Node, Word, leading
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -89,17 +89,9 @@ class Bound:
 class Binder:
     """Reads what is between the parentheses of a call."""
 
-    def __init__(
-        self,
-        source: Source,
-        scope: Scope,
-        hooks: Hooks,
-        lower: Lower,
-        constants: Constants,
-        items: Callable[[Items | Group], list[Operand]],
-    ) -> None:
-        self.source, self.scope, self.hooks, self.lower = source, scope, hooks, lower
-        self.constants, self.items = constants, items
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
+        self.lower, self.constants = lower, constants
+        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
         """Bind arguments to the op's signature, with the defaults of a library.
@@ -234,7 +226,7 @@ class Binder:
             return self.scope.lists[token.text]
         first = leading(node)
         if isinstance(first, Items | Group):
-            items = self.items(first)
+            items = self.constants.items(first)
             if first is not node:
                 position = self.source.position(first.span.stop)
                 raise self.source.unexpected(position, " where ')' was expected", is_inside=True)

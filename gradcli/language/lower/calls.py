@@ -11,49 +11,206 @@ from typing import Any
 
 import sympy
 
-from gradcli.errors import Span, UnknownFunctionError, did_you_mean
+from gradcli.errors import GradcliError, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import EXTREMES, Binder, Bound
-from gradcli.language.lower.constants import Constants, Loops
-from gradcli.language.lower.constructors import CONVERSIONS, SPECIAL, TENSORS, Special, Tensors
-from gradcli.language.lower.scope import Hooks, Lines, Lower, Operand, Scope
+from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.constructors import CONVERSIONS, SPECIAL, TENSORS, Constructors
+from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Trailer
-from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import POWERS, Token
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of a generator, `sum(f(i) for i in range(n))`: term by term."""
 
 
+PREFIXES = frozenset(
+    [
+        "torch",
+        "np",
+        "numpy",
+        "math",
+        "F",
+        "nn",
+        "functional",
+        "special",
+        "scipy",
+        "linalg",
+        "fft",
+        "autograd",
+        "sympy",
+        "sp",
+        "tf",
+        "tensorflow",
+        "jnp",
+        "jax",
+    ]
+)
+"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
+
+_LIBRARIES: Mapping[str, str] = {
+    **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
+    **dict.fromkeys(("sympy", "sp"), "sympy"),
+    "jax": "jax",
+    **dict.fromkeys(("tf", "tensorflow"), "tensorflow"),
+    "math": "math",
+}
+"""Whose meaning a function has behind a module's name; torch's behind others, and without any."""
+
+SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
+"""Names that mean something else unless they are given a value."""
+
+_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
+"""Constants behind a module's name, `math.e`."""
+
+
+def library_of(modules: Sequence[str]) -> str:
+    """The library of the modules before a name; empty for torch.
+
+    `nn` alone is JAX's, as torch's functions are in `nn.functional`.
+
+    >>> [library_of(words.split(".")) for words in ("np.linalg", "jax.numpy", "jax.nn", "nn", "torch.nn.functional")]
+    ['numpy', 'numpy', 'jax', 'jax', '']
+    """
+    if "numpy" in modules:
+        return "numpy"
+    return "jax" if list(modules) == ["nn"] else _LIBRARIES.get(modules[0], "") if modules else ""
+
+
 class Calls:
-    """Reads a function with its arguments, and what stands behind a dot.
+    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot.
 
     Attributes:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
     def __init__(
-        self,
-        lines: Lines,
-        scope: Scope,
-        hooks: Hooks,
-        lower: Lower,
-        constants: Constants,
-        loops: Loops,
-        meaning: Callable[[str, Sequence[str]], Program],
+        self, lines: Lines, lower: Lower, constants: Constants, meaning: Callable[[str, Sequence[str]], Program]
     ) -> None:
-        self.lines, self.scope, self.hooks, self.lower = lines, scope, hooks, lower
-        self.constants, self.loops, self.meaning = constants, loops, meaning
-        self.source = lines.source
-        self.binder = Binder(self.source, scope, hooks, lower, constants, loops.items)
-        self.tensors = Tensors(lines, scope, hooks, lower, self.binder)
-        self.special = Special(lines, lower, self.tensors)
+        self.lines, self.lower, self.constants, self.meaning = lines, lower, constants, meaning
+        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
+        self.binder = Binder(lines, lower, constants)
+        self.constructors = Constructors(lines, lower, self.binder)
         self.is_pair = False
+
+    # -- names
+
+    def named(self, node: Name, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
+        """The value of a name with the modules before it, and how many of the trailers belong to it."""
+        found = self.hooks.named(node, trailers)
+        if found is None:
+            follows = bool(trailers) and isinstance(trailers[0], Member)
+            is_called = node.arguments is not None
+            token = self.hooks.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
+            found = self._named(token, node, trailers)
+        operand, used = found
+        arguments = _arguments(node, trailers, used)
+        self.hooks.was_named(node, is_call=arguments is not None)
+        return operand, used
+
+    def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
+        scope = self.scope
+        used = self._modules(token, node, trailers)
+        arguments = _arguments(node, trailers, used)
+        behind = trailers[used - 1] if used else None
+        name = behind.name if isinstance(behind, Member) else token
+        span = token.span.to(name.span)
+        if arguments is not None and name.text not in scope.names and name.text not in scope.variables:
+            words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
+            return self._called(name, span, words, arguments), used
+        if used and name.text in _MODULE_CONSTANTS:
+            self._require_uncalled(arguments)
+            return (_MODULE_CONSTANTS[name.text], span), used
+        if name.text in scope.names:
+            scope.unused.pop(name.text, None)
+            self.is_pair = name.text in scope.pairs
+            self._require_uncalled(arguments)
+            return (scope.names[name.text], span), used
+        if arguments is not None:
+            message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
+            raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
+        if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
+            return (CONSTANTS[name.text], span), used
+        self._require_variable(name, span, is_behind_module=used > 0)
+        symbol = scope.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
+        return (symbol, span), used
+
+    def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
+        """A function of the table, or what is called like one."""
+        library = library_of(self.hooks.library(words)[:-1])
+        if name.text == "pad" and library in ("numpy", "tensorflow"):
+            hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
+            raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
+        operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library)
+        self.is_pair &= not library
+        return operand
+
+    def _require_uncalled(self, arguments: Arguments | None) -> None:
+        """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
+        if arguments is not None:
+            raise self.source.unexpected(arguments.position, arguments.expected, is_inside=True)
+
+    def _require_variable(self, name: Token, span: Span, *, is_behind_module: bool) -> None:
+        """Refuse a name that cannot be a variable.
+
+        Raises:
+            LanguageError: It is a function, or behind a module, or in a value.
+        """
+        op = ops.find(name.text)
+        if is_behind_module and op is None:
+            raise self.source.error(f"'{self.source.excerpt(span)}' is not part of the language", span)
+        if is_behind_module or (op is not None and name.text not in self.scope.given):
+            raise self.source.error(f"'{name.text}' is a function", span, hint=self._with_arguments(span))
+        if self.scope.is_value:
+            raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
+
+    def _with_arguments(self, span: Span) -> str:
+        """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""
+        shown = self.source.excerpt(span)
+        behind = self.source.position(span.stop)
+        sign, exponent = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
+        if sign.text in POWERS and exponent.kind == "number":
+            return f"write {shown}(...)**{exponent.text}"
+        if sign.text in POWERS and exponent.text == "-":
+            return f"write 1/{shown}(...), or its inverse by name, as asin is that of sin"
+        return f"write {shown}(...)"
+
+    def _without_names(self, name: Token) -> str:
+        """How to write a value with a name in it: `x: 1`, `x=1, y=2`."""
+        behind = self.source.position(name.span.stop)
+        separator, value = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
+        example = f"{name.text}={value.text or 'VALUE'}"
+        hint = hints.of_variable(self.source.name, example) if separator.text in (":", "=") else None
+        return hint or joined.meant(name.text) or "a value holds numbers only"
+
+    def _modules(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> int:
+        """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
+        if self._is_own(token) or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
+            return 0
+        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
+            hint = "write torch, np, math, F, or the name of the function alone"
+            raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
+        name, used, arguments = token, 0, node.arguments
+        while name.text in PREFIXES and arguments is None and used < len(trailers):
+            member = trailers[used]
+            if not isinstance(member, Member):
+                break
+            name, used, arguments = member.name, used + 1, member.arguments
+            if name.kind != "name":
+                raise self.source.error("a function name must follow the dot", name.span)
+        if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
+            return 0
+        return used
+
+    def _is_own(self, token: Token) -> bool:
+        """Whether a name is a variable, or a statement's."""
+        scope = self.scope
+        return token.text in scope.names or token.text in scope.variables or token.text in scope.given
 
     # -- methods
 
@@ -74,7 +231,7 @@ class Calls:
             case "values":
                 return operand[0], span
             case "data":
-                return self.tensors.detached(operand[0], span)
+                return self.constructors.detached(operand[0], span)
             case "real" | "imag" | "H" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
@@ -90,7 +247,7 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            return self.tensors.converted(name, span, operand[0], arguments)
+            return self.constructors.converted(name, span, operand[0], arguments)
         if name.text.endswith("_"):
             message = f"'.{name.text}' changes its tensor in place, which is not read"
             raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
@@ -124,9 +281,9 @@ class Calls:
         if not given and (constructed := self.hooks.constructed(name, span, arguments)) is not None:
             return constructed
         if name.text in TENSORS and not given:
-            return self.tensors.tensor(name, span, arguments)
+            return self.constructors.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.special.call(name, span, arguments)
+            return self.constructors.special(name, span, arguments)
         op = ops.find(name.text, after_dot=after_dot)
         if op is None:
             raise self._unknown(name, arguments)
@@ -135,13 +292,13 @@ class Calls:
             message = f"'{name.text}' is not a method of a tensor"
             raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
-        generator = self.loops.generator(arguments)
+        generator = self.constants.generator(arguments)
         if generator is not None and isinstance(generator.value, Loop):
             if given:
                 raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
-            return self._folded(op, self.loops.generated(arguments, generator.value), arguments, whole)
+            return self._folded(op, self.constants.generated(arguments, generator.value), arguments, whole)
         if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
-            terms = self.loops.listed(arguments, has_start=op.name == "sum")
+            terms = self.constants.listed(arguments, has_start=op.name == "sum")
             if terms is not None:
                 return self._of_list(op, terms, arguments, whole)
         bound = self.binder.bind(op, name, arguments, given, library)
@@ -241,12 +398,12 @@ class Calls:
         if len(arguments.items) > 2:
             position = arguments.items[1].stop
             raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
-        self.tensors.require_closed(arguments)
+        self.constructors.require_closed(arguments)
         return self._fold(op, atoms, span), span
 
     # -- what is unknown
 
-    def _unknown(self, name: Token, arguments: Arguments) -> UnknownFunctionError:
+    def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
         """The error for a name that is not in the table."""
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
@@ -255,9 +412,7 @@ class Calls:
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
-        error = self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
-        assert isinstance(error, UnknownFunctionError)  # noqa: S101 -- the kind that was asked for
-        return error
+        return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
 
     def _of_definition(self, arguments: Arguments) -> str | None:
         """What to write for `f(x) = x**2`."""
@@ -266,178 +421,6 @@ class Calls:
         if self.source.tokens[min(closing + 1, len(self.source.tokens) - 1)].text != "=":
             return None
         return "write the body alone, without a name for the function; its names are the variables"
-
-
-PREFIXES = frozenset(
-    [
-        "torch",
-        "np",
-        "numpy",
-        "math",
-        "F",
-        "nn",
-        "functional",
-        "special",
-        "scipy",
-        "linalg",
-        "fft",
-        "autograd",
-        "sympy",
-        "sp",
-        "tf",
-        "tensorflow",
-        "jnp",
-        "jax",
-    ]
-)
-"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
-
-_LIBRARIES: Mapping[str, str] = {
-    **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
-    **dict.fromkeys(("sympy", "sp"), "sympy"),
-    "jax": "jax",
-    **dict.fromkeys(("tf", "tensorflow"), "tensorflow"),
-    "math": "math",
-}
-"""Whose meaning a function has behind a module's name; torch's behind others, and without any."""
-
-SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
-"""Names that mean something else unless they are given a value."""
-
-_MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
-"""Constants behind a module's name, `math.e`."""
-
-
-def library_of(modules: Sequence[str]) -> str:
-    """The library of the modules before a name; empty for torch.
-
-    `nn` alone is JAX's, as torch's functions are in `nn.functional`.
-
-    >>> [library_of(words.split(".")) for words in ("np.linalg", "jax.numpy", "jax.nn", "nn", "torch.nn.functional")]
-    ['numpy', 'numpy', 'jax', 'jax', '']
-    """
-    if "numpy" in modules:
-        return "numpy"
-    return "jax" if list(modules) == ["nn"] else _LIBRARIES.get(modules[0], "") if modules else ""
-
-
-class Names:
-    """Reads names."""
-
-    def __init__(self, source: Source, scope: Scope, hooks: Hooks, calls: Calls) -> None:
-        self.source, self.scope, self.hooks, self.calls = source, scope, hooks, calls
-
-    def named(self, node: Name, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
-        """The value of a name with the modules before it, and how many of the trailers belong to it."""
-        found = self.hooks.named(node, trailers)
-        if found is None:
-            follows = bool(trailers) and isinstance(trailers[0], Member)
-            is_called = node.arguments is not None
-            token = self.hooks.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
-            found = self._named(token, node, trailers)
-        operand, used = found
-        arguments = _arguments(node, trailers, used)
-        self.hooks.was_named(node, is_call=arguments is not None)
-        return operand, used
-
-    def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
-        scope = self.scope
-        used = self._modules(token, node, trailers)
-        arguments = _arguments(node, trailers, used)
-        behind = trailers[used - 1] if used else None
-        name = behind.name if isinstance(behind, Member) else token
-        span = token.span.to(name.span)
-        if arguments is not None and name.text not in scope.names and name.text not in scope.variables:
-            words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
-            return self._called(name, span, words, arguments), used
-        if used and name.text in _MODULE_CONSTANTS:
-            self._require_uncalled(arguments)
-            return (_MODULE_CONSTANTS[name.text], span), used
-        if name.text in scope.names:
-            scope.unused.pop(name.text, None)
-            self.calls.is_pair = name.text in scope.pairs
-            self._require_uncalled(arguments)
-            return (scope.names[name.text], span), used
-        if arguments is not None:
-            message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
-            raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
-        if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
-            return (CONSTANTS[name.text], span), used
-        self._require_variable(name, span, is_behind_module=used > 0)
-        symbol = scope.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
-        return (symbol, span), used
-
-    def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
-        """A function of the table, or what is called like one."""
-        library = library_of(self.hooks.library(words)[:-1])
-        if name.text == "pad" and library in ("numpy", "tensorflow"):
-            hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
-            raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
-        operand = self.calls.call(name, span, [], arguments, after_dot=len(words) > 1, library=library)
-        self.calls.is_pair &= not library
-        return operand
-
-    def _require_uncalled(self, arguments: Arguments | None) -> None:
-        """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
-        if arguments is not None:
-            raise self.source.unexpected(arguments.position, arguments.expected, is_inside=True)
-
-    def _require_variable(self, name: Token, span: Span, *, is_behind_module: bool) -> None:
-        """Refuse a name that cannot be a variable.
-
-        Raises:
-            LanguageError: It is a function, or behind a module, or in a value.
-        """
-        op = ops.find(name.text)
-        if is_behind_module and op is None:
-            raise self.source.error(f"'{self.source.excerpt(span)}' is not part of the language", span)
-        if is_behind_module or (op is not None and name.text not in self.scope.given):
-            raise self.source.error(f"'{name.text}' is a function", span, hint=self._with_arguments(span))
-        if self.scope.is_value:
-            raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
-
-    def _with_arguments(self, span: Span) -> str:
-        """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""
-        shown = self.source.excerpt(span)
-        behind = self.source.position(span.stop)
-        sign, exponent = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
-        if sign.text in POWERS and exponent.kind == "number":
-            return f"write {shown}(...)**{exponent.text}"
-        if sign.text in POWERS and exponent.text == "-":
-            return f"write 1/{shown}(...), or its inverse by name, as asin is that of sin"
-        return f"write {shown}(...)"
-
-    def _without_names(self, name: Token) -> str:
-        """How to write a value with a name in it: `x: 1`, `x=1, y=2`."""
-        behind = self.source.position(name.span.stop)
-        separator, value = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
-        example = f"{name.text}={value.text or 'VALUE'}"
-        hint = hints.of_variable(self.source.name, example) if separator.text in (":", "=") else None
-        return hint or joined.meant(name.text) or "a value holds numbers only"
-
-    def _modules(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> int:
-        """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
-        if self._is_own(token) or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
-            return 0
-        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
-            hint = "write torch, np, math, F, or the name of the function alone"
-            raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
-        name, used, arguments = token, 0, node.arguments
-        while name.text in PREFIXES and arguments is None and used < len(trailers):
-            member = trailers[used]
-            if not isinstance(member, Member):
-                break
-            name, used, arguments = member.name, used + 1, member.arguments
-            if name.kind != "name":
-                raise self.source.error("a function name must follow the dot", name.span)
-        if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
-            return 0
-        return used
-
-    def _is_own(self, token: Token) -> bool:
-        """Whether a name is a variable, or a statement's."""
-        scope = self.scope
-        return token.text in scope.names or token.text in scope.variables or token.text in scope.given
 
 
 def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:

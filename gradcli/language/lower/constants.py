@@ -14,12 +14,12 @@ import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError, Span, TooLargeError
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand, Scope
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
@@ -48,16 +48,22 @@ LARGEST = 2**62
 LARGEST_EXACT = 2**53
 """Beyond this a number is a float, as neither torch nor NumPy takes integers of more than 64 bits."""
 
+MAX_UNROLLED = 10_000
+"""Terms of all loops of a text together."""
+
+MAX_REPEATED = 1_000_000
+"""Tokens that loops may read again."""
+
 _PLAIN: Mapping[str, Default] = {"True": True, "False": False, "None": None}
 
 
 class Constants:
-    """Reads what must be constant in the text itself."""
+    """Reads what must be constant in the text itself, and what is between the brackets of a list."""
 
-    def __init__(self, lines: Lines, scope: Scope, lower: Lower, evaluation: Evaluation | None) -> None:
-        self.lines, self.scope, self.lower = lines, scope, lower
-        self._evaluation = evaluation
-        self.source: Source = lines.source
+    def __init__(self, lines: Lines, lower: Lower, evaluation: Evaluation | None) -> None:
+        self.lines, self.lower, self._evaluation = lines, lower, evaluation
+        self.source, self.scope = lines.source, lines.scope
+        self.unrolled = self.repeated = 0
 
     @property
     def evaluation(self) -> Evaluation:
@@ -246,31 +252,7 @@ class Constants:
         program = Program(self.source.text, variables, tuple(lines), operand, self.source.name)
         return self.evaluation.infer(program, {s: known[s] for s in variables})[operand]
 
-
-def _is_newaxis(node: nodes.Node) -> bool:
-    """Whether it is `np.newaxis`."""
-    match node:
-        case nodes.Postfix(
-            operand=nodes.Name(token=module, arguments=None), trailers=(nodes.Member(name=name, arguments=None),)
-        ):
-            return module.text in ("np", "numpy", "torch") and name.text == "newaxis"
-    return False
-
-
-MAX_UNROLLED = 10_000
-"""Terms of all loops of a text together."""
-
-MAX_REPEATED = 1_000_000
-"""Tokens that loops may read again."""
-
-
-class Loops:
-    """Reads what is between the brackets of a list."""
-
-    def __init__(self, lines: Lines, scope: Scope, lower: Lower, constants: Constants) -> None:
-        self.lines, self.scope, self.lower, self.constants = lines, scope, lower, constants
-        self.source = lines.source
-        self.unrolled = self.repeated = 0
+    # -- lists and loops
 
     def items(self, node: nodes.Items | nodes.Group) -> list[Operand]:
         """The elements of a list or of a loop."""
@@ -366,7 +348,7 @@ class Loops:
         """Whether the `if` behind a loop holds for the present values of its names, which are constants."""
         if clause.condition is None:
             return True
-        return bool(self.constants.constant(clause.condition, "the condition of a loop must be constant")[0])
+        return bool(self.constant(clause.condition, "the condition of a loop must be constant")[0])
 
     def _values(self, clause: nodes.Clause) -> list[Atom]:
         """What a loop runs over: a range of whole numbers, or a list of constants."""
@@ -389,7 +371,7 @@ class Loops:
         """The whole numbers of a range."""
         bounds: list[int] = []
         for argument in arguments.items[:3]:
-            bounds.append(self.constants.integer(argument.value))
+            bounds.append(self.integer(argument.value))
             require_sound(argument.fault)
         require_sound(arguments.unclosed)
         if not bounds or len(arguments.items) > 3:
@@ -415,6 +397,15 @@ class Loops:
 
     def _too_many(self, word: Token) -> GradcliError:
         message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
-        return self.source.error(
-            message, word.span, hint="use arange(n) and an operation on tensors", kind=TooLargeError
-        )
+        hint = "use arange(n) and an operation on tensors"
+        return self.source.error(message, word.span, hint=hint, kind=TooLargeError)
+
+
+def _is_newaxis(node: nodes.Node) -> bool:
+    """Whether it is `np.newaxis`."""
+    match node:
+        case nodes.Postfix(
+            operand=nodes.Name(token=module, arguments=None), trailers=(nodes.Member(name=name, arguments=None),)
+        ):
+            return module.text in ("np", "numpy", "torch") and name.text == "newaxis"
+    return False

@@ -9,7 +9,7 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.arguments import Binder
-from gradcli.language.lower.scope import Hooks, Lines, Lower, Operand, Scope
+from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Arguments, Group, Items, Name, Node, Word, leading
 from gradcli.language.text.source import require_sound
@@ -34,12 +34,16 @@ CONVERSIONS = (
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
 
-class Tensors:
-    """Reads constructors and conversions."""
+SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
+"""Calls that make no tensor."""
 
-    def __init__(self, lines: Lines, scope: Scope, hooks: Hooks, lower: Lower, binder: Binder) -> None:
-        self.lines, self.scope, self.hooks, self.lower, self.binder = lines, scope, hooks, lower, binder
-        self.source = lines.source
+
+class Constructors:
+    """Reads constructors, conversions, and other calls without a row."""
+
+    def __init__(self, lines: Lines, lower: Lower, binder: Binder) -> None:
+        self.lines, self.lower, self.binder = lines, lower, binder
+        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
@@ -126,34 +130,24 @@ class Tensors:
         )
         return self.lines.emit("detach", [value], span)
 
+    # -- calls that make no tensor
 
-SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
-"""What they are called."""
-
-
-class Special:
-    """Reads them."""
-
-    def __init__(self, lines: Lines, lower: Lower, tensors: Tensors) -> None:
-        self.lines, self.lower, self.tensors = lines, lower, tensors
-        self.source = lines.source
-
-    def call(self, name: Token, span: Span, arguments: Arguments) -> Operand:
+    def special(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """One of them; `span` is of its name."""
         items, read = arguments.items, 1
-        self.lines.hooks.special(span, span.to(arguments.span))
+        self.hooks.special(span, span.to(arguments.span))
         match name.text:
             case "Piecewise":
                 value, read = self._piecewise(span, arguments), len(items)
             case "len":
-                value = self.lines.emit("count", [self.lower(self.tensors.only(arguments))[0]], span, (0,))[0]
+                value = self.lines.emit("count", [self.lower(self.only(arguments))[0]], span, (0,))[0]
             case "Rational":
-                above = self.lower(self.tensors.only(arguments))[0]
+                above = self.lower(self.only(arguments))[0]
                 below = self.lower(items[1].value)[0] if len(items) > 1 else sympy.Integer(1)
                 value, read = self.lines.emit("div", [above, below], span)[0], 2
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
-        self.tensors.require_closed(arguments)
+        self.require_closed(arguments)
         if len(items) > read:
             raise self.source.unexpected(items[read - 1].stop, " where ')' was expected", is_inside=True)
         return value, span.to(arguments.span)
@@ -174,7 +168,7 @@ class Special:
         result = pairs[-1][0]
         for value, condition in reversed(pairs[:-1]):
             result = value if condition is None else self.lines.emit("where", [condition, value, result], span)[0]
-        self.lines.hooks.pieces(arguments, result)
+        self.hooks.pieces(arguments, result)
         return result
 
     def _pair(self, node: Node) -> tuple[Atom, Atom | None]:

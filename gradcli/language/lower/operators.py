@@ -15,7 +15,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Place
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.scope import Lines, Operand, Scope
+from gradcli.language.lower.scope import Lines, Operand
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Transposed
 from gradcli.language.text.tokens import BY_ELEMENTS, MARKS, POWERS, Token
@@ -55,9 +55,8 @@ REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matr
 class Matlab:
     """Reads operators as MATLAB does, where one of its marks is in the text."""
 
-    def __init__(self, lines: Lines, scope: Scope, constants: Constants) -> None:
-        self.lines, self.scope, self.constants = lines, scope, constants
-        self.source = lines.source
+    def __init__(self, lines: Lines, constants: Constants) -> None:
+        self.lines, self.constants, self.source, self.scope = lines, constants, lines.source, lines.scope
         self.is_matlab = any(token.kind == "operator" and token.text in MARKS for token in self.source.tokens)
         self._known: dict[Atom, Shape] = {}
         self._read = 0

@@ -169,15 +169,15 @@ class Lines:
 
     Attributes:
         source: The text.
+        scope: Its names.
         hooks: What else listens.
         builder: Appends the lines.
         conditions: The values that are true or false.
         looping: How many loops are being written out, one inside the other.
     """
 
-    def __init__(self, source: Source, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
-        self.source, self.hooks = source, hooks
-        self.is_meaning = is_meaning
+    def __init__(self, source: Source, scope: Scope, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
+        self.source, self.scope, self.hooks, self.is_meaning = source, scope, hooks, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
         self.looping = 0

@@ -14,172 +14,18 @@ import sympy
 from gradcli.errors import Span
 from gradcli.language.lower.constructors import CONVERSIONS
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Array, Hooks, Operand
+from gradcli.language.lower.scope import Array, Hooks, Operand, Scope
 from gradcli.language.ops import Kind, Op
+from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.definitions import Functions, Imports, Signatures
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.transforms import TAKES, Transforms
-from gradcli.language.text.nodes import (
-    Arguments,
-    Function,
-    Import,
-    Line,
-    Member,
-    Name,
-    Postfix,
-    Statement,
-    Subscript,
-    Trailer,
-)
-from gradcli.language.text.source import require_sound
+from gradcli.language.text import nodes
+from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
-
-
-class SnippetHooks(Hooks):
-    """Hands what stands in an expression to those who read it.
-
-    Attributes:
-        values: The numbers of the variables that the snippet defines.
-        is_made: Whether the present statement makes a tensor.
-        is_required: Whether it requires a gradient.
-        leaf: The tensor that does.
-    """
-
-    def __init__(self) -> None:
-        self.values: dict[str, Array] = {}
-        self.begin_value()
-
-    def listen(self, lowering: Lowering) -> None:
-        """Begin with a text."""
-        self.lowering = lowering
-        self.source, self.scope = lowering.source, lowering.scope
-        self.signatures = Signatures(lowering)
-        self.functions = Functions(lowering, self.signatures)
-        self.imports = Imports(self.source, self.scope, self.functions.callees)
-        self.dtypes = Dtypes(lowering, self.values)
-        self.derivatives = Derivatives(lowering, self.signatures, self.values)
-        self.passes = Passes(lowering, self.signatures, self.derivatives)
-        self.transforms = Transforms(
-            lowering, self.imports, self.signatures, self.functions, self.derivatives, self.dtypes
-        )
-
-    def begin_value(self) -> None:
-        """A new value, of which nothing is known."""
-        self.is_made = self.is_required = False
-        self.leaf: Atom | None = None
-
-    def set_required(self, name: str, span: Span, *, is_required: bool) -> None:
-        """Note whether a variable requires a gradient."""
-        self.passes.requires.pop(name, None)
-        if is_required:
-            self.dtypes.require_floating(name, span)
-            self.passes.require(name)
-
-    # -- names
-
-    def library(self, words: Sequence[str]) -> Sequence[str]:
-        """As the imports say."""
-        return self.imports.library(words)
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """As the imports say."""
-        return self.imports.renamed(name, is_module=is_module, is_called=is_called)
-
-    def named(self, name: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int] | None:
-        """A derivative with its arguments, or a function of the text."""
-        found = self.transforms.named(name, trailers)
-        if found is not None:
-            return found
-        operand = self.functions.named(name)
-        return None if operand is None else (operand, 0)
-
-    def was_named(self, name: Name, *, is_call: bool) -> None:
-        """The type that a module's function gives."""
-        if is_call:  # np.pi is a number of Python's
-            self.dtypes.named(name.token)
-
-    # -- operations
-
-    def emitting(self, operands: Sequence[Atom], span: Span) -> None:
-        """A tuple is no tensor."""
-        self.derivatives.require_tensors(operands, span)
-
-    def indexed(self, operand: Operand, subscript: Subscript) -> Operand | None:
-        """One of a tuple of gradients."""
-        return self.derivatives.indexed(operand, subscript)
-
-    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
-        """A constant tensor makes a definition."""
-        is_source = op.kind is Kind.SOURCE
-        self.is_made |= is_source
-        if op.name in ("rand", "randn"):
-            message = f"{op.name} is NumPy's generator here; torch's numbers differ for the same seed"
-            self.scope.warnings.append(message)
-        self.dtypes.made(op, result[0])
-        self.leaf = result[0] if is_source and self.is_required else self.leaf
-
-    def raised(self, sign: Token) -> None:
-        """As in Python, where `^` is no power."""
-        if sign.text == "^":
-            message = "'^' is exclusive or in Python, which torch has not of such numbers"
-            raise self.source.error(message, sign.span, hint="write ** for a power")
-
-    # -- tensors
-
-    def constructed(self, name: Token, span: Span, arguments: Arguments) -> Operand | None:
-        """`np.float32(0.1)`."""
-        if name.text not in ("float32", "float64", "float16"):
-            return None
-        operand = self.lowering.expressions.calls.tensors.constructed(name, span, arguments)
-        self.dtypes.note_type(name.text, name.span)
-        return operand
-
-    def constructing(self) -> str:
-        """The type that the statement had before."""
-        return self.dtypes.constructing()
-
-    def was_constructed(self, name: Token, span: Span, arguments: Arguments, result: Operand, before: str) -> None:
-        """A tensor of numbers makes a definition, and a Parameter requires a gradient."""
-        self.is_made |= name.text not in ("float", "Float", "S", "Integer")
-        self.dtypes.constructed(name, span, arguments, result[0], before)
-        self.is_required |= name.text == "Parameter"
-        self.leaf = result[0] if self.is_required else self.leaf
-
-    def held(self, keyword: Token, value: str) -> None:
-        """`dtype=...` and `requires_grad=True` among the arguments of a constructor."""
-        if keyword.text == "dtype":
-            self.dtypes.note_type(value, keyword.span)
-        if keyword.text == "requires_grad":
-            if value not in ("True", "False"):
-                raise self.source.error("requires_grad takes True or False here", keyword.span)
-            self.is_required |= value == "True"
-
-    def member(self, operand: Operand, member: Member) -> Operand | None:
-        """`.requires_grad_()` and `.backward(v)`."""
-        name = member.name
-        if name.text == "requires_grad_":
-            self._requires(operand, member)
-        self.dtypes.member(name)
-        if name.text == "backward" and member.arguments is not None:
-            return self.passes.method(operand, member, member.arguments)
-        return None
-
-    def _requires(self, operand: Operand, member: Member) -> None:
-        """Note what requires a gradient from here on."""
-        position = self.source.position(member.dot.span.start)
-        self.is_required = self.source.tokens[position + 3].text != "False"
-        self.leaf = operand[0]
-        if str(operand[0]) in self.values:
-            span = operand[1].to(member.name.span)
-            self.set_required(str(operand[0]), span, is_required=self.is_required)
-
-    def was_member(self, member: Member) -> None:
-        """A conversion gives another type."""
-        self.dtypes.was_member(member)
-
 
 _QUIET = frozenset(
     [
@@ -206,24 +52,42 @@ _ENDS = ("\n", ";", "")
 """What a line ends with."""
 
 
-class Statements:
-    """Lowers the statements of a snippet; what is no statement of Python's alone is one of the language."""
+class Statements(Hooks):
+    """Lowers the statements of a snippet, and hands what stands in their expressions to those who read it.
 
-    def __init__(self, lowering: Lowering, hooks: SnippetHooks) -> None:
-        self.lowering, self.hooks = lowering, hooks
-        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
-        self.imports, self.functions, self.transforms = hooks.imports, hooks.functions, hooks.transforms
-        self.derivatives, self.passes, self.dtypes = hooks.derivatives, hooks.passes, hooks.dtypes
-        self.values = hooks.values
+    What is no statement of Python's alone is one of the language.
 
-    def last_value(self, lines: Sequence[Line]) -> Operand | None:
+    Attributes:
+        values: The numbers of the variables that the snippet defines.
+        is_made: Whether the present statement makes a tensor.
+        is_required: Whether it requires a gradient.
+        leaf: The tensor that does.
+    """
+
+    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+        self.source, self.scope = source, scope
+        self.lowering = lowering = Lowering(source, scope, EVALUATION, self, shares=shares)
+        self.builder = lowering.lines.builder
+        self.values: dict[str, Array] = {}
+        self.signatures = Signatures(lowering)
+        self.functions = Functions(lowering, self.signatures)
+        self.imports = Imports(source, scope, self.functions.callees)
+        self.dtypes = Dtypes(lowering, self.values)
+        self.derivatives = Derivatives(lowering, self.signatures, self.values)
+        self.passes = Passes(lowering, self.signatures, self.derivatives)
+        self.transforms = Transforms(
+            lowering, self.imports, self.signatures, self.functions, self.derivatives, self.dtypes
+        )
+        self.begin_value()
+
+    def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
         """The value of the last statement that has one, all statements lowered."""
         output: Operand | None = None
         lowering = self.lowering
         for line in lines:
             mark = len(self.builder.lines)
             self.dtypes.begin()
-            if not isinstance(line, Statement):
+            if not isinstance(line, nodes.Statement):
                 self._definition(line)
                 continue
             if self._says_nothing(line):
@@ -235,23 +99,23 @@ class Statements:
             self._require_end(line)
         return output
 
-    def _definition(self, line: Function | Import) -> None:
+    def _definition(self, line: nodes.Function | nodes.Import) -> None:
         """An import or a function."""
-        if isinstance(line, Function):
+        if isinstance(line, nodes.Function):
             self.functions.define(line)
             return
         self.imports.add(line)
         for name, _ in line.names:
             self.functions.callees.pop(name, None)
 
-    def _require_end(self, line: Statement) -> None:
+    def _require_end(self, line: nodes.Statement) -> None:
         """Refuse what stands behind a statement."""
         if line.others and not self._is_gradient(line):
             raise self.source.unexpected(line.stop)
         if line.fault is not None and not self._is_gradient(line) and not self._is_member(line):
             raise line.fault
 
-    def _says_nothing(self, line: Statement) -> bool:
+    def _says_nothing(self, line: nodes.Statement) -> bool:
         """Whether a statement is none of the function's, whatever stands in it."""
         names, is_bare = self._dotted(line.value_at), not line.targets
         if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
@@ -262,25 +126,25 @@ class Statements:
             self.passes.zero(names[0] if names[-1] == "zero_" else None)
         return is_zeroed or (names[-1] in _QUIET and is_bare)
 
-    def _words(self, line: Statement) -> list[Token]:
+    def _words(self, line: nodes.Statement) -> list[Token]:
         """All tokens of a line."""
         tokens, stop = self.source.tokens, line.start
         while tokens[stop].text not in _ENDS:
             stop += 1
         return tokens[line.start : stop]
 
-    def _is_gradient(self, line: Statement) -> bool:
+    def _is_gradient(self, line: nodes.Statement) -> bool:
         """Whether names are given to what gradcli prints, `g = x.grad`."""
         is_grad = bool(line.targets) and self._dotted(line.value_at)[1:2] == ["grad"]
         return is_grad and self.imports.path_at(line.value_at)[0] not in TAKES
 
-    def _is_member(self, line: Statement) -> bool:
+    def _is_member(self, line: nodes.Statement) -> bool:
         """Whether a member is set or shown, `x.requires_grad = True`."""
         names = self._dotted(line.value_at)
         behind = self.source.tokens[line.value_at + 2 * len(names) - 1].text
         return not line.targets and len(names) > 1 and names[-1] in _SHOWN and behind != "("
 
-    def _statement(self, line: Statement) -> Operand | None:
+    def _statement(self, line: nodes.Statement) -> Operand | None:
         """One statement; its value if it is one of the function's."""
         first, is_bare = self.source.tokens[line.start], not line.targets
         called = self._called(line)
@@ -301,19 +165,19 @@ class Statements:
             return self._assigned(first, line)
         return self._shown(line, self.lowering.statement(line))
 
-    def _called(self, line: Statement) -> Arguments | None:
+    def _called(self, line: nodes.Statement) -> nodes.Arguments | None:
         """The arguments of the call that a statement is."""
         node = line.value
-        last = node.trailers[-1] if isinstance(node, Postfix) else node
-        return last.arguments if isinstance(last, Name | Member) else None
+        last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
+        return last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
 
-    def _is_shown(self, line: Statement, mark: int) -> bool:
+    def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
         """Whether something is computed without a name; not what is there already and a notebook shows."""
         tokens = self.source.tokens[line.start : line.start + 2]
         is_named = tokens[0].kind == "name" and tokens[1].text == "="
         return not is_named and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
 
-    def _shown(self, line: Statement, operand: Operand) -> Operand | None:
+    def _shown(self, line: nodes.Statement, operand: Operand) -> Operand | None:
         """What a statement has without a name: a pass, a display of a derivative, or a value of the function."""
         passes = self.passes.passes
         if passes and passes[-1].span.stop == operand[1].stop and passes[-1].accumulates:
@@ -332,7 +196,7 @@ class Statements:
         self.functions.statements.append((span, operand[0]))
         return None if one is not None else operand
 
-    def _printed(self, first: Token, arguments: Arguments) -> Operand | None:
+    def _printed(self, first: Token, arguments: nodes.Arguments) -> Operand | None:
         """What is printed is not read, but for a derivative that is taken there."""
         remarks = len(self.scope.warnings)
         value: Operand | None = None
@@ -343,7 +207,7 @@ class Statements:
                 hint = "give the derivative a name on a line of its own"
                 raise self.source.error("a derivative inside a text is not read", words[0].span, hint=hint)
             if any(self._takes(n) for n in inside):
-                operand = self.lowering.expressions.lower(argument.value)
+                operand = self.lowering.lower(argument.value)
                 value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
                 require_sound(argument.fault)
         require_sound(arguments.unclosed)
@@ -365,7 +229,7 @@ class Statements:
             names.append(tokens[position].text)
         return names
 
-    def _renamed(self, line: Statement) -> None:
+    def _renamed(self, line: nodes.Statement) -> None:
         """`g = x.grad`, a name for what gradcli prints; nothing can be computed with it."""
         tokens, position = self.source.tokens, line.value_at
         while tokens[position].kind != "end" and self._dotted(position)[1:2] == ["grad"]:
@@ -382,7 +246,7 @@ class Statements:
             self.scope.names[target.text] = sympy.Dummy("grad", real=True)
             self.derivatives.tuples[self.scope.names[target.text]] = ()
 
-    def _member(self, line: Statement) -> None:
+    def _member(self, line: nodes.Statement) -> None:
         """`x.requires_grad = True`, `x.grad = None`, or a member that a notebook shows."""
         tokens, names = self.source.tokens, self._dotted(line.start)
         behind = line.start + 2 * len(names) - 1
@@ -397,7 +261,7 @@ class Statements:
         """A member is set to a word."""
         span = first.span.to(value.span)
         if names[-1] == "requires_grad" and names[0] in self.values and value.text in ("True", "False"):
-            self.hooks.set_required(names[0], span, is_required=value.text == "True")
+            self.set_required(names[0], span, is_required=value.text == "True")
         elif names[-1] == "grad" and value.text == "None":
             self.passes.zero(names[0])
         else:
@@ -405,7 +269,7 @@ class Statements:
 
     # -- assignments
 
-    def _assigned(self, first: Token, line: Statement) -> Operand | None:
+    def _assigned(self, first: Token, line: nodes.Statement) -> Operand | None:
         """A definition of a variable or a function, or an assignment of the function."""
         path, end = self.imports.path_at(line.value_at)
         if path in TAKES and self.source.tokens[end].text in _ENDS:
@@ -417,14 +281,14 @@ class Statements:
             self.scope.names.pop(first.text, None)
             return None
         mark = len(self.builder.lines)
-        self.hooks.begin_value()
+        self.begin_value()
         for target in line.targets:
             self.lowering.require_assignable(target)
-        self.lowering.expressions.calls.is_pair = False
-        operand = self.lowering.expressions.lower(line.value)
+        self.lowering.calls.is_pair = False
+        operand = self.lowering.lower(line.value)
         return self._unpacked(first, line, operand) if line.is_tuple else self._bound(line, operand, mark)
 
-    def _unpacked(self, first: Token, line: Statement, operand: Operand) -> Operand | None:
+    def _unpacked(self, first: Token, line: nodes.Statement, operand: Operand) -> Operand | None:
         """`g, h = grad(y, (x, w))`, or `value, gradient = ...`."""
         parts, names = self.derivatives.tuples.get(operand[0]), line.targets
         if parts is None or line.others:
@@ -439,20 +303,20 @@ class Statements:
                 self.lowering.assign(name.text, part, line.value)
         return self._asked_for(line.span, operand)
 
-    def _bound(self, line: Statement, operand: Operand, mark: int) -> Operand | None:
+    def _bound(self, line: nodes.Statement, operand: Operand, mark: int) -> Operand | None:
         """One name for a value: numbers are a definition."""
-        (name,), hooks = line.targets, self.hooks
+        (name,) = line.targets
         value, span = operand
-        if hooks.is_required and value != hooks.leaf:
+        if self.is_required and value != self.leaf:
             message, hint = (
                 f"'{name.text}' is no leaf: torch leaves its .grad empty",
                 "write requires_grad_() at the end of the line",
             )
             raise self.source.error(message, span, hint=hint)
-        is_new = hooks.is_made or hooks.is_required
+        is_new = self.is_made or self.is_required
         lines, leaves = self.builder.made_of(value) if is_new else ([], set())
         used = self.passes.variables_of(leaves)
-        is_function = not hooks.is_required and (not hooks.is_made or used)
+        is_function = not self.is_required and (not self.is_made or used)
         if value in self.derivatives.tuples or is_function:
             self.lowering.assign(name.text, value, line.value)
             return self._asked_for(line.span, (value, name.span.to(span)))
@@ -467,7 +331,125 @@ class Statements:
         self.scope.names.pop(name.text, None)
         self.functions.callees.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
-        if hooks.is_required:
+        if self.is_required:
             self.dtypes.require_floating(name.text, name.span.to(span))
             self.passes.require(name.text)
         return None
+
+    # -- what is listened for
+
+    def begin_value(self) -> None:
+        """A new value, of which nothing is known."""
+        self.is_made = self.is_required = False
+        self.leaf: Atom | None = None
+
+    def set_required(self, name: str, span: Span, *, is_required: bool) -> None:
+        """Note whether a variable requires a gradient."""
+        self.passes.requires.pop(name, None)
+        if is_required:
+            self.dtypes.require_floating(name, span)
+            self.passes.require(name)
+
+    # -- names
+
+    def library(self, words: Sequence[str]) -> Sequence[str]:
+        """As the imports say."""
+        return self.imports.library(words)
+
+    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
+        """As the imports say."""
+        return self.imports.renamed(name, is_module=is_module, is_called=is_called)
+
+    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+        """A derivative with its arguments, or a function of the text."""
+        found = self.transforms.named(name, trailers)
+        if found is not None:
+            return found
+        operand = self.functions.named(name)
+        return None if operand is None else (operand, 0)
+
+    def was_named(self, name: nodes.Name, *, is_call: bool) -> None:
+        """The type that a module's function gives."""
+        if is_call:  # np.pi is a number of Python's
+            self.dtypes.named(name.token)
+
+    # -- operations
+
+    def emitting(self, operands: Sequence[Atom], span: Span) -> None:
+        """A tuple is no tensor."""
+        self.derivatives.require_tensors(operands, span)
+
+    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
+        """One of a tuple of gradients."""
+        return self.derivatives.indexed(operand, subscript)
+
+    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
+        """A constant tensor makes a definition."""
+        is_source = op.kind is Kind.SOURCE
+        self.is_made |= is_source
+        if op.name in ("rand", "randn"):
+            message = f"{op.name} is NumPy's generator here; torch's numbers differ for the same seed"
+            self.scope.warnings.append(message)
+        self.dtypes.made(op, result[0])
+        self.leaf = result[0] if is_source and self.is_required else self.leaf
+
+    def raised(self, sign: Token) -> None:
+        """As in Python, where `^` is no power."""
+        if sign.text == "^":
+            message = "'^' is exclusive or in Python, which torch has not of such numbers"
+            raise self.source.error(message, sign.span, hint="write ** for a power")
+
+    # -- tensors
+
+    def constructed(self, name: Token, span: Span, arguments: nodes.Arguments) -> Operand | None:
+        """`np.float32(0.1)`."""
+        if name.text not in ("float32", "float64", "float16"):
+            return None
+        operand = self.lowering.calls.constructors.constructed(name, span, arguments)
+        self.dtypes.note_type(name.text, name.span)
+        return operand
+
+    def constructing(self) -> str:
+        """The type that the statement had before."""
+        return self.dtypes.constructing()
+
+    def was_constructed(
+        self, name: Token, span: Span, arguments: nodes.Arguments, result: Operand, before: str
+    ) -> None:
+        """A tensor of numbers makes a definition, and a Parameter requires a gradient."""
+        self.is_made |= name.text not in ("float", "Float", "S", "Integer")
+        self.dtypes.constructed(name, span, arguments, result[0], before)
+        self.is_required |= name.text == "Parameter"
+        self.leaf = result[0] if self.is_required else self.leaf
+
+    def held(self, keyword: Token, value: str) -> None:
+        """`dtype=...` and `requires_grad=True` among the arguments of a constructor."""
+        if keyword.text == "dtype":
+            self.dtypes.note_type(value, keyword.span)
+        if keyword.text == "requires_grad":
+            if value not in ("True", "False"):
+                raise self.source.error("requires_grad takes True or False here", keyword.span)
+            self.is_required |= value == "True"
+
+    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
+        """`.requires_grad_()` and `.backward(v)`."""
+        name = member.name
+        if name.text == "requires_grad_":
+            self._requires(operand, member)
+        self.dtypes.member(name)
+        if name.text == "backward" and member.arguments is not None:
+            return self.passes.method(operand, member, member.arguments)
+        return None
+
+    def _requires(self, operand: Operand, member: nodes.Member) -> None:
+        """Note what requires a gradient from here on."""
+        position = self.source.position(member.dot.span.start)
+        self.is_required = self.source.tokens[position + 3].text != "False"
+        self.leaf = operand[0]
+        if str(operand[0]) in self.values:
+            span = operand[1].to(member.name.span)
+            self.set_required(str(operand[0]), span, is_required=self.is_required)
+
+    def was_member(self, member: nodes.Member) -> None:
+        """A conversion gives another type."""
+        self.dtypes.was_member(member)

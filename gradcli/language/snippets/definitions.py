@@ -104,7 +104,7 @@ class Signatures:
 
     def __init__(self, lowering: Lowering) -> None:
         self.source, self.lines = lowering.source, lowering.lines
-        self.lower, self.constants = lowering.expressions.lower, lowering.expressions.constants
+        self.lower, self.constants = lowering.lower, lowering.constants
 
     def written(self, arguments: Arguments) -> list[Argument]:
         """The arguments that are there, but for what is missing where the text ends."""
@@ -211,7 +211,7 @@ class Functions:
     def __init__(self, lowering: Lowering, signatures: Signatures) -> None:
         self.lowering, self.signatures = lowering, signatures
         self.source, self.scope = lowering.source, lowering.scope
-        self.lower, self.loops = lowering.expressions.lower, lowering.expressions.loops
+        self.lower, self.constants = lowering.lower, lowering.constants
         self.callees: dict[str, Callee] = {}
         self.running: list[int] = []
         self.statements: list[tuple[Span, Atom]] = []
@@ -257,7 +257,7 @@ class Functions:
             if len(given) != len(op.operands):
                 raise self.source.error(f"{op.name} takes {', '.join(op.operands)}", where)
             statics = tuple(op.statics.values())
-            return self.lowering.expressions.calls.made(op, [*given], statics, name.span)
+            return self.lowering.calls.made(op, [*given], statics, name.span)
 
         return Callee(op.operands, value, (), self.source.excerpt(first.span.to(name.span)))
 
@@ -268,7 +268,7 @@ class Functions:
         scope, names = self.scope, [one.name for one in node.parameters]
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
-        self.loops.require_few(node.width, node.first)
+        self.constants.require_few(node.width, node.first)
         if len(given) != len(names):
             raise self.source.error(f"the function takes {', '.join(names) or 'nothing'}", where)
         outside, here = self._outside, self._here

@@ -77,7 +77,7 @@ class Derivatives:
     def __init__(self, lowering: Lowering, signatures: Signatures, values: dict[str, Array]) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
-        self.constants, self.signatures = lowering.expressions.constants, signatures
+        self.constants, self.signatures = lowering.constants, signatures
         self.values = values
         self.derived: dict[Atom, Pass] = {}
         self.tuples: dict[Atom, tuple[Atom, ...]] = {}
@@ -292,7 +292,7 @@ class Passes:
     def __init__(self, lowering: Lowering, signatures: Signatures, derivatives: Derivatives) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
-        self.constants, self.signatures, self.derivatives = lowering.expressions.constants, signatures, derivatives
+        self.constants, self.signatures, self.derivatives = lowering.constants, signatures, derivatives
         self.requires: dict[str, None] = {}
         self.passes: list[Pass] = []
         self.zeroed: dict[str, None] = {}

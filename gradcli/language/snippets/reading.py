@@ -24,12 +24,11 @@ import numpy.typing as npt
 
 from gradcli import collector
 from gradcli.errors import Span
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.parsing import EVALUATION, parse
+from gradcli.language.parsing import parse
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.language.snippets.assignments import SnippetHooks, Statements
+from gradcli.language.snippets.assignments import Statements
 from gradcli.language.snippets.gradients import Asked, Backward, Pass, Replay
 from gradcli.language.text.nodes import Line
 from gradcli.language.text.python_statements import parse_python
@@ -128,15 +127,13 @@ class _Reader:
     """Reads a whole text."""
 
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
-        self.source, self.scope, self.hooks = source, scope, SnippetHooks()
-        self.lowering = Lowering(source, scope, EVALUATION, self.hooks, shares=shares)
-        self.hooks.listen(self.lowering)
-        self.builder, self.passes = self.lowering.lines.builder, self.hooks.passes
-        self.values = self.hooks.values
+        self.source, self.scope = source, scope
+        self.statements = read = Statements(source, scope, shares=shares)
+        self.lowering, self.builder, self.passes, self.values = read.lowering, read.builder, read.passes, read.values
 
     def snippet(self, lines: Sequence[Line]) -> Snippet:
         """The whole text."""
-        output = Statements(self.lowering, self.hooks).last_value(lines)
+        output = self.statements.last_value(lines)
         asked = self.passes.asked()
         if asked:
             self.lowering.require_used()
@@ -148,7 +145,7 @@ class _Reader:
 
     def replay(self, lines: Sequence[Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
-        Statements(self.lowering, self.hooks).last_value(lines)
+        self.statements.last_value(lines)
         passes = self.passes.passes
         last = passes[-1]
         whole = self.lowering.finish((last.output, last.span))
@@ -160,17 +157,17 @@ class _Reader:
     def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
         v = self.passes.accumulated(self.passes.in_grad(asked))
-        dtype = self.hooks.dtypes.type_of(tuple(self.values))
+        dtype = self.statements.dtypes.type_of(tuple(self.values))
         self.scope.unused.clear()  # a snippet may compute more than the function
         self.scope.last_name = next((n for n, atom in self.scope.names.items() if atom == output[0]), "")
         whole = self.lowering.finish(output)
         wanted, leaves = self.builder.made_of(whole.output)
         symbols = {line.symbol for line in wanted} | leaves | {whole.output}
-        call = self.hooks.derivatives.calls.get(asked[-1].output) if asked else None
+        call = self.statements.derivatives.calls.get(asked[-1].output) if asked else None
         where = asked[-1].span if call else Span(0, 0)  # of the derivative, which is not the function itself
         spans = dict.fromkeys(
             span
-            for span, atom in self.hooks.functions.statements
+            for span, atom in self.statements.functions.statements
             if atom in symbols and not span.start < where.stop <= span.stop
         )
         program = replace(

@@ -67,7 +67,7 @@ class Transforms:
         dtypes: Dtypes,
     ) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
-        self.emit, self.builder, self.lower = lowering.lines.emit, lowering.lines.builder, lowering.expressions.lower
+        self.emit, self.builder, self.lower = lowering.lines.emit, lowering.lines.builder, lowering.lower
         self.imports, self.signatures, self.functions = imports, signatures, functions
         self.derivatives, self.dtypes = derivatives, dtypes
 
