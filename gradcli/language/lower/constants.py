@@ -245,12 +245,10 @@ class Constants:
 
     def shape_in(self, operand: Atom, known: Mapping[Atom, Shape]) -> Shape | None:
         """The shape of a tensor whose size is asked for, from those of the variables."""
-        lines, leaves = self.lines.builder.made_of(operand)
-        variables = tuple(s for s in self.scope.variables.values() if s in leaves)
-        if any(s not in known for s in variables):
+        program = self.lines.builder.program(operand, self.scope.variables.values())
+        if any(s not in known for s in program.variables):
             return None
-        program = Program(self.source.text, variables, tuple(lines), operand, self.source.name)
-        return self.evaluation.infer(program, {s: known[s] for s in variables})[operand]
+        return self.evaluation.infer(program, {s: known[s] for s in program.variables})[operand]
 
     # -- lists and loops
 

@@ -56,14 +56,13 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         except GradcliError as error:
             error.place = program.place(line)
             raise
-        total += math.prod(shape)
-        if bounded and math.prod(shape) > MAX_ELEMENTS:
-            message = f"a tensor of shape {show(shape)} has {math.prod(shape):,} elements"
-            message += f"; at most {MAX_ELEMENTS:,} are held in one"
-            raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
-        if bounded and total > MAX_TOTAL_ELEMENTS:
-            message = f"a tensor of shape {show(shape)} makes {total:,} elements in all"
-            message += f"; at most {MAX_TOTAL_ELEMENTS:,} are held"
+        size = math.prod(shape)
+        total += size
+        if bounded and (size > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
+            message = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
+            if size > MAX_ELEMENTS:
+                message = f"has {size:,} elements; at most {MAX_ELEMENTS:,} are held in one"
+            message = f"a tensor of shape {show(shape)} {message}"
             raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())

@@ -8,7 +8,8 @@ keeps its operands as they were typed.  Every reader walks the list forward or b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -225,6 +226,11 @@ class Builder:
                 waiting += () if stop(line.call) else line.call.operands
         return [found[place] for place in sorted(found)], leaves
 
+    def program(self, value: Atom, variables: Iterable[sympy.Symbol] = ()) -> Program:
+        """A value as a Program of its own, in those of these variables that it is made of."""
+        lines, leaves = self.made_of(value)
+        return Program(self.text, tuple(s for s in variables if s in leaves), tuple(lines), value, self.source)
+
     def line_of(self, atom: Atom) -> Line | None:
         """The line whose value this is."""
         place = self._places.get(atom)
@@ -239,44 +245,39 @@ class Builder:
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
         """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
-        if not operands or not all(isinstance(a, sympy.Rational) for a in operands):
+        if op not in _EXACT or not all(isinstance(a, sympy.Rational) for a in operands):
             return None
         a, b = operands[0], operands[-1]
-        match op:
-            case "neg":
-                return -a
-            case "add":
-                return _bounded(a + b, self, span)
-            case "sub":
-                return _bounded(a - b, self, span)
-            case "mul":
-                return _bounded(a * b, self, span)
-            case "div" if b != 0:
-                return _bounded(a / b, self, span)
-            case "floor_divide" if b != 0:
-                return _bounded(sympy.floor(a / b), self, span)
-            case "remainder" if b != 0:
-                return _bounded(a % b, self, span)
-            case "pow" if isinstance(b, sympy.Integer) and not (a == 0 and b < 0):
-                bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
-                if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
-                    raise _overflow(self, span)
-                return _bounded(a**b, self, span)
-            case _:
+        if op == "pow":
+            if not isinstance(b, sympy.Integer) or (a == 0 and b < 0):
                 return None
+            bits = max(abs(int(a.p)).bit_length(), int(a.q).bit_length()) * abs(int(b))
+            if abs(int(a.p)) != a.q and bits > 2 * MAX_BITS:
+                raise self._overflow(span)
+        elif b == 0 and op in ("div", "floor_divide", "remainder"):
+            return None
+        value = _EXACT[op](*operands)
+        if max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
+            raise self._overflow(span)
+        return value
+
+    def _overflow(self, span: Span) -> TooLargeError:
+        place = Place(self.text, span, self.source)
+        message, hint = "this constant is beyond the range of float64", "write a smaller number, or inf"
+        return TooLargeError(message, place=place, hint=hint)
 
 
-def _bounded(value: sympy.Rational, builder: Builder, span: Span) -> sympy.Rational:
-    if max(abs(int(value.p)), int(value.q)).bit_length() > MAX_BITS:
-        raise _overflow(builder, span)
-    return value
-
-
-def _overflow(builder: Builder, span: Span) -> TooLargeError:
-    place = Place(builder.text, span, builder.source)
-    return TooLargeError(
-        "this constant is beyond the range of float64", place=place, hint="write a smaller number, or inf"
-    )
+_EXACT: Mapping[str, Callable[..., sympy.Rational]] = {
+    "neg": operator.neg,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "floor_divide": lambda a, b: sympy.floor(a / b),
+    "remainder": operator.mod,
+    "pow": operator.pow,
+}
+"""What is folded, of rational numbers."""
 
 
 def number(value: Atom) -> float:

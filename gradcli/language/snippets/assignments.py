@@ -18,7 +18,7 @@ from gradcli.language.lower.scope import Array, Hooks, Operand, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.definitions import Functions, Imports, Signatures
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
@@ -308,23 +308,13 @@ class Statements(Hooks):
         (name,) = line.targets
         value, span = operand
         if self.is_required and value != self.leaf:
-            message, hint = (
-                f"'{name.text}' is no leaf: torch leaves its .grad empty",
-                "write requires_grad_() at the end of the line",
-            )
-            raise self.source.error(message, span, hint=hint)
-        is_new = self.is_made or self.is_required
-        lines, leaves = self.builder.made_of(value) if is_new else ([], set())
-        used = self.passes.variables_of(leaves)
-        is_function = not self.is_required and (not self.is_made or used)
-        if value in self.derivatives.tuples or is_function:
+            message = f"'{name.text}' is no leaf: torch leaves its .grad empty"
+            raise self.source.error(message, span, hint="write requires_grad_() at the end of the line")
+        is_definition = self.is_required or (self.is_made and not self.passes.function_of(value).variables)
+        if value in self.derivatives.tuples or not is_definition:
             self.lowering.assign(name.text, value, line.value)
             return self._asked_for(line.span, (value, name.span.to(span)))
-        if any(str(symbol) not in self.values for symbol in used):
-            raise self.source.error("a tensor that requires a gradient needs numbers", span)
-        known = {symbol: self.values[str(symbol)] for symbol in used}
-        program = Program(self.source.text, (), tuple(lines), value, self.source.name)
-        self.values[name.text] = run(program, known)
+        self.values[name.text] = self.numbers_of(value, span, "a tensor that requires a gradient")
         self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
         self.dtypes.define(name.text, value)
         self.builder.forget(mark)
@@ -335,6 +325,17 @@ class Statements(Hooks):
             self.dtypes.require_floating(name.text, name.span.to(span))
             self.passes.require(name.text)
         return None
+
+    def numbers_of(self, atom: Atom, span: Span, what: str) -> Array:
+        """The numbers of a value that is made of variables with numbers.
+
+        Raises:
+            LanguageError: A variable has none, and `what` needs them.
+        """
+        program = self.passes.function_of(atom)
+        if not set(program.names) <= set(self.values):
+            raise self.source.error(f"{what} needs numbers", span)
+        return run(program, {symbol: self.values[symbol.name] for symbol in program.variables})
 
     # -- what is listened for
 

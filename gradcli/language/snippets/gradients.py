@@ -46,7 +46,7 @@ class Pass:
         u: The direction of each variable, of a derivative along one.
         accumulates: Whether it adds to `.grad`.
         zeroed: The variables whose `.grad` is set to zero before it.
-        trouble: Why it is no question on its own, if it is none.
+        objection: Why it is no question on its own, if it is none.
         values: What holds its result.
     """
 
@@ -59,7 +59,7 @@ class Pass:
     u: tuple[tuple[str, Atom], ...] = ()
     accumulates: bool = True
     zeroed: tuple[str, ...] = ()
-    trouble: str = ""
+    objection: str = ""
     values: frozenset[Atom] = frozenset()
 
 
@@ -112,19 +112,21 @@ class Derivatives:
             atom = line.call.operands[0]
         return self.derived[atom]
 
-    def result(self, found: Sequence[Atom], one: Pass, *, is_tuple: bool, others: Sequence[Atom] = ()) -> Operand:
-        """A derivative by each of its inputs, behind what comes with it; remembered as what may be asked."""
+    def tuple_of(self, *parts: Atom, asks: Pass | None = None) -> Atom:
+        """What stands for several values, and for the derivative that it may be asked as."""
+        whole = sympy.Dummy("tuple", real=True)
+        self.tuples[whole] = parts
+        if asks is not None:
+            self.derived[whole] = asks
+        return whole
+
+    def result(self, found: Sequence[Atom], one: Pass, *, is_tuple: bool) -> Operand:
+        """A derivative by each of its inputs, remembered as what may be asked."""
         one = replace(one, values=frozenset(found))
-        parts = (*others, *found)
         for n, atom in enumerate(found):
             alone = one.inputs[n : n + 1] if len(one.inputs) == len(found) else one.inputs
             self.derived[atom] = replace(one, inputs=alone)
-        if not is_tuple and not others:
-            return found[0], one.span
-        whole = sympy.Dummy("tuple", real=True)
-        self.tuples[whole] = parts
-        self.derived[whole] = one
-        return whole, one.span
+        return (self.tuple_of(*found, asks=one) if is_tuple else found[0]), one.span
 
     # -- torch.autograd.grad
 
@@ -152,9 +154,9 @@ class Derivatives:
         for operand in inputs:
             self._require_used(y, operand, found)
         gradients = [self.gradient_line(y, x, v, span) for x, _ in inputs]
-        trouble = self.trouble_of([x for x, _ in inputs])
+        objection = self.objection_to([x for x, _ in inputs])
         names = tuple(str(x) for x, _ in inputs)
-        one = Pass(y, v, span, names, keeps_graph(found), accumulates=False, trouble=trouble)
+        one = Pass(y, v, span, names, keeps_graph(found), accumulates=False, objection=objection)
         kept = gradients if found.get("create_graph") else [self.detached_line(g, span) for g in gradients]
         return self.result(kept, one, is_tuple=True)
 
@@ -183,7 +185,7 @@ class Derivatives:
         hint = "a derivative has a graph of its own only by create_graph=True" if is_cut else None
         raise self.source.error(message, span, hint=hint)
 
-    def trouble_of(self, inputs: Sequence[Atom]) -> str:
+    def objection_to(self, inputs: Sequence[Atom]) -> str:
         """Why a derivative by these is no question of its own."""
         if all(x in self.scope.variables.values() for x in inputs):
             return ""
@@ -370,6 +372,10 @@ class Passes:
         """The variables among what some lines are made of."""
         return tuple(symbol for symbol in self.scope.variables.values() if symbol in leaves)
 
+    def function_of(self, atom: Atom) -> Program:
+        """A value as a function of the variables."""
+        return self.builder.program(atom, self.scope.variables.values())
+
     # -- what is asked
 
     def asked(self) -> list[Pass]:
@@ -386,13 +392,13 @@ class Passes:
                 found.append(one)
         found = self._stacked(self._joined(found))
         for one in found:
-            if one.trouble:
+            if one.objection:
                 hint = (
                     "gradcli vjp --show NAME shows the gradient of what is computed"
-                    if "comput" in one.trouble
+                    if "comput" in one.objection
                     else None
                 )
-                raise self.source.error(one.trouble, one.span, hint=hint)
+                raise self.source.error(one.objection, one.span, hint=hint)
             is_alone = one.asks != "vjp" or found[0].asks != "vjp"
             if one is not found[0] and (is_alone or (self.builder.shares and one.output != found[0].output)):
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
@@ -416,7 +422,7 @@ class Passes:
             )
             if found and is_same:
                 inputs = tuple(dict.fromkeys((*last.inputs, *one.inputs)))
-                found[-1] = replace(last, inputs=inputs, trouble=last.trouble or one.trouble)
+                found[-1] = replace(last, inputs=inputs, objection=last.objection or one.objection)
             else:
                 found.append(one)
         return found

@@ -26,8 +26,7 @@ from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.parsing import parse
-from gradcli.language.program.numeric import run
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.snippets.assignments import Statements
 from gradcli.language.snippets.gradients import Asked, Backward, Pass, Replay
 from gradcli.language.text.nodes import Line
@@ -187,36 +186,19 @@ class _Reader:
             program,
             self.values,
             wrt,
-            None if v is None else self.gradient(v),
+            None if v is None else self.passes.function_of(v),
             tuple(self.backward(one) for one in asked) if len(asked) > 1 else (),
             self.question(program, asked),
-            self.directions(asked[-1]) if asked else {},
+            {u: self.statements.numbers_of(atom, one.span, "the direction") for one in asked[-1:] for u, atom in one.u},
             dtype,
         )
 
     def backward(self, one: Pass) -> Backward:
         """A pass with its v as a function of the variables."""
-        return Backward(self.gradient(self.passes.vector_of(one)), one.zeroed, one.accumulates)
+        return Backward(self.passes.function_of(self.passes.vector_of(one)), one.zeroed, one.accumulates)
 
     def question(self, program: Program, asked: list[Pass]) -> Asked:
         """What is asked other than a gradient; without a pass, a value that is computed from derivatives."""
         if not asked:
             return "eval" if program.takes_derivatives else ""
         return "" if asked[-1].asks == "vjp" else asked[-1].asks
-
-    def directions(self, one: Pass) -> dict[str, npt.NDArray[np.float64]]:
-        """The numbers of the directions of a pass."""
-        found = {}
-        for name, u in one.u:
-            lines, leaves = self.builder.made_of(u)
-            used = self.passes.variables_of(leaves)
-            if any(str(symbol) not in self.values for symbol in used):
-                raise self.source.error("the direction needs numbers", one.span)
-            known = {symbol: self.values[str(symbol)] for symbol in used}
-            found[name] = run(Program(self.source.text, (), tuple(lines), u, self.source.name), known)
-        return found
-
-    def gradient(self, v: Atom) -> Program:
-        """A gradient vector as a function of the variables."""
-        lines, leaves = self.builder.made_of(v)
-        return Program(self.source.text, self.passes.variables_of(leaves), tuple(lines), v, self.source.name)

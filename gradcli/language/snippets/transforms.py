@@ -16,7 +16,7 @@ from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.program.numeric import run
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.definitions import Callee, Functions, Imports, Signatures
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import Derivatives, Pass, Question
@@ -180,15 +180,10 @@ class Transforms:
             one = replace(one, asks=_TRANSFORMS[name])
             parts = [self.derivatives.line_of_kind(one.asks, y, x, where) for x in xs]
             is_tuple = isinstance(numbers, tuple)
+            gradient, span = self.derivatives.result(parts, one, is_tuple=is_tuple)
             if name == "grad_and_value":
-                first, span = self.derivatives.result(parts, one, is_tuple=is_tuple)
-                whole = sympy.Dummy("tuple", real=True)
-                self.derivatives.tuples[whole], self.derivatives.derived[whole] = (
-                    (first, y),
-                    self.derivatives.derived[first],
-                )
-                return whole, span
-            return self.derivatives.result(parts, one, is_tuple=is_tuple)
+                gradient = self.derivatives.tuple_of(gradient, y, asks=self.derivatives.derived[gradient])
+            return gradient, span
 
         return Callee(f.parameters, value, f.defaults, f"{name}({f.shown})")
 
@@ -209,11 +204,15 @@ class Transforms:
             f"{f.shown}({', '.join(self._shown(a, s) for a, (_, s) in zip(arguments, given, strict=True))})"
         )
         _, leaves = self.builder.made_of(y, stop=lambda call: call.op.name == "alias")
-        trouble = self.derivatives.trouble_of(inputs)
+        objection = self.derivatives.objection_to(inputs)
         if not leaves.isdisjoint(inputs):
-            trouble = "the function uses its argument by the name that it has outside too"
+            objection = "the function uses its argument by the name that it has outside too"
         names = tuple(map(str, inputs))
-        return y, [*copies.values()], Pass(y, None, span, names, keeps_graph=True, accumulates=False, trouble=trouble)
+        return (
+            y,
+            [*copies.values()],
+            Pass(y, None, span, names, keeps_graph=True, accumulates=False, objection=objection),
+        )
 
     def _shown(self, atom: Atom, span: Span) -> str:
         return str(atom) if atom in self.scope.variables.values() else self.source.excerpt(span)
@@ -222,18 +221,12 @@ class Transforms:
         """What a function is called with; numbers become a variable with the name of the parameter."""
         atom, span = operand
         values = self.derivatives.values
-        lines, leaves = self.builder.made_of(atom)
-        if (
-            self.functions.running
-            or atom in self.derivatives.tuples
-            or not leaves.isdisjoint(self.scope.variables.values())
-        ):
+        program = self.builder.program(atom, self.scope.variables.values())
+        if self.functions.running or atom in self.derivatives.tuples or program.variables:
             return atom
-        while (
-            name in values or name in self.scope.names or name in self.scope.variables or name in self.functions.callees
-        ):
+        while any(name in taken for taken in (values, self.scope.names, self.scope.variables, self.functions.callees)):
             name += "_"
-        values[name] = run(Program(self.source.text, (), tuple(lines), atom, self.source.name))
+        values[name] = run(program)
         self.scope.shapes[name] = values[name].shape
         self.dtypes.define(name, atom)
         self.dtypes.require_floating(name, span)
@@ -295,14 +288,9 @@ class Transforms:
         if not keeps:
             found, others = ([self.derivatives.detached_line(a, span) for a in atoms] for atoms in (found, others))
         whole, span = self.derivatives.result(found, one, is_tuple=is_tuple)
-        if not others:
-            return whole, span
-        pair = sympy.Dummy("tuple", real=True)
-        self.derivatives.tuples[pair], self.derivatives.derived[pair] = (
-            (*others, whole),
-            self.derivatives.derived[whole],
-        )
-        return pair, span
+        if others:
+            whole = self.derivatives.tuple_of(*others, whole, asks=self.derivatives.derived[whole])
+        return whole, span
 
     def _pullback(self, token: Token, arguments: Arguments) -> Operand:
         """`torch.func.vjp(f, x)`: the value, and a function of v that gives a tuple of gradients."""
@@ -318,8 +306,7 @@ class Transforms:
             if argument.name is not None:
                 raise self.source.error(f"'{argument.name.text}' is not read here", argument.name.span)
             given.append(self.lower(argument.value))
-        if (error := items[-1].fault or arguments.unclosed) is not None:
-            raise error
+        require_sound(items[-1].fault or arguments.unclosed)
         span = token.span.to(arguments.span)
         self.functions.enter(arguments)
         y, xs, one = self._applied(f, given, range(len(given)), span)
@@ -332,7 +319,5 @@ class Transforms:
             return self.derivatives.result(found, replace(one, v=v, span=where), is_tuple=True)
 
         back = sympy.Dummy("pullback", real=True)
-        pair = sympy.Dummy("tuple", real=True)
         self.derivatives.pullbacks[back] = Callee((), value)
-        self.derivatives.tuples[pair] = (y, back)
-        return pair, span
+        return self.derivatives.tuple_of(y, back), span

@@ -142,6 +142,11 @@ Branches = list[tuple[Expr, str]]
 """Values with their conditions as text; that of the last is empty."""
 
 
+def always(text: str) -> Callable[..., str]:
+    """A printer's method for what is written in one way, `π`."""
+    return lambda self, expr, exp=None: text
+
+
 class Conditions:
     """What a printer needs to write conditions: how it writes a relation, both, either, not."""
 
@@ -159,6 +164,12 @@ class Conditions:
 
     def _denied(self, condition: str) -> str:
         raise NotImplementedError
+
+    def _print_where(self, expr: Expr) -> str:
+        raise NotImplementedError
+
+    def _print_Chosen(self, expr: Chosen) -> str:
+        return self._print_where(expr)
 
     def _branches(self, expr: Expr) -> Branches:
         """Of `where`, of SymPy's Piecewise, and of the index at which an extreme is taken."""
@@ -201,9 +212,6 @@ class Sentences(Conditions):
 
     def _bracketed(self, inside: str) -> str:
         return f"({inside})"
-
-    def _print_where(self, expr: Expr) -> str:
-        raise NotImplementedError
 
     def _relation(self, sign: str, left: str, right: str) -> str:
         return f"{left} {self._SIGNS.get(sign, sign)} {right}"

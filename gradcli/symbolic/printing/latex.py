@@ -10,7 +10,16 @@ from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
 from gradcli.language.program.meaning import Aggregate
 from gradcli.notation import typesetting
-from gradcli.symbolic.printing.arranging import Sentences, is_choice, is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.arranging import (
+    Sentences,
+    always,
+    is_choice,
+    is_negative,
+    is_open,
+    joined,
+    product,
+    terms,
+)
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 
 _HEADS = {
@@ -110,20 +119,8 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         p, q = int(expr.p), int(expr.q)
         return "-" * (p < 0) + (f"{abs(p)}" if q == 1 else rf"\frac{{{abs(p)}}}{{{q}}}")
 
-    def _print_Pi(self, expr: Expr) -> str:
-        return r"\pi"
-
-    def _print_Exp1(self, expr: Expr, exp: str | None = None) -> str:
-        return "e"
-
-    def _print_Infinity(self, expr: Expr) -> str:
-        return r"\infty"
-
-    def _print_NegativeInfinity(self, expr: Expr) -> str:
-        return r"-\infty"
-
-    def _print_NaN(self, expr: Expr) -> str:
-        return r"\mathrm{nan}"
+    _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
+    _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
 
     # -- functions
 
@@ -139,14 +136,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         is_short = len(inside) <= LONG_EXPONENT and not any(part in inside for part in _TALL if part != r"\frac")
         return f"e^{{{inside}}}" if is_short else self._print_Function(expr)
 
-    def _print_log(self, expr: Expr, exp: str | None = None) -> str:
-        return self._print_Function(expr)
-
-    def _print_Max(self, expr: Expr, exp: str | None = None) -> str:
-        return self._print_Function(expr)
-
-    def _print_Min(self, expr: Expr, exp: str | None = None) -> str:
-        return self._print_Function(expr)
+    _print_log = _print_Max = _print_Min = _print_Function
 
     def _print_lgamma(self, expr: Expr) -> str:
         return rf"\log\left|\Gamma{self._arguments(expr)}\right|"
@@ -166,8 +156,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _print_abs(self, expr: Expr, exp: str | None = None) -> str:
         return rf"\left|{self._print(expr.args[0])}\right|"
 
-    def _print_Abs(self, expr: Expr, exp: str | None = None) -> str:
-        return self._print_abs(expr)
+    _print_Abs = _print_abs
 
     def _print_floor(self, expr: Expr, exp: str | None = None) -> str:
         return rf"\left\lfloor {self._print(expr.args[0])} \right\rfloor"
@@ -190,9 +179,6 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
             for value, condition in self._branches(expr)
         ]
         return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
-
-    def _print_Chosen(self, expr: Expr) -> str:
-        return self._print_where(expr)
 
     def _bracketed(self, inside: str) -> str:
         return _round(inside)

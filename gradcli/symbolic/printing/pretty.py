@@ -14,7 +14,16 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.language.program.meaning import Aggregate, Chosen, where
-from gradcli.symbolic.printing.arranging import Conditions, Sentences, is_negative, is_open, joined, product, terms
+from gradcli.symbolic.printing.arranging import (
+    Conditions,
+    Sentences,
+    always,
+    is_negative,
+    is_open,
+    joined,
+    product,
+    terms,
+)
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
 """What SymPy calls functions of our own."""
@@ -45,9 +54,6 @@ class PlainPrinter(StrPrinter, Conditions):  # type: ignore[misc]
     def _print_where(self, expr: Expr) -> str:
         shown = [f"({self._print(value)}, {condition or 'True'})" for value, condition in self._branches(expr)]
         return f"Piecewise({', '.join(shown)})"
-
-    def _print_Chosen(self, expr: Chosen) -> str:
-        return self._print_where(expr)
 
     def _relation(self, sign: str, left: str, right: str) -> str:
         head = {"==": "Eq", "!=": "Ne"}.get(sign)
@@ -190,17 +196,8 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _print_Indexed(self, expr: Expr) -> str:
         return f"{expr.base.label}{self._at(expr.indices)}"
 
-    def _print_Pi(self, expr: Expr) -> str:
-        return "π"
-
-    def _print_Exp1(self, expr: Expr) -> str:
-        return "e"
-
-    def _print_Infinity(self, expr: Expr) -> str:
-        return "∞"
-
-    def _print_NegativeInfinity(self, expr: Expr) -> str:
-        return "-∞"
+    _print_Pi, _print_Exp1 = always("π"), always("e")
+    _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
 
     # -- functions
 
@@ -208,14 +205,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         name = expr.func.__name__
         return f"{_UNICODE_NAMES.get(name, name)}({self.stringify(expr.args, ', ')})"
 
-    def _print_lgamma(self, expr: Expr) -> str:
-        return self._print_Function(expr)
-
-    def _print_sinc(self, expr: Expr) -> str:
-        return self._print_Function(expr)
-
-    def _print_LatticeOp(self, expr: Expr) -> str:
-        return self._print_Function(expr)
+    _print_lgamma = _print_sinc = _print_LatticeOp = _print_Function
 
     def _print_polygamma(self, expr: Expr) -> str:
         n, x = expr.args
@@ -229,8 +219,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
         inside = self._print(expr.args[0])
         return f"abs({inside})" if "|" in inside else f"|{inside}|"
 
-    def _print_Abs(self, expr: Expr) -> str:
-        return self._print_abs(expr)
+    _print_Abs = _print_abs
 
     def _print_floor(self, expr: Expr) -> str:
         return f"⌊{self._print(expr.args[0])}⌋"
@@ -238,8 +227,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _print_ceil(self, expr: Expr) -> str:
         return f"⌈{self._print(expr.args[0])}⌉"
 
-    def _print_ceiling(self, expr: Expr) -> str:
-        return self._print_ceil(expr)
+    _print_ceiling = _print_ceil
 
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args
