@@ -148,6 +148,7 @@ NARROW = {
         "gradcli.symbolic.derivative",
         "gradcli.symbolic.element",
         "gradcli.symbolic.printing",
+        "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed

@@ -31,7 +31,8 @@ from gradcli.language.program.meaning import (
 )
 from gradcli.language.text.tokens import COMPARISON
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.printing import is_negative, product, terms, without_sure_conditions
+from gradcli.symbolic.printing import without_sure_conditions
+from gradcli.symbolic.printing.arranging import is_negative, product, terms
 
 CHOICE, _NOT = 0, 3
 """How tightly `a if c else b` and `not` bind."""

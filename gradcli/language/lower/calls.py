@@ -14,9 +14,8 @@ import sympy
 from gradcli.errors import GradcliError, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import EXTREMES, Binder, Bound
+from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound, Constructors
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.constructors import CONVERSIONS, SPECIAL, TENSORS, Constructors
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW

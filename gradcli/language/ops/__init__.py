@@ -1,10 +1,10 @@
 """The op table: one row an operation, in one file a kind.
 
-row                  what a row holds, how it is written, and which facts it needs
-elementwise, pieces  arithmetic and functions; those of pieces, and branches by conditions
-networks             activations and losses of neural networks
-reductions           over a dimension; of matrices
-structure            elements put elsewhere; constant tensors; derivatives that a snippet takes itself
+row          what a row holds, how it is written, and which facts it needs
+elementwise  arithmetic and functions, pieces, and branches by conditions
+networks     activations and losses of neural networks
+reductions   over a dimension; of matrices
+structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
 the language itself; one without (a primitive) needs a rule in each reading, which the tests of the table demand.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import elementwise, networks, pieces, reductions, structure
+from gradcli.language.ops import elementwise, networks, reductions, structure
 from gradcli.language.ops.row import REQUIRED, Along, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -39,8 +39,8 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": elementwise.SPECIAL,
     "activations": networks.ACTIVATIONS,
-    "pieces and steps": pieces.PIECES,
-    "branches": pieces.BRANCHES,
+    "pieces and steps": elementwise.PIECES,
+    "branches": elementwise.BRANCHES,
     "reductions": reductions.REDUCTIONS,
     "scans": reductions.SCANS,
     "normalized exponentials": reductions.NORMALIZED,

@@ -12,7 +12,7 @@ from dataclasses import replace
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.constructors import CONVERSIONS
+from gradcli.language.lower.arguments import CONVERSIONS
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Hooks, Operand, Scope
 from gradcli.language.ops import Kind, Op

@@ -3,10 +3,206 @@
 pretty     SymPy's notation, and readable Unicode
 latex      LaTeX
 arranging  factors, terms and branches in order, as people write them
-naming     letters for indices, and the formula of each entry
+
+A derivative is printed entry by entry, its indices with letters that no variable has: they are Dummies until a formula
+is printed, which is when somebody reads it.
 """
 
-from gradcli.symbolic.printing.arranging import is_negative, product, terms
-from gradcli.symbolic.printing.naming import alone, as_factor, formula, without_sure_conditions
+from __future__ import annotations
 
-__all__ = ["alone", "as_factor", "formula", "is_negative", "product", "terms", "without_sure_conditions"]
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+import sympy
+from sympy import Expr
+from sympy.printing.printer import Printer
+
+from gradcli.errors import displayable
+from gradcli.language.program.meaning import Aggregate, quotient
+from gradcli.language.program.wengert import Program
+from gradcli.notation import HU, PARTIAL, Element, Name, Notation, directional, second
+from gradcli.results import Cell, Formula
+from gradcli.symbolic.derivative import Derivative, Of, Structure
+from gradcli.symbolic.printing.latex import LatexPrinter
+from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
+
+MOST_CORNERS = 4
+"""Indices of a condition up to which it is looked at whether it always holds."""
+
+MOST_PARTS = 150
+"""Parts of an element of y up to which it is shown beside its derivative."""
+
+_LETTERS = "ijklmnpqrstuvw"
+
+Names = Mapping[sympy.Symbol, sympy.Symbol]
+
+
+_PLAIN, _PRETTY, _LATEX = PlainPrinter(), PrettyPrinter(), LatexPrinter()
+
+
+class Printed(Notation):
+    """An expression of SymPy's, prepared and printed when it is read, and once."""
+
+    def __init__(self, prepare: Callable[[], Expr], *, is_factor: bool = False) -> None:
+        self._prepare, self._is_factor = prepare, is_factor
+
+    @cached_property
+    def expression(self) -> Expr:
+        """With the names that it is printed with."""
+        return self._prepare()
+
+    @cached_property
+    def text(self) -> str:
+        """In SymPy's notation."""
+        return self._with(_PLAIN)
+
+    @cached_property
+    def pretty(self) -> str:
+        """In Unicode mathematics."""
+        return self._with(_PRETTY)
+
+    @cached_property
+    def latex(self) -> str:
+        """In LaTeX, with amsmath."""
+        return self._with(_LATEX)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Printed):
+            return NotImplemented
+        return (self.expression, self._is_factor) == (other.expression, other._is_factor)
+
+    def __hash__(self) -> int:
+        return hash((self.expression, self._is_factor))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What a copy is made of, and what a pickle holds: the expression, and not what it comes from."""
+        return {"expression": self.expression, "_is_factor": self._is_factor}
+
+    def _with(self, printer: Printer) -> str:
+        """In parentheses where it would fall apart as a factor."""
+        shown = displayable(printer.doprint(self.expression))
+        is_loose = self._is_factor and (self.expression.is_Add or shown.startswith("-"))
+        return f"({shown})" if is_loose else shown
+
+
+def alone(expression: Expr) -> Notation:
+    """An expression by itself."""
+    return Printed(lambda: expression)
+
+
+def as_factor(expression: Expr) -> Notation:
+    """An expression as it stands in a product: a sum, a fraction or a negative one in parentheses.
+
+    >>> x = sympy.Symbol("x")
+    >>> as_factor(1 - x**2).text, as_factor(1 - x**2).pretty, as_factor(2*x).pretty
+    ('(1 - x**2)', '(1 - x²)', '2·x')
+    """
+    return Printed(lambda: expression, is_factor=True)
+
+
+def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
+    """The formula of one Jacobian block, or of another derivative; nothing is printed yet.
+
+    Args:
+        derivative: The closed form.
+        program: What the names of the output and of the variables are taken from; no index gets one of them.
+        note: Where it was confirmed.
+        structure: What it shows of the whole block.
+    """
+    written = {symbol for symbol, _ in derivative.written}
+    letters = _letters(program, "u" if derivative.of in ("jvp", "hvp") else "")
+    names = _name([s for s in derivative.rows if s not in written], letters)
+    if not names:
+        next(letters)  # i stands for y's index even where y has none
+    names |= _name([s for s in derivative.columns if s not in written], letters)
+    if derivative.of == "jvp":
+        next(letters)  # as j stands for x's
+    bound = tuple(itertools.islice(letters, len(_LETTERS)))
+    cells = tuple(
+        _cell(derivative, chosen, expression, program, names, bound) for chosen, expression in derivative.cases
+    )
+    sizes = tuple(size for _, size in derivative.written)
+    return Formula(cells, sizes, note, structure, _function(derivative, program))
+
+
+def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
+    """Both sides of the equation of y[i], if it is short."""
+    element = derivative.element
+    if element is None or len(list(itertools.islice(sympy.preorder_traversal(element), MOST_PARTS + 1))) > MOST_PARTS:
+        return None
+    letters = _letters(program)
+    names = _name(list(derivative.rows), letters)
+    bound = tuple(itertools.islice(letters, len(_LETTERS)))
+    left = Element(program.output_name, tuple(str(names[s]) for s in derivative.rows))
+    return left, Printed(lambda: _named(derivative, element, names, bound))
+
+
+def _letters(program: Program, direction: str = "") -> Iterator[str]:
+    taken = {*program.names, *program.assigned, direction}
+    names = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
+    return (letter for letter in names if letter not in taken)
+
+
+def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
+    return {symbol: _index(letter) for symbol, letter in zip(symbols, letters, strict=False)}
+
+
+def _index(letter: str) -> sympy.Symbol:
+    return sympy.Symbol(letter, integer=True, nonnegative=True)
+
+
+def _cell(
+    derivative: Derivative,
+    chosen: Mapping[sympy.Symbol, Expr],
+    expression: Expr,
+    program: Program,
+    names: Names,
+    bound: tuple[str, ...],
+) -> Cell:
+    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Element:
+        return Element(name, tuple(str(chosen.get(s, names.get(s))) for s in symbols))
+
+    row = element(derivative.first or program.output_name, derivative.rows)
+    column = element(derivative.variable, derivative.columns)
+    label = _label(derivative.of, Name(program.output_name), row, column)
+    return Cell(row, column, label, Printed(lambda: _named(derivative, expression, names, bound)))
+
+
+def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
+    """What a formula is of: ∂y[i]/∂x[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
+    match of:
+        case "jvp":
+            return directional(row.index)
+        case "hvp":
+            return HU(column)
+        case "hessian":
+            return second(output, row, column)
+    return PARTIAL(row, column)
+
+
+def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
+    """With sizes as numbers, and names for all indices."""
+    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
+    parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
+    limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
+    renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
+    return without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
+
+
+def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
+    """Conditions that hold for all values of their indices, or for none, are not worth reading.
+
+    They are affine in the indices, so the corners of the box tell.
+    """
+    sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
+    sure: dict[Expr, Expr] = {}
+    for condition in expression.atoms(sympy.Ge, sympy.Le):
+        indices = sorted(condition.free_symbols, key=str)
+        if len(indices) > MOST_CORNERS or any(i not in derivative.ranges for i in indices) or condition.has(quotient):
+            continue
+        ends = [(sympy.S.Zero, derivative.ranges[i].xreplace(sizes) - 1) for i in indices]
+        corners = {condition.xreplace(dict(zip(indices, at, strict=True))) for at in itertools.product(*ends)}
+        if corners in ({sympy.true}, {sympy.false}):
+            sure[condition] = corners.pop()
+    return expression.xreplace(sure)
