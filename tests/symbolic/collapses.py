@@ -1,0 +1,167 @@
+"""Functions whose derivatives collapse sums, and formulas evaluated at their entries, one by one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import sympy
+from flint import arb
+
+from gradcli.reference.compiling import compile_ball, environment
+from gradcli.symbolic.derivative import Derivative
+
+N, M = 5, 3
+LARGE_N, LARGE_M = 19, 17
+
+TEXTS: list[tuple[str, dict[str, str]]] = [
+    ("x**2", {"x": "n"}),
+    ("sum(x)", {"x": "n"}),
+    ("sum(w*x**2)", {"w": "n", "x": "n"}),
+    ("exp(x)/sum(exp(x))", {"x": "n"}),
+    ("log(sum(exp(x)))", {"x": "n"}),
+    ("sum(x)*sum(x)", {"x": "n"}),
+    ("sum(x*sum(x))", {"x": "n"}),
+    ("x*sum(x)*sum(x**2)", {"x": "n"}),
+    ("sum(x[1:])", {"x": "n"}),
+    ("sum(x[:-2])", {"x": "n"}),
+    ("sum(x[1:3])", {"x": "n"}),
+    ("sum(x[::2])", {"x": "n"}),
+    ("sum(x[1::3]**2)", {"x": "n"}),
+    ("x[1:]*x[:-1]", {"x": "n"}),
+    ("sum(x[1:]*x[:-1])", {"x": "n"}),
+    ("sum((x[1:] - x[:-1])**2)", {"x": "n"}),
+    ("sum(x[2:] - 2*x[1:-1] + x[:-2])", {"x": "n"}),
+    ("x - mean(x)", {"x": "n"}),
+    ("mean((x - mean(x))**2)", {"x": "n"}),
+    ("sum(x*x[0])", {"x": "n"}),
+    ("sum(x)*x[-1]", {"x": "n"}),
+    ("A@x", {"A": "mn", "x": "n"}),
+    ("x@A.T", {"A": "mn", "x": "n"}),
+    ("sum((A@x)**2)", {"A": "mn", "x": "n"}),
+    ("x@(A.T@(A@x))", {"A": "mn", "x": "n"}),
+    ("A@B", {"A": "mn", "B": "nm"}),
+    ("sum(A@B)", {"A": "mn", "B": "nm"}),
+    ("A.T@A", {"A": "mn"}),
+    ("sum(A, dim=1)*sum(A, dim=0)[:1]", {"A": "mn"}),
+    ("A/sum(A, dim=1, keepdim=True)", {"A": "mn"}),
+    ("sum(A*x, dim=-1)", {"A": "mn", "x": "n"}),
+    ("mean(A, dim=0)", {"A": "mn"}),
+    ("A[0]*A[-1]", {"A": "mn"}),
+    ("sum(A[:, 1:]*A[:, :-1])", {"A": "mn"}),
+    ("a*x + b", {"a": "", "x": "n", "b": "1"}),
+    ("sum(a*x)", {"a": "", "x": "n"}),
+    ("sum(relu(x))", {"x": "n"}),
+    ("sum(maximum(x, w)**2)", {"x": "n", "w": "n"}),
+    ("relu(A@x)", {"A": "mn", "x": "n"}),
+    ("mean(relu6(A))", {"A": "mn"}),
+    ("sum(sum(relu(A - x), dim=1)**2)", {"A": "mn", "x": "n"}),
+    ("sum(mean(sinc(A), dim=0)*x)", {"A": "mn", "x": "n"}),
+    ("[sum(x), sum(x**2), x[0]*x[1]]", {"x": "n"}),
+    ("[x, 2*x]", {"x": "n"}),
+    ("amax([a, b, a*b])*x", {"a": "", "b": "", "x": "n"}),
+    ("prod([a, b, 3])", {"a": "", "b": ""}),
+    ("amin([x, w], dim=0)", {"x": "n", "w": "n"}),
+    ("torch.sum([x, w*x])", {"x": "n", "w": "n"}),
+    ("[a, b]@[b, a*b]", {"a": "", "b": ""}),
+    ("[[a, b], [b, a]]@[a, b]", {"a": "", "b": ""}),
+    ("x[None]*x[:, None]", {"x": "n"}),
+    ("transpose(A, 0, 1)*x[:, None]", {"A": "mn", "x": "n"}),
+    ("A.view(-1)[0]*a", {"A": "mn", "a": ""}),
+    ("x.view(1, -1)*2", {"x": "n"}),
+    ("x[1]**2*x[0] - x[2]", {"x": "n"}),
+    ("i*k + n[0]*j", {"i": "n", "k": "n", "n": "n", "j": ""}),
+    ("var(x)", {"x": "n"}),
+    ("std(A, dim=1)", {"A": "mn"}),
+    ("softmax(A, dim=0)", {"A": "mn"}),
+    ("sum(w*log_softmax(x))", {"x": "n", "w": "n"}),
+    ("logsumexp(A, dim=1, keepdim=True)", {"A": "mn"}),
+    ("prod(x*w)", {"x": "n", "w": "n"}),
+    ("prod(A, dim=0)*x", {"A": "mn", "x": "n"}),
+    ("amax(x*w)**2", {"x": "n", "w": "n"}),
+    ("amin(A, dim=1)", {"A": "mn"}),
+    ("A.max(0)[0]*x", {"A": "mn", "x": "n"}),
+    ("norm(x)", {"x": "n"}),
+    ("norm(A, p=3, dim=1)", {"A": "mn"}),
+    ("cumsum(x**2)", {"x": "n"}),
+    ("sum(cumsum(x)*w)", {"x": "n", "w": "n"}),
+    ("cumsum(A, dim=1)", {"A": "mn"}),
+    ("cumsum(cumsum(x))", {"x": "n"}),
+    ("cumprod(x*w)", {"x": "n", "w": "n"}),
+    ("sum(cumprod(A, dim=1)*x)", {"A": "mn", "x": "n"}),
+    ("where(x > w, x**2, x*w)", {"x": "n", "w": "n"}),
+    ("sum(where((x > 0.5) & (x < 1), x**3, w))", {"x": "n", "w": "n"}),
+    ("where(~(A > x), A, 0).sum(0)", {"A": "mn", "x": "n"}),
+    ("cat([x, w**2, x])", {"x": "n", "w": "n"}),
+    ("sum(cat([A, B.T], dim=1)**2, dim=0)", {"A": "mn", "B": "nm"}),
+    ("stack([x, w], dim=1)@stack([w, x])", {"x": "n", "w": "n"}),
+    ("roll(x, 2, 0)*x", {"x": "n"}),
+    ("sum(roll(A, (1, -2), (0, 1))*A)", {"A": "mn"}),
+    ("flip(x, 0)*x", {"x": "n"}),
+    ("pad(x, (2, 1), value=3)**2", {"x": "n"}),
+    ("sum(pad(A, (1, 0, 0, 2))**2, dim=0)", {"A": "mn"}),
+    ("pad(x, (-1, 2))", {"x": "n"}),
+    ("diag(x)@w", {"x": "n", "w": "n"}),
+    ("sum(exp(diag(x, 1)))", {"x": "n"}),
+    ("diag(x, -2).sum(0)", {"x": "n"}),
+    ("diagonal(A, 1)**2", {"A": "mn"}),
+    ("trace(A@B)", {"A": "mn", "B": "nm"}),
+    ("tril(A)@x", {"A": "mn", "x": "n"}),
+    ("sum(triu(A, 1)**2)", {"A": "mn"}),
+    ("A.flatten()*2", {"A": "mn"}),
+    ("sum(A.view(-1)**2)", {"A": "mn"}),
+    ("A.reshape(-1)[1:]*A.reshape(-1)[:-1]", {"A": "mn"}),
+    ("B.permute(1, 0)*A", {"A": "mn", "B": "nm"}),
+    ("x.unsqueeze(0)*x.unsqueeze(1)", {"x": "n"}),
+    ("x.view(1, -1).squeeze(0)", {"x": "n"}),
+    ("x.expand(2, -1).sum(0)*x", {"x": "n"}),
+    ("outer(x, w).sum(1)", {"x": "n", "w": "n"}),
+    ("dot(x, w)*x", {"x": "n", "w": "n"}),
+    ("einsum('ij,j,ji->i', A, x, B)", {"A": "mn", "x": "n", "B": "nm"}),
+    ("einsum('ij,kj->ik', A, A).sum()", {"A": "mn"}),
+    ("det(A)*a", {"A": "mm", "a": ""}),
+    ("solve(A.T, x)*x", {"A": "mm", "x": "m"}),
+    ("sum(x)/x.numel() + x.shape[0]*x", {"x": "n"}),
+    ("mse_loss(A@x, y)", {"A": "mn", "x": "n", "y": "m"}),
+    ("huber_loss(x, w, delta=0.25)", {"x": "n", "w": "n"}),
+    ("binary_cross_entropy_with_logits(x, w, reduction='sum')", {"x": "n", "w": "n"}),
+    ("arange(3).sum()*x + full(2, 0.5)[1]*w", {"x": "n", "w": "n"}),
+    ("sum(x**i for i in range(3))", {"x": "n"}),
+]
+
+SIZES = pytest.mark.parametrize(("n", "m"), [(N, M), (LARGE_N, LARGE_M)], ids=["numbers", "symbols"])
+"""Above 16 they are symbols in the formula."""
+
+COLLAPSES = pytest.mark.parametrize(("text", "shapes"), TEXTS, ids=[text for text, _ in TEXTS])
+
+
+def point(shapes: Mapping[str, str], n: int, m: int) -> dict[str, np.ndarray]:
+    """Values for variables whose shapes are given in letters."""
+    generator = np.random.default_rng(7)
+    sizes = {"n": n, "m": m, "1": 1}
+    return {name: generator.uniform(0.3, 1.4, tuple(sizes[s] for s in letters)) for name, letters in shapes.items()}
+
+
+def require_equal(
+    derivative: Derivative, at: Mapping[str, np.ndarray], expected: np.ndarray, most: int, rtol: float, atol: float
+) -> None:
+    """The formula is what is expected at all entries, or at about so many that lie evenly among more."""
+    env = environment(
+        {
+            sympy.Symbol(k, real=True): (lambda *i, a=a: arb(float(a[i]))) if a.ndim else arb(float(a))
+            for k, a in at.items()
+        }
+    )
+    env |= derivative.sizes
+    indices = list(itertools.product(*map(range, expected.shape)))
+    step = max(1, len(indices) // most)
+    while any(math.gcd(step, size) > 1 for size in expected.shape):  # or some rows would never be met
+        step += 1
+    for index in indices[::step]:
+        row, column = index[: len(derivative.rows)], index[len(derivative.rows) :]
+        expression, values = derivative.at(row, column)
+        found = float(compile_ball(expression)({**env, **values}).mid())
+        np.testing.assert_allclose(found, expected[index], rtol, atol, err_msg=str(index))
