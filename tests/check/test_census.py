@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.census import case, verdict
+from tests.examples import examples
 
-PROGRAMS = 60
+PROGRAMS = examples(120)
 
 
 @pytest.mark.parametrize("seed", [101, 102])

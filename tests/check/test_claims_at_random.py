@@ -18,7 +18,7 @@ from tests.examples import examples
 SCALES = (1, 4, 16)
 """Of terms, so that their kinks, whose slopes differ by one or two of these, never cancel."""
 
-MANY = examples(48)
+MANY = examples(32)
 """Functions of each test."""
 
 

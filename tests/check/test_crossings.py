@@ -16,6 +16,7 @@ import pytest
 
 from gradcli.results import Finding
 from tests.check.curvatures import Second
+from tests.examples import examples
 
 Polynomial = dict[tuple[int, int], Fraction]
 """By the powers of s and of t."""
@@ -24,7 +25,7 @@ Exact = Callable[[dict[str, Polynomial]], Polynomial]
 
 NEAR = 1e-9
 
-PROGRAMS = 60
+PROGRAMS = examples(120)
 
 
 def _hessian(text: str, at: dict[str, Any]) -> tuple[Any, list[Finding]]:

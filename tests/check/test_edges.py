@@ -10,8 +10,9 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Check, Finding
+from tests.examples import examples
 
-SPELLINGS = 400
+SPELLINGS = examples(400)
 """Pairs of spellings that are drawn."""
 
 

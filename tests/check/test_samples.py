@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -100,6 +101,7 @@ def test_every_operation_that_may_have_no_derivative_is_tried() -> None:
     assert all(op.critical or op.kinks or op.edges for op in rows if op.is_primitive), "a domain has edges"
 
 
+@functools.cache
 def _alone(text: str, x: float) -> Check:
     check = Function(text).grad({"x": x}).check
     assert check is not None
@@ -107,7 +109,7 @@ def _alone(text: str, x: float) -> Check:
 
 
 @pytest.mark.parametrize("name", SINGULAR)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=examples(4), deadline=None)
 @example(seed=61)
 @given(seed=st.integers(0, 2**32))
 def test_no_singular_element_is_missed(name: str, seed: int) -> None:

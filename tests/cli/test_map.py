@@ -615,11 +615,9 @@ def test_four_times_the_rows_need_no_more_memory(
 ) -> None:
     """A stream, to text and to an archive: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()
-    with subprocess.Popen(
-        [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)],
-        stdin=subprocess.PIPE,
-        preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}),
-    ) as process:
+    command = [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
         assert process.stdin is not None
         process.stdin.write(b"x,note\n")
         peaks = []
