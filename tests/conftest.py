@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -35,6 +36,14 @@ for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COL
     os.environ.pop(_variable, None)
 for _variable in [name for name in os.environ if name.startswith("GRADCLI_")]:
     del os.environ[_variable]
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
+
+
+def pytest_collection_finish() -> None:
+    """Take what is imported by now out of what the collector walks through, as it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
