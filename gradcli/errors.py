@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret, where there is room for them."""
@@ -21,9 +21,8 @@ MESSAGE_LENGTH = 400
 """Characters of a message or a hint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A half-open range of characters, `text[start:stop]`."""
+class Span(NamedTuple):
+    """A half-open range of characters, `text[start:stop]`; a tuple, as there is one for each word and operation."""
 
     start: int
     stop: int

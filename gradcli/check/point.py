@@ -12,7 +12,7 @@ import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives, rewritten
-from gradcli.language.program.shapes import count_of, infer
+from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
 
@@ -44,8 +44,8 @@ class Point:
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
         primitive, source = in_primitives(typed), typed
         typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
-        typed_shapes = infer(typed, variables, bounded=False)
-        return cls(typed, typed_shapes, primitive, infer(primitive, variables, bounded=False), exact, source)
+        typed_shapes = shapes_in(typed, shapes)
+        return cls(typed, typed_shapes, primitive, shapes_in(primitive, typed_shapes), exact, source)
 
     @property
     def shape(self) -> Shape:

@@ -24,7 +24,7 @@ from gradcli.errors import Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import Expansion, rewritten
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
@@ -142,8 +142,7 @@ class Reference:
         self, program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, npt.NDArray[np.float64]]
     ) -> None:
         self.program, self.renamed = lower(program, shapes)
-        variables = {symbol: shapes[symbol] for symbol in program.variables}
-        self.shapes = infer(self.program, variables, bounded=False)
+        self.shapes = shapes_in(self.program, shapes)
         self.inputs = {
             symbol: np.asarray(inputs[str(symbol)], dtype=np.float64).ravel() for symbol in program.variables
         }

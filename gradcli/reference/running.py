@@ -233,20 +233,22 @@ class Run:
                 inside = self.plan.pairs[line.call.operands[0]][1]
                 pairs = zip(elements[flow.target].tolist(), inside[flow.source].tolist(), strict=True)
                 slopes = [self._slope_error(groups.slope(out, e), 2 * groups.size(out)) for out, e in pairs]
-            elif line.call.op.kind is Kind.ELEMENTWISE:
+            elif line.call.op.kind is Kind.ELEMENTWISE and line.call.op.coefficients[flow.operand :][:1] != (1,):
                 of_element = self.slopes(line, flow.operand, elements)
                 slopes = [of_element[target] for target in flow.target]
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
-                slope = slopes[n] if slopes else None
+                entered, slope = entering[source], slopes[n] if slopes else None
                 # At 0, abs has two slopes: the side that its operand moves to decides.
-                if self.side and line.call.op.rises_at_kink:
-                    product = absolute(entering[source], slope)
-                elif is_flat and slope is not None:
-                    product = flat(entering[source], slope)
+                if slope is None:
+                    product = entered
+                elif self.side and line.call.op.rises_at_kink:
+                    product = absolute(entered, slope)
                 else:
-                    product = times(entering[source], slope)
-                totals[target] = plus(totals[target], self._underflown(product))
+                    product = flat(entered, slope) if is_flat else times(entered, slope)
+                if self.rounding is not None:
+                    product = self._underflown(product)
+                totals[target] = product if totals[target] is None else plus(totals[target], product)
         if is_power(line.call) and len(self.plan.flows[line.symbol]) > 1:
             self._to_edges(line, tangents, totals)
         return totals

@@ -479,14 +479,18 @@ def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
     A line that is used twice is written twice, so the length can double with every line; and a sum over the parts of
     a list is written out.
     """
-    length: dict[Atom, int] = {}
-    depth: dict[Atom, int] = {}
+    known: dict[Atom, tuple[int, int]] = {}
+    found: set[Atom] = set()
     has_list = any(line.call.op.adds_dimension for line in program.lines)
     for line in program.lines:
-        operands = line.call.operands
-        depth[line.symbol] = 1 + max((depth.get(a, 0) for a in operands), default=0)
-        written = 1
-        if has_list and line.call.op.kind in (Kind.REDUCTION, Kind.CONTRACTION):
-            written = max((size for a in operands for size in shapes.get(a, ()) if size <= LARGE), default=1)
-        length[line.symbol] = min(1 + written * sum(length.get(a, 1) for a in operands), MAX_NODES + 1)
-    return {symbol for symbol in length if length[symbol] > MAX_NODES or depth[symbol] > MAX_DEPTH}
+        call, written, inside, deepest = line.call, 1, 0, 0
+        for operand in call.operands:
+            length, depth = known.get(operand, (1, 0))
+            inside += length
+            deepest = max(deepest, depth)
+        if has_list and call.op.kind in (Kind.REDUCTION, Kind.CONTRACTION):
+            written = max((size for a in call.operands for size in shapes.get(a, ()) if size <= LARGE), default=1)
+        known[line.symbol] = length, depth = min(1 + written * inside, MAX_NODES + 1), deepest + 1
+        if length > MAX_NODES or depth > MAX_DEPTH:
+            found.add(line.symbol)
+    return found

@@ -118,7 +118,7 @@ class Calls:
         arguments = _arguments(node, trailers, used)
         behind = trailers[used - 1] if used else None
         name = behind.name if isinstance(behind, Member) else token
-        span = token.span.to(name.span)
+        span = token.span.to(name.span) if used else token.span
         if arguments is not None and name.text not in scope.names and name.text not in scope.variables:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
             return self._called(name, span, words, arguments), used
@@ -135,9 +135,10 @@ class Calls:
             raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
         if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
             return (CONSTANTS[name.text], span), used
-        self._require_variable(name, span, is_behind_module=used > 0)
-        symbol = scope.variables.setdefault(name.text, sympy.Symbol(name.text, real=True))
-        return (symbol, span), used
+        if used or name.text not in scope.variables:
+            self._require_variable(name, span, is_behind_module=used > 0)
+            scope.variables[name.text] = sympy.Symbol(name.text, real=True)
+        return (scope.variables[name.text], span), used
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""

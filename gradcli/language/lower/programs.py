@@ -16,7 +16,7 @@ from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.operators import FUNCTIONS, Matlab
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
@@ -151,9 +151,8 @@ class Lowering:
         atom, span = output
         atom = self.lines.as_number(atom, span)
         names = {value: name for name, value in scope.names.items()}
-        lines = tuple(
-            Line(line.symbol, line.call, line.span, names.get(line.symbol, "")) for line in self.lines.builder.lines
-        )
+        written = self.lines.builder.lines
+        lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
         unused = (f"the name '{name}' is assigned but never used" for name in scope.unused if name != scope.last_name)
         warnings = tuple(dict.fromkeys((*scope.warnings, *unused)))
         assigned = (*(name for name in scope.names if name != scope.last_name), scope.last_name)

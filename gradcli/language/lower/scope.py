@@ -194,6 +194,8 @@ class Lines:
             return self.builder.emit(op, tuple(operands), span, statics), span
         self.hooks.emitting(operands, span)
         row = ops.TABLE[op]
+        if not self.conditions and not row.conditions:
+            return self._written(row, operands, span, statics, keeps=False)
         held = [a in self.conditions for a in operands]
         for parameter, is_condition in zip(row.operands, held, strict=False):
             if parameter in row.conditions and not is_condition:
@@ -205,7 +207,13 @@ class Lines:
         if not keeps and any(held):
             plain = [p not in row.conditions for p in row.operands] + [True] * len(operands)
             operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
-        result = self.builder.emit(op, tuple(operands), span, statics)
+        return self._written(row, operands, span, statics, keeps=keeps)
+
+    def _written(
+        self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool
+    ) -> Operand:
+        """The line itself; a condition if it is one by its row, or if it `keeps` its operands to be that."""
+        result = self.builder.emit(row.name, tuple(operands), span, statics)
         if keeps or row.is_condition:
             self.conditions.add(result)
         self.hooks.emitted(result, span)

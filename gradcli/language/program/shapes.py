@@ -69,6 +69,21 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     return shapes
 
 
+def shapes_in(program: Program, known: Mapping[Atom, Shape]) -> Mapping[Atom, Shape]:
+    """The shape of every symbol of a Program, without a bound; those known if they are of this Program.
+
+    Args:
+        program: The function.
+        known: Shapes of its variables at least.
+
+    Raises:
+        ShapeError: shapes that do not fit.
+    """
+    if known.keys() >= {program.output, *(line.symbol for line in program.lines)}:
+        return known
+    return infer(program, {symbol: known[symbol] for symbol in program.variables}, bounded=False)
+
+
 def shape_of(call: Call, operands: list[Shape]) -> Shape:
     """The shape of one operation from the shapes of its operands.
 
@@ -192,7 +207,7 @@ def require_work(call: Call, operands: list[Shape]) -> None:
 
 def broadcast(operands: list[Shape]) -> Shape:
     """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
-    if all(shape == operands[0] for shape in operands):
+    if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
         return operands[0]
     result: list[int] = []
     for position in range(1, max(map(len, operands)) + 1):

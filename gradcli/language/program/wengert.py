@@ -59,33 +59,35 @@ class Static(sympy.Atom):  # type: ignore[misc]
         return str(self.value)
 
 
+_NAMES = {name: Static(name) for name in ops.ROWS}
+_NOTHING = Static(())
+"""Parts that calls share."""
+
+
 class Call(sympy.Expr):  # type: ignore[misc]
     """One operation of the table on atoms; never evaluates or reorders.
+
+    Attributes:
+        op: The row of the op table.
+        operands: Symbols and numbers, in the order typed.
+        statics: Values of the op's static parameters, in the order of its signature.
 
     >>> x = sympy.Symbol("x")
     >>> Call("sub", (x, x))
     sub(x, x)
     """
 
+    __slots__ = ("op", "operands", "statics")  # asked for in every pass over the lines, which properties slow down
+    op: Op
+    operands: tuple[Atom, ...]
+    statics: tuple[Any, ...]
+
     def __new__(cls, op: str, operands: tuple[Atom, ...], statics: tuple[Hashable, ...] = ()) -> Call:
         """The operation `op` on symbols and numbers, with its static arguments in the order of the signature."""
-        self: Call = sympy.Expr.__new__(cls, Static(op), sympy.Basic.__new__(sympy.Tuple, *operands), Static(statics))
+        constants = Static(statics) if statics else _NOTHING
+        self: Call = sympy.Expr.__new__(cls, _NAMES[op], sympy.Basic.__new__(sympy.Tuple, *operands), constants)
+        self.op, self.operands, self.statics = ops.ROWS[op], operands, statics
         return self
-
-    @property
-    def op(self) -> Op:
-        """The row of the op table."""
-        return ops.ROWS[self.args[0].value]
-
-    @property
-    def operands(self) -> tuple[Atom, ...]:
-        """Symbols and numbers, in the order typed."""
-        return self.args[1].args  # type: ignore[no-any-return]
-
-    @property
-    def statics(self) -> tuple[Any, ...]:
-        """Values of the op's static parameters, in the order of its signature."""
-        return self.args[2].value  # type: ignore[no-any-return]
 
     def _sympystr(self, printer: object) -> str:
         return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
@@ -239,14 +241,17 @@ class Builder:
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""
         for line in self.lines[mark:]:
-            self._known.pop((line.call.args[0].value, line.call.operands, line.call.statics), None)
+            self._known.pop((line.call.op.name, line.call.operands, line.call.statics), None)
             del self._places[line.symbol]
         del self.lines[mark:]
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
         """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
-        if op not in _EXACT or not all(isinstance(a, sympy.Rational) for a in operands):
+        if op not in _EXACT:
             return None
+        for a in operands:  # a loop, which makes no calls as `all` does
+            if not isinstance(a, sympy.Rational):
+                return None
         a, b = operands[0], operands[-1]
         if op == "pow":
             if not isinstance(b, sympy.Integer) or (a == 0 and b < 0):
