@@ -14,16 +14,16 @@ Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, chapter 3; M. G
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import sympy
 
-from gradcli.errors import Place, Span, TooLargeError, UnknownFunctionError
+from gradcli.errors import Place, TooLargeError, UnknownFunctionError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import Axis, Slice, axes_of, axis_of, indexed_axes, padding, permutation
-from gradcli.language.program.shapes import axis_of_scan, infer, shape_of
+from gradcli.language.program.shapes import axis_of_scan, infer
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
 from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import is_power, partial_of
@@ -61,22 +61,18 @@ def written_out(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
     return replace(found, lines=plain.program.lines, output=plain.program.output, named=named)
 
 
-@dataclass
 class _Writing:
     """One pass through a Program, with the lines of its derivatives in their place."""
 
-    old: Program
-    shapes: dict[Atom, Shape]
-    renamed: dict[Atom, Atom] = field(default_factory=dict)
-    _sized: int = 0
-
-    def __post_init__(self) -> None:
-        self.builder = Builder(self.old.text, self.old.source)
+    def __init__(self, old: Program, shapes: Mapping[Atom, Shape]) -> None:
+        self.old, self.renamed = old, dict[Atom, Atom]()
+        self.writer = Writer(old.text, old.source, shapes=dict(shapes))
 
     def program(self) -> Program:
         """The Program, with the names of the old one."""
         for line in self.old.lines:
             operands = tuple(self.renamed.get(a, a) for a in line.call.operands)
+            self.writer.at = line.span
             try:
                 self.renamed[line.symbol] = self._line(line, operands)
             except NoTangentError as error:
@@ -84,46 +80,45 @@ class _Writing:
                 raise UnknownFunctionError(message, place=self.old.place(line)) from None
         output = self.renamed.get(self.old.output, self.old.output)
         named = {name: self.renamed.get(atom, atom) for name, atom in self.old.named.items()}
-        return replace(self.old, lines=tuple(self.builder.lines), output=output, named=named)
+        return replace(self.old, lines=tuple(self.writer.lines), output=output, named=named)
 
     def _line(self, line: Line, operands: tuple[Atom, ...]) -> Atom:
         match line.call.op.name:
             case "gradient":
                 y, x, *given = operands
-                v = given[0] if given else self._filled("ones", self._shape(y), line.span)
-                return self._gradient(y, x, v, line.span)
+                v = given[0] if given else self._filled("ones", self.writer.shape(y))
+                return self._gradient(y, x, v)
             case "jacobian":
                 y, x = operands
                 return self._jacobian(y, x, line)
-        return self.builder.emit(line.call.op.name, operands, line.span, line.call.statics)
+        return self.writer.emit(line.call.op.name, operands, line.span, line.call.statics)
 
     def _jacobian(self, y: Atom, x: Atom, line: Line) -> Atom:
         """The symbol of ∂y/∂x, of shape y.shape + x.shape: a backward sweep for each element of y."""
-        rows, shape = self._shape(y), (*self._shape(y), *self._shape(x))
+        rows, shape = self.writer.shape(y), (*self.writer.shape(y), *self.writer.shape(x))
         count = math.prod(rows)
         if count > MOST_ROWS or count == 0:
             message = f"a Jacobian of {count:,} rows that is computed with; from 1 to {MOST_ROWS} are read"
             raise TooLargeError(message, place=Place(self.old.text, line.span, self.old.source))
-        flat = self.builder.emit("reshape", (y,), line.span, ((count,),))
-        elements = [self.builder.emit("index", (flat,), line.span, ((n,),)) for n in range(count)]
-        parts = tuple(self._gradient(element, x, sympy.S.One, line.span) for element in elements)
-        stacked = self.builder.emit("stack", parts, line.span, (0,))
-        return self.builder.emit("reshape", (stacked,), line.span, (shape,))
+        flat = self.writer.add("reshape", y, (count,))
+        elements = [self.writer.add("index", flat, (n,)) for n in range(count)]
+        parts = [self._gradient(element, x, sympy.S.One) for element in elements]
+        return self.writer.add("reshape", self.writer.add("stack", *parts, 0), shape)
 
-    def _gradient(self, y: Atom, x: Atom, v: Atom, span: Span) -> Atom:
+    def _gradient(self, y: Atom, x: Atom, v: Atom) -> Atom:
         """The symbol of vᵀJ, of the shape of x: its adjoint after a sweep back from y; zeros if no line leads to x."""
         path, y = self._path(y, x)
-        sweep = _Sweep(self.builder, self._shape, span, {x, *(line.symbol for line in path)}, {y: v})
+        sweep = _Sweep(self.writer, {x, *(line.symbol for line in path)}, {y: v})
         for line in reversed(path):
             sweep.line(line)
         found = sweep.adjoints.get(x)
-        return self._filled("zeros", self._shape(x), span) if found is None else found
+        return self._filled("zeros", self.writer.shape(x)) if found is None else found
 
     def _path(self, y: Atom, x: Atom) -> tuple[list[Line], Atom]:
         """The lines between x and y in primitives that have adjoints, and what holds y among them."""
         moving: set[Atom] = {x}
         between = []
-        for line in self.builder.made_of(y)[0]:
+        for line in self.writer.made_of(y)[0]:
             if line.symbol != x and not moving.isdisjoint(line.call.operands):
                 moving.add(line.symbol)
                 between.append(line)
@@ -134,41 +129,35 @@ class _Writing:
         ends = dict.fromkeys(a for line in between for a in line.call.operands if a not in inside)
         leaves = tuple(a for a in ends if isinstance(a, sympy.Symbol))
         plain = expand(Program(self.old.text, leaves, tuple(between), y, self.old.source))
-        plain = unroll(plain, infer(plain, {symbol: self._shape(symbol) for symbol in leaves}, bounded=False))
+        plain = unroll(plain, infer(plain, {symbol: self.writer.shape(symbol) for symbol in leaves}, bounded=False))
         here: dict[Atom, Atom] = {}
         path: dict[Atom, Line] = {}
         moving = {x}
         for line in plain.lines:
             call = Call(line.call.op.name, tuple(here.get(a, a) for a in line.call.operands), line.call.statics)
-            atom = here[line.symbol] = self.builder.emit(call.op.name, call.operands, line.span, call.statics)
+            atom = here[line.symbol] = self.writer.emit(call.op.name, call.operands, line.span, call.statics)
             if not moving.isdisjoint(call.operands):
                 moving.add(atom)
                 path[atom] = Line(here[line.symbol], call, line.span)
         return list(path.values()), here.get(plain.output, plain.output)
 
-    def _filled(self, source: str, shape: Shape, span: Span) -> Atom:
+    def _filled(self, source: str, shape: Shape) -> Atom:
         """Zeros or ones; a plain number where the shape is that of one."""
         if not shape:
             return sympy.S.One if source == "ones" else sympy.S.Zero
-        return self.builder.emit(source, (), span, (shape,))
-
-    def _shape(self, atom: Atom) -> Shape:
-        """The shape of a symbol, those of all new lines included."""
-        for line in self.builder.lines[self._sized :]:
-            self.shapes[line.symbol] = shape_of(line.call, [self.shapes.get(a, ()) for a in line.call.operands])
-        self._sized = len(self.builder.lines)
-        return self.shapes.get(atom, ())
+        return self.writer.add(source, shape)
 
 
 @dataclass
 class _Sweep:
     """The adjoints of the lines of a path, from the last to the first."""
 
-    builder: Builder
-    shape: Callable[[Atom], Shape]
-    span: Span
+    writer: Writer
     moving: Collection[Atom]
     adjoints: dict[Atom, Atom]
+
+    def __post_init__(self) -> None:
+        self._emit, self.shape = self.writer.add, self.writer.shape
 
     def line(self, line: Line) -> None:
         """What a line adds to the adjoints of its operands."""
@@ -203,12 +192,6 @@ class _Sweep:
             if part is not None and operand in self.moving:
                 known = self.adjoints.get(operand)
                 self.adjoints[operand] = part if known is None else self._emit("add", known, part)
-
-    def _emit(self, name: str, *arguments: Atom | Hashable) -> Atom:
-        """A line; what is no atom among the arguments is a constant argument."""
-        operands = tuple(a for a in arguments if isinstance(a, sympy.Expr))
-        statics = tuple(a for a in arguments if not isinstance(a, sympy.Expr))
-        return self.builder.emit(name, operands, self.span, statics)
 
     def _times(self, a: Atom, b: Atom) -> Atom:
         """A product; 1 leaves the other as it is."""
@@ -245,11 +228,10 @@ class _Sweep:
 
     def _scaled(self, partial: sympy.Expr, symbols: Mapping[sympy.Expr, Atom], line: Line, z: Atom) -> Atom:
         """An adjoint times a slope, which has no value where the operation has none."""
-        writer = Writer(self.builder)
         if z == 1:
-            part = writer.write(partial, symbols, self.span)
+            part = self.writer.write(partial, symbols)
         else:
-            part = writer.write(partial * _ADJOINT, {**symbols, _ADJOINT: z}, self.span)
+            part = self.writer.write(partial * _ADJOINT, {**symbols, _ADJOINT: z})
         if line.call.op.outlives_domain:
             part = self._emit("add", part, self._emit("mul", _ZERO, line.symbol))
         return part
@@ -275,9 +257,7 @@ class _Sweep:
         axes = tuple(n for n, (size, one) in enumerate(zip(given[-len(wanted) :], wanted, strict=False)) if one != size)
         if len(given) == len(wanted) and axes and all(wanted[n] == 1 for n in axes):
             return self._emit("sum", part, axes, True)
-        if given == wanted:
-            return part
-        return self._emit("add", part, self._emit("zeros", wanted))
+        return self.writer.stretched(part, wanted)
 
     def _list(self, call: Call, z: Atom) -> list[Atom | None]:
         """Each part of the list takes its own part of the adjoint."""

@@ -11,8 +11,10 @@ Source: for the Bessel function of order 2, DLMF 10.29.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import partial, reduce
 from itertools import combinations
 
 import sympy
@@ -24,7 +26,7 @@ from gradcli.language.program import meaning
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.movement import Slice, axes_of
 from gradcli.language.program.shapes import axis_of_scan, shape_of
-from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
 
 _NAMES: Mapping[type, str] = {head: name for name, head in meaning.MEANINGS.items() if isinstance(head, type)}
 """The operation of each function."""
@@ -43,37 +45,60 @@ class NoTangentError(Exception):
     """A derivative cannot be written as a Program; the message says why."""
 
 
-class Writer:
-    """Appends lines to a builder."""
+def emit(builder: Builder, span: Span, name: str, *arguments: Atom | Hashable) -> Atom:
+    """A line at a range of the text; what is no atom among the arguments is a constant argument."""
+    operands = tuple(a for a in arguments if isinstance(a, Expr))
+    return builder.emit(name, operands, span, tuple(a for a in arguments if not isinstance(a, Expr)))
 
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
 
-    def write(self, expression: Expr, symbols: Mapping[Expr, Atom], span: Span) -> Atom:
-        """What holds the value of an expression.
+@dataclass
+class Writer(Builder):
+    """A builder of derivatives: it knows the shapes of its lines, and writes the next ones at `at`."""
+
+    shapes: dict[Atom, Shape] = field(default_factory=dict)
+    at: Span = field(default_factory=lambda: Span(0, 0))
+    _sized: int = 0
+
+    def add(self, name: str, *arguments: Atom | Hashable) -> Atom:
+        """One more line; see `emit`."""
+        return emit(self, self.at, name, *arguments)
+
+    def shape(self, atom: Atom) -> Shape:
+        """The shape of a symbol, those of all new lines included."""
+        for line in self.lines[self._sized :]:
+            self.shapes[line.symbol] = shape_of(line.call, [self.shapes.get(a, ()) for a in line.call.operands])
+        self._sized = len(self.lines)
+        return self.shapes.get(atom, ())
+
+    def stretched(self, atom: Atom, shape: Shape) -> Atom:
+        """A value in a shape that it broadcasts to."""
+        return atom if self.shape(atom) == shape else self.add("add", atom, self.add("zeros", shape))
+
+    def write(self, expression: Expr, symbols: Mapping[Expr, Atom]) -> Atom:
+        """What holds the value of an expression of scalars.
 
         Args:
             expression: Of scalars.
             symbols: What its symbols stand for.
-            span: The range of the text of the new lines.
 
         Raises:
             NoTangentError: it has a function that no operation computes.
 
         >>> x = sympy.Symbol("x", real=True)
-        >>> builder = Builder("")
-        >>> _ = Writer(builder).write(1 / sympy.sqrt(1 - x**2), {x: x}, Span(0, 0))
-        >>> [line.call.op.name for line in builder.lines]
+        >>> writer = Writer("")
+        >>> _ = writer.write(1 / sympy.sqrt(1 - x**2), {x: x})
+        >>> [line.call.op.name for line in writer.lines]
         ['pow', 'neg', 'add', 'sqrt', 'div']
         """
-        return _Expression(self.builder, symbols, span).atom(expression)
+        return _Expression(self.add, symbols).atom(expression)
 
 
+@dataclass(frozen=True)
 class _Expression:
     """One expression on its way into lines."""
 
-    def __init__(self, builder: Builder, symbols: Mapping[Expr, Atom], span: Span) -> None:
-        self.builder, self.symbols, self.span = builder, symbols, span
+    _emit: Callable[..., Atom]
+    symbols: Mapping[Expr, Atom]
 
     def atom(self, expression: Expr) -> Atom:
         match expression:
@@ -99,9 +124,6 @@ class _Expression:
         if name is None:
             raise NoTangentError(f"no operation for {expression.func}")
         return self._emit(name, *(self.atom(a) for a in expression.args))
-
-    def _emit(self, name: str, *operands: Atom, statics: tuple[int, ...] = ()) -> Atom:
-        return self.builder.emit(name, operands, self.span, statics)
 
     def _folded(self, name: str, atoms: list[Atom]) -> Atom:
         return reduce(lambda a, b: self._emit(name, a, b), atoms)
@@ -166,7 +188,7 @@ class _Expression:
     def _polygamma(self, order: Expr, x: Expr) -> Atom:
         if order == 0:
             return self._emit("digamma", self.atom(x))
-        return self._emit("polygamma", self.atom(x), statics=(int(order),))
+        return self._emit("polygamma", self.atom(x), int(order))
 
     def _bessel(self, order: Expr, x: Expr) -> Atom:
         """I0, I1, and I2(x) = I0(x) - 2*I1(x)/x, which is 0 at 0."""
@@ -201,77 +223,74 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = F
     """
 
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        call = line.call
+        call, add = line.call, partial(emit, builder, line.span)
         shape = shapes.get(call.operands[0], ()) if call.operands else ()
         op = call.op
         if op.kind is Kind.SCAN and op.is_nonlinear_fold:
-            return _scanned(builder, line, operands[0], shape)
+            return _scanned(add, call, operands[0], shape)
         if op.is_nonlinear_fold and 0 not in shape:
-            folded = _folded(builder, line, operands[0], shape)
+            folded = _folded(add, call, operands[0], shape)
             is_kept = as_torch and op.monoid is Monoid.PRODUCT
-            return _unless_zero(builder, line, operands[0], folded) if is_kept else folded
+            return _unless_zero(add, call, operands[0], folded) if is_kept else folded
         if op.keeps_shape is False and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
-            return _determinant(builder, operands[0], shape[-1], line.span)
+            return _determinant(add, operands[0], shape[-1])
         return builder.emit(op.name, operands, line.span, call.statics)
 
     return rewritten(program, write, shares=True).program
 
 
-def _folded(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
+_Add = Callable[..., Atom]
+
+
+def _folded(add: _Add, call: Call, value: Atom, shape: Shape) -> Atom:
     """The reduced dimensions joined into a last one, and halved until one element is left."""
-    call, span = line.call, line.span
+
+    def part(start: int, stop: int) -> Atom:
+        return add("index", value, ("...", Slice(start, stop)))
+
     axes = axes_of(shape, call.statics[0])
     kept = tuple(d for d in range(len(shape)) if d not in axes)
     order = (*kept, *axes)
     if order != tuple(range(len(shape))):
-        value = builder.emit("permute", (value,), span, (order,))
-    size = 1
-    for d in axes:
-        size *= shape[d]
+        value = add("permute", value, order)
+    size = math.prod(shape[d] for d in axes)
     if len(axes) != 1:
-        value = builder.emit("reshape", (value,), span, ((*(shape[d] for d in kept), size),))
+        value = add("reshape", value, (*(shape[d] for d in kept), size))
     while size > 1:
         half = size // 2
-        first, second = (_part(builder, value, n * half, (n + 1) * half, span) for n in (0, 1))
-        folded = builder.emit(call.op.folds_by.operation, (first, second), span)
+        folded = add(call.op.folds_by.operation, part(0, half), part(half, 2 * half))
         if size % 2:
-            folded = builder.emit("cat", (folded, _part(builder, value, 2 * half, size, span)), span, (-1,))
+            folded = add("cat", folded, part(2 * half, size), -1)
         value, size = folded, half + size % 2
-    return builder.emit("reshape", (value,), span, (shape_of(call, [shape]),))
+    return add("reshape", value, shape_of(call, [shape]))
 
 
-def _scanned(builder: Builder, line: Line, value: Atom, shape: Shape) -> Atom:
+def _scanned(add: _Add, call: Call, value: Atom, shape: Shape) -> Atom:
     """Running folds by doubling: with each step an element holds twice as many, from the identity before the first."""
-    axis = axis_of_scan(line.call, shape)
+    axis = axis_of_scan(call, shape)
     if axis is None:
         return value
-    monoid, size, step = line.call.op.folds_by, shape[axis], 1
+    monoid, size, step = call.op.folds_by, shape[axis], 1
     while step < size:
-        kept = builder.emit("index", (value,), line.span, ((*[_ALL] * axis, Slice(None, size - step)),))
-        pad = (*(0, 0) * (len(shape) - axis - 1), step, 0)
-        moved = builder.emit("pad", (kept,), line.span, (pad, "constant", monoid.identity))
-        value, step = builder.emit(monoid.operation, (value, moved), line.span), 2 * step
+        kept = add("index", value, (*[_ALL] * axis, Slice(None, size - step)))
+        moved = add("pad", kept, (*(0, 0) * (len(shape) - axis - 1), step, 0), "constant", monoid.identity)
+        value, step = add(monoid.operation, value, moved), 2 * step
     return value
 
 
-def _unless_zero(builder: Builder, line: Line, value: Atom, folded: Atom) -> Atom:
+def _unless_zero(add: _Add, call: Call, value: Atom, folded: Atom) -> Atom:
     """The product itself, but where an element is 0 the folded one; a choice that does not move."""
-    span, statics = line.span, line.call.statics
-    product = builder.emit("prod", (value,), span, statics)
-    zeros = builder.emit("eq", (builder.emit("detach", (value,), span), sympy.S.Zero), span)
-    is_zero = builder.emit("gt", (builder.emit("sum", (zeros,), span, statics), sympy.S.Zero), span)
-    return builder.emit("where", (is_zero, folded, product), span)
+    product = add("prod", value, *call.statics)
+    zeros = add("eq", add("detach", value), sympy.S.Zero)
+    is_zero = add("gt", add("sum", zeros, *call.statics), sympy.S.Zero)
+    return add("where", is_zero, folded, product)
 
 
-def _part(builder: Builder, value: Atom, start: int, stop: int, span: Span) -> Atom:
-    return builder.emit("index", (value,), span, (("...", Slice(start, stop)),))
-
-
-def _determinant(builder: Builder, matrix: Atom, order: int, span: Span) -> Atom:
+def _determinant(add: _Add, matrix: Atom, order: int) -> Atom:
     """By Laplace's expansion along the rows, each minor of the lower rows once."""
 
     def element(row: int, column: int) -> Atom:
-        return builder.emit("index", (matrix,), span, (("...", row, column),))
+        return add("index", matrix, ("...", row, column))
 
     minors: dict[tuple[int, ...], Atom] = {(j,): element(order - 1, j) for j in range(order)}
     for row in reversed(range(order - 1)):
@@ -279,7 +298,7 @@ def _determinant(builder: Builder, matrix: Atom, order: int, span: Span) -> Atom
         for columns in combinations(range(order), order - row):
             total: Atom = sympy.S.Zero
             for n, j in enumerate(columns):
-                product = builder.emit("mul", (element(row, j), below[(*columns[:n], *columns[n + 1 :])]), span)
-                total = product if n == 0 else builder.emit("sub" if n % 2 else "add", (total, product), span)
+                product = add("mul", element(row, j), below[(*columns[:n], *columns[n + 1 :])])
+                total = product if n == 0 else add("sub" if n % 2 else "add", total, product)
             minors[columns] = total
     return minors[tuple(range(order))]

@@ -13,8 +13,8 @@ Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, chapter 3; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import reduce
 
 import sympy
@@ -23,8 +23,8 @@ from gradcli.errors import Span, TooLargeError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.parsing import parse
 from gradcli.language.program.movement import fill_of
-from gradcli.language.program.shapes import infer, shape_of
-from gradcli.language.program.wengert import MAX_LINES, Atom, Builder, Call, Line, Program, Shape
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import MAX_LINES, Atom, Call, Line, Program, Shape
 from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import partial_of
 
@@ -80,183 +80,136 @@ def tangent(
     moved = [symbol for symbol in program.variables if moving is None or str(symbol) in moving]
     try:
         unrolled = unroll(program, shapes, as_torch=as_torch)
-        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved, as_torch).found()
+        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved, as_torch=as_torch).found()
     except TooLargeError:
         raise NoTangentError(f"the derivative would take more than {MAX_LINES:,} operations") from None
 
 
-@dataclass
 class _Pass:
     """One pass forward through a Program of primitives, with lines for the values and for their tangents."""
 
-    program: Program
-    old_shapes: Mapping[Atom, Shape]
-    moved: list[sympy.Symbol]
-    as_torch: bool
-    renamed: dict[Atom, Atom] = field(default_factory=dict)
-    tangents: dict[Atom, Atom] = field(default_factory=dict)
-    shapes: dict[Atom, Shape] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    _end: int = 0
-    _sized: int = 0
-
-    def __post_init__(self) -> None:
-        self.builder = Builder(self.program.text, self.program.source)
-        self.writer = Writer(self.builder)
-        self._end = len(self.program.text)
+    def __init__(
+        self, program: Program, shapes: Mapping[Atom, Shape], moved: list[sympy.Symbol], *, as_torch: bool
+    ) -> None:
+        self.program, self.old_shapes, self.as_torch = program, shapes, as_torch
+        self.directions: dict[Atom, Atom] = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in moved}
+        inputs = {s: shapes[s] for s in program.variables} | {u: shapes[s] for s, u in self.directions.items()}
+        self.writer = Writer(program.text, program.source, shapes=inputs)
+        self.add = self.writer.add
+        self.renamed: dict[Atom, Atom] = {}
+        self.tangents = dict(self.directions)
+        self.text = program.text
 
     def found(self) -> Tangent:
         """The Program, its text followed by what the new lines are called in messages."""
-        directions = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in self.moved}
-        self.shapes = {s: self.old_shapes[s] for s in self.program.variables}
-        self.shapes |= {u: self.old_shapes[s] for s, u in directions.items()}
-        self.tangents = dict(directions)
         for line in self.program.lines:
             self._line(line)
         output = self.tangents.get(self.program.output, sympy.S.Zero)
-        text = self.program.text + "".join(self.notes)
-        variables = (*self.program.variables, *directions.values())
-        written = Program(text, variables, tuple(self.builder.lines), output, self.program.source)
-        self._shape(output)
-        return Tangent(written, self.shapes, {str(s): str(u) for s, u in directions.items()})
+        variables = (*self.program.variables, *self.directions.values())
+        written = Program(self.text, variables, tuple(self.writer.lines), output, self.program.source)
+        self.writer.shape(output)
+        return Tangent(written, self.writer.shapes, {str(s): str(u) for s, u in self.directions.items()})
 
     def _line(self, line: Line) -> None:
         call = line.call
         operands = tuple(self.renamed.get(a, a) for a in call.operands)
-        value = self.builder.emit(call.op.name, operands, line.span, call.statics)
+        value = self.writer.emit(call.op.name, operands, line.span, call.statics)
         self.renamed[line.symbol] = value
         entering = [self.tangents.get(a) for a in call.operands]
         if all(t is None for t in entering):
             return
-        span = self._span(line)
-        found = self._tangent(Call(call.op.name, operands, call.statics), value, entering, span)
+        # The new lines are called what is appended to the text here.
+        start, self.text = len(self.text) + 1, f"{self.text}\nthe slope of {self.program.excerpt(line)}"
+        self.writer.at = Span(start, len(self.text))
+        found = self._tangent(Call(call.op.name, operands, call.statics), value, entering)
         if found is not None:
-            self.tangents[line.symbol] = self._stretched(found, self.old_shapes[line.symbol], span)
+            self.tangents[line.symbol] = self.writer.stretched(found, self.old_shapes[line.symbol])
 
-    def _span(self, line: Line) -> Span:
-        """The range of a text that names the slope of a line."""
-        note = f"\nthe slope of {self.program.excerpt(line)}"
-        self.notes.append(note)
-        start, self._end = self._end + 1, self._end + len(note)
-        return Span(start, self._end)
-
-    def _tangent(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom | None:
+    def _tangent(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom | None:
         """The tangent of an operation from those of its operands, None for 0; it may still have to be stretched."""
-
-        def emit(name: str, *operands: Atom) -> Atom:
-            return self.builder.emit(name, operands, span, call.statics)
-
         first = entering[0]
         match call.op.kind:
             case Kind.COUNT | Kind.SOURCE:
                 return None
             case Kind.ELEMENTWISE:
-                return self._elementwise(call, value, entering, span)
+                return self._elementwise(call, value, entering)
             case Kind.LIST:
-                return self._list(call, entering, span)
+                return self._list(call, entering)
             case Kind.CONTRACTION:
-                return self._contraction(call, entering, span)
+                (a, b), (of_a, of_b) = call.operands, entering
+                terms = [self.add("matmul", of_a, b)] if of_a is not None else []
+                terms += [self.add("matmul", a, of_b)] if of_b is not None else []
+                return self._sum(terms)
             case Kind.MOVEMENT if first is not None and fill_of(call):
-                return self.builder.emit("pad", (first,), span, (*call.statics[:2], 0))
+                return self.add("pad", first, *call.statics[:2], 0)
             case Kind.MOVEMENT | Kind.SCAN | Kind.REDUCTION if first is not None and call.op.is_linear:
-                return emit(call.op.name, first)
+                return self.add(call.op.name, first, *call.statics)
             case Kind.REDUCTION if first is not None and call.op.monoid is Monoid.PRODUCT:
-                return self._product(call, first, span)
-            case Kind.MATRIX if first is not None:
-                return self._matrix(call, value, first, span)
+                return self._product(call, first)
+            case Kind.MATRIX if first is not None and call.op.keeps_shape:
+                return self.add("neg", self.add("matmul", self.add("matmul", value, first), value))
+            case Kind.MATRIX if first is not None:  # Jacobi's formula
+                transposed = self.add("transpose", self.add("inv", call.operands[0]), -2, -1)
+                return self.add("mul", value, self.add("sum", self.add("mul", transposed, first), (-2, -1), False))
         raise NoTangentError(f"{call.op.name} has no tangent")
 
-    def _elementwise(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom | None:
+    def _elementwise(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom | None:
         operands = call.operands
         if call.op.is_branch:
-            return self._chosen(lambda: operands[0], entering[1:], span)
+            return self._chosen(lambda: operands[0], entering[1:])
         if call.op.is_extreme:
             if operands[0] == operands[1]:
                 return entering[0]
             is_first = "ge" if call.op.monoid is Monoid.LARGEST else "le"
-            return self._chosen(lambda: self.builder.emit(is_first, operands, span), entering, span)
+            return self._chosen(lambda: self.add(is_first, *operands), entering)
         terms = []
         if self.as_torch and call.op.slopes_along:
-            return self._by_its_value(call, value, entering, span)
+            return self._by_its_value(call, value, entering)
         for k, moved in enumerate(entering):
             parameters, partial = partial_of(call, k) if moved is not None else ((), sympy.S.Zero)
             if partial != 0 and moved is not None:
                 symbols = {p: operand for p, operand in zip(parameters, operands, strict=True) if p is not None}
-                terms.append(self.writer.write(partial * _TANGENT, {**symbols, _TANGENT: moved}, span))
+                terms.append(self.writer.write(partial * _TANGENT, {**symbols, _TANGENT: moved}))
         if terms and call.op.outlives_domain:
-            terms.append(self.builder.emit("mul", (sympy.S.Zero, value), span))
-        return self._sum(terms, span)
+            terms.append(self.add("mul", sympy.S.Zero, value))
+        return self._sum(terms)
 
-    def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None], span: Span) -> Atom:
+    def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom:
         """The slope in torch's words times the tangent."""
         (text,), (operand,) = call.op.slopes_along, call.op.operands
         slope = parse(text, given=frozenset([operand, "result"]))
         inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == operand else value for s in slope.variables}
         for part in slope.lines:
-            operands = tuple(inside.get(a, a) for a in part.call.operands)
-            inside[part.symbol] = self.builder.emit(part.call.op.name, operands, span, part.call.statics)
+            operands = (inside.get(a, a) for a in part.call.operands)
+            inside[part.symbol] = self.add(part.call.op.name, *operands, *part.call.statics)
         (moved,) = entering
         assert moved is not None, "an operation of one operand that does not move"  # noqa: S101
-        return self.builder.emit("mul", (inside[slope.output], moved), span)
+        return self.add("mul", inside[slope.output], moved)
 
-    def _chosen(self, condition: Callable[[], Atom], entering: list[Atom | None], span: Span) -> Atom | None:
+    def _chosen(self, condition: Callable[[], Atom], entering: list[Atom | None]) -> Atom | None:
         """The tangent of the operand that is taken."""
         first, second = (sympy.S.Zero if t is None else t for t in entering)
-        return first if first == second else self.builder.emit("where", (condition(), first, second), span)
+        return first if first == second else self.add("where", condition(), first, second)
 
-    def _list(self, call: Call, entering: list[Atom | None], span: Span) -> Atom:
+    def _list(self, call: Call, entering: list[Atom | None]) -> Atom:
         """The tangent of a list: those of its entries, zeros for each that does not move."""
-        sizes = [self._shape(operand) for operand in call.operands]
+        sizes = [self.writer.shape(operand) for operand in call.operands]
         whole = next((shape for shape in sizes if shape), ())
         parts: list[Atom] = []
         for moved, shape in zip(entering, sizes, strict=True):
             if call.op.adds_dimension:  # where one part has a shape, numbers stretch to it
-                parts.append(sympy.S.Zero if moved is None else self._stretched(moved, whole, span))
+                parts.append(sympy.S.Zero if moved is None else self.writer.stretched(moved, whole))
             else:
-                parts.append(self._zeros(shape, span) if moved is None else moved)
-        return self.builder.emit(call.op.name, tuple(parts), span, call.statics)
+                parts.append(self.add("zeros", shape) if moved is None else moved)
+        return self.add(call.op.name, *parts, *call.statics)
 
-    def _contraction(self, call: Call, entering: list[Atom | None], span: Span) -> Atom | None:
-        """The tangent of a bilinear operation by the product rule: a term for each operand that moves."""
-        (a, b), (of_a, of_b) = call.operands, entering
-        terms = [self.builder.emit("matmul", (of_a, b), span)] if of_a is not None else []
-        terms += [self.builder.emit("matmul", (a, of_b), span)] if of_b is not None else []
-        return self._sum(terms, span)
-
-    def _matrix(self, call: Call, value: Atom, moved: Atom, span: Span) -> Atom:
-        """Jacobi's formula, and the inverse rule."""
-
-        def emit(name: str, *operands: Atom, statics: tuple[Hashable, ...] = ()) -> Atom:
-            return self.builder.emit(name, operands, span, statics)
-
-        if call.op.keeps_shape:
-            return emit("neg", emit("matmul", emit("matmul", value, moved), value))
-        transposed = emit("transpose", emit("inv", call.operands[0]), statics=(-2, -1))
-        return emit("mul", value, emit("sum", emit("mul", transposed, moved), statics=((-2, -1), False)))
-
-    def _product(self, call: Call, moved: Atom, span: Span) -> Atom | None:
+    def _product(self, call: Call, moved: Atom) -> Atom | None:
         """As torch has it: the product over each element; without elements it does not move."""
-        if 0 in self._shape(call.operands[0]):
+        if 0 in self.writer.shape(call.operands[0]):
             return None
-        whole = self.builder.emit("prod", call.operands, span, (call.statics[0], True))
-        others = self.builder.emit("div", (whole, call.operands[0]), span)
-        return self.builder.emit("sum", (self.builder.emit("mul", (others, moved), span),), span, call.statics)
+        whole = self.add("prod", *call.operands, call.statics[0], True)
+        others = self.add("div", whole, call.operands[0])
+        return self.add("sum", self.add("mul", others, moved), *call.statics)
 
-    def _sum(self, terms: list[Atom], span: Span) -> Atom | None:
-        return reduce(lambda a, b: self.builder.emit("add", (a, b), span), terms) if terms else None
-
-    def _stretched(self, moved: Atom, shape: Shape, span: Span) -> Atom:
-        """A tangent in the shape of its line, which one of a smaller operand has not."""
-        if self._shape(moved) == shape:
-            return moved
-        return self.builder.emit("add", (moved, self._zeros(shape, span)), span)
-
-    def _zeros(self, shape: Shape, span: Span) -> Atom:
-        return self.builder.emit("zeros", (), span, (shape,))
-
-    def _shape(self, atom: Atom) -> Shape:
-        """The shape of a symbol, those of all new lines included."""
-        for line in self.builder.lines[self._sized :]:
-            self.shapes[line.symbol] = shape_of(line.call, [self.shapes.get(a, ()) for a in line.call.operands])
-        self._sized = len(self.builder.lines)
-        return self.shapes.get(atom, ())
+    def _sum(self, terms: list[Atom]) -> Atom | None:
+        return reduce(lambda a, b: self.add("add", a, b), terms) if terms else None

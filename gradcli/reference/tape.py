@@ -17,10 +17,9 @@ from functools import lru_cache
 import sympy
 from flint import arb
 
-from gradcli.errors import Span
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.program.wengert import Atom, Builder, Call, Program, number
+from gradcli.language.program.wengert import Atom, Call, Program, number
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import Extreme, branch, is_choice, slope_of_choice
@@ -370,12 +369,12 @@ def formula(call: Call, k: int, *, faulty: bool = True) -> Program | None:
     variables = tuple(sympy.Symbol(name, real=True) for name in names)
     parameters, partial = partial_of(call, k)
     symbols = {p: x for p, x in zip(parameters, variables, strict=False) if p is not None}
-    builder = Builder("")
+    writer = Writer("")
     try:
-        output = Writer(builder).write(partial, symbols, Span(0, 0))
+        output = writer.write(partial, symbols)
     except NoTangentError:
         return None
-    return Program("", variables, tuple(builder.lines), output)
+    return Program("", variables, tuple(writer.lines), output)
 
 
 @lru_cache(maxsize=512)

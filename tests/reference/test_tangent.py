@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Builder, Program
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.program_writer import NoTangentError, Writer
@@ -191,4 +190,4 @@ def test_what_cannot_be_written_says_so() -> None:
     """No operation of the table is a Bessel function of order 5."""
     x = sympy.Symbol("x", real=True)
     with pytest.raises(NoTangentError, match="order 5"):
-        Writer(Builder("x")).write(sympy.besseli(5, x), {x: x}, Span(0, 1))
+        Writer("x").write(sympy.besseli(5, x), {x: x})
