@@ -23,7 +23,8 @@ import numpy.typing as npt
 from mpmath import mp
 
 import gradcli
-from gradcli.results import Check, Finding
+from gradcli import results
+from gradcli.results import Check
 from tests import drawing
 from tests.derived import DIGITS, Truth, curved, derivatives, slope, weighted
 from tests.drawing import Question
@@ -157,7 +158,7 @@ def _is_small(entry: Entry, dtype: str) -> bool:
     return bool(error <= ROUNDINGS * float(np.finfo(dtype).eps) * abs(entry.truth.size))
 
 
-def _is_of(finding: Finding, entry: Entry) -> bool:
+def _is_of(finding: results.Entry, entry: Entry) -> bool:
     if finding.column is None and entry.column is not None:
         return False  # an element of y, or a formula
     if finding.of == "gradient" or (finding.by is None) is not (entry.by is None):
@@ -218,13 +219,13 @@ def judged(question: Question, check: Check, found: list[Entry]) -> Iterator[Fau
                     yield Fault(f"WRONG ALARM ({finding.verdict})", question, f"{entry}; {_said(finding)}")
 
 
-def _is_subgradient(finding: Finding, entry: Entry, dtype: str) -> bool:
+def _is_subgradient(finding: results.Entry, entry: Entry, dtype: str) -> bool:
     """Whether torch is wrong of an entry that has a derivative, since it picked one at a tie."""
     is_wrong = entry.truth.exists is not False and not is_right(entry.torch, entry.truth, dtype, ROUNDINGS)
     return _is_of(finding, entry) and is_wrong and (entry.truth.is_tie or entry.truth.exists is None)
 
 
-def _said(finding: Finding) -> str:
+def _said(finding: results.Entry) -> str:
     where = f"{finding.by or 'y'}{list(finding.row or ())} by {finding.variable}{list(finding.column or ())}"
     proven = " (proven)" if finding.proven else ""
     return (

@@ -168,7 +168,9 @@ class Crossings:
         picked = shown_number(number_of(entry))
         missing = next((side for side in bend.slope if side.kind not in ("finite", "unknown")), None)
         if missing is not None:
-            return _no_slope(entry, missing, noun)
+            if missing.kind == "jump":
+                return _decided(entry, "kink", f"a discontinuity: {noun} does not exist here, as the function jumps")
+            return _decided(entry, "undefined", f"{noun} does not exist here: {missing.reason}")
         if any(side.kind == "unknown" for side in bend.slope):
             return None
         is_kink = _differ(*bend.slope)
@@ -179,9 +181,12 @@ class Crossings:
             note = "the gradient has a kink here"
             note += "" if asked.picked is None else f", and torch picked {shown_number(asked.picked)} for it"
             return _decided(entry, "kink", note, sides if asked.along == {asked.by: 1.0} else None)
-        gone = next((side for side in bend.sides if side.kind == "infinite" or _is_gone(side)), None)
+        # There is no slope beside the point, or one without bound, that could have a derivative.
+        lost = (s for s in bend.sides if s.kind == "infinite" or (s.reason and s.kind not in ("finite", "unknown")))
+        gone = next(lost, None)
         if gone is not None:
-            return _decided(entry, "undefined", _gone(gone, noun))
+            why = f"does not exist beside the point: {gone.reason}" if gone.reason else "has no finite slope here"
+            return _decided(entry, "undefined", f"{noun} {why}")
         if any(side.kind == "unknown" for side in bend.sides):
             return None
         if any(side.kind == "jump" for side in bend.sides):
@@ -234,24 +239,6 @@ def _differ(left: Side, right: Side) -> bool | None:
 def _finite(sides: tuple[Side, Side]) -> tuple[float, float] | None:
     left, right = (side.number.ball if side.kind == "finite" and side.number else None for side in sides)
     return None if left is None or right is None else (to_float(left), to_float(right))
-
-
-def _no_slope(entry: Entry, missing: Side, noun: str) -> Entry:
-    """The verdict where there is no gradient to be the derivative of."""
-    if missing.kind == "jump":
-        return _decided(entry, "kink", f"a discontinuity: {noun} does not exist here, as the function jumps")
-    return _decided(entry, "undefined", f"{noun} does not exist here: {missing.reason}")
-
-
-def _is_gone(side: Side) -> bool:
-    """Whether there is no slope beside the point that could have a derivative."""
-    return side.kind not in ("finite", "unknown") and bool(side.reason)
-
-
-def _gone(side: Side, noun: str) -> str:
-    if not side.reason:
-        return f"{noun} has no finite slope here"
-    return f"{noun} does not exist beside the point: {side.reason}"
 
 
 def _decided(entry: Entry, verdict: Verdict, note: str, one_sided: tuple[float, float] | None = None) -> Entry:

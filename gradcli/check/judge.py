@@ -7,7 +7,7 @@ tolerance, and if not, can the rounding of its precision explain it?
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,7 +72,9 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     The entries are sorted, worst first.
     """
     main, *others = parts
-    decided = sorted(_distinct(e for part in parts for e in part.decided), key=badness, reverse=True)
+    # Without the elements of y that a second part looked at again.
+    distinct = {(e.of, e.by, e.variable, e.row, e.column): e for part in parts for e in part.decided}
+    decided = sorted(distinct.values(), key=badness, reverse=True)
     bad = worth_listing(decided)
     verdicts: list[Verdict] = [e.verdict for e in decided]
     if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
@@ -83,7 +85,10 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     for part in others:
         notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
         notes |= dict.fromkeys(part.notes)
-    notes |= dict.fromkeys(_remarks(decided))
+    # Of which terms the entries that are 0 in truth, and not in torch, are the rounding.
+    noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
+    if noted:
+        notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
     check = Check(
         verdict,
         main.entries,
@@ -98,13 +103,6 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
         zeros=main.zeros,
     )
     return check, tuple(decided)
-
-
-def _remarks(decided: Sequence[Entry]) -> Iterator[str]:
-    """Of which terms the entries that are 0 in truth, and not in torch, are the rounding."""
-    noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
-    if noted:
-        yield noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"
 
 
 def joined(checks: Sequence[Check]) -> Check:
@@ -133,11 +131,6 @@ def joined(checks: Sequence[Check]) -> Check:
         sampled=any(check.sampled for check in checks),
         rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
     )
-
-
-def _distinct(entries: Iterable[Entry]) -> list[Entry]:
-    """Without the elements of y that a second part looked at again."""
-    return list({(e.of, e.by, e.variable, e.row, e.column): e for e in entries}.values())
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:

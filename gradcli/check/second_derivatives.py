@@ -58,15 +58,11 @@ def judge_derived(
     with time_limit():  # one for all that is judged on the way
         match torch:
             case JacobianVectorProduct():
-                return _judge_jvp(point, torch, tolerance)
+                numbers = Torch(torch.dtype, torch.value, {STEP: torch.jvp})
+                return _judgement(_of_jvp(point, numbers, torch.u, tolerance))
             case HessianVectorProduct():
                 return _judge_hvp(point, torch, wrt, tolerance)
         return _judge_hessian(point, torch, wrt, tolerance)
-
-
-def _judge_jvp(point: Point, torch: JacobianVectorProduct, tolerance: Tolerance) -> Judgement:
-    """The verdict of y and of Ju."""
-    return _judgement(_of_jvp(point, Torch(torch.dtype, torch.value, {STEP: torch.jvp}), torch.u, tolerance))
 
 
 def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:

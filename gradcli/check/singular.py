@@ -75,7 +75,8 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
                 entries += found
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
-    return entries + [_unknown(one) for one in waiting]
+    unknown = f"or so close to it that {BITS[-1]} bits cannot tell"
+    return entries + [replace(one.entry, note=f"{one.cause.reason}, {unknown}") for one in waiting]
 
 
 def _at_the_point(
@@ -276,7 +277,8 @@ class _Surroundings:
         reason = one.cause.reason
         if sides is None:
             slopes = self._slopes(one)
-            if self._is_smooth(one, slopes):
+            is_one = all(slope.meets(slopes[0]) for slope in slopes)
+            if is_one and not any(self._leaves(row, path) for path in self.paths for row in self._values(one)):
                 return self._smooth(one, slopes[0].ball)
             if not all(slope.kind == "finite" for slope in slopes):
                 return _unseen(one, f"{WHOLE} was over the budget")
@@ -291,12 +293,6 @@ class _Surroundings:
         if left.ball is not None and right.ball is not None:
             return self._smooth(one, left.ball) if left.meets(right) else kink(one, left.ball, right.ball, proven=False)
         return replace(one.entry, verdict="undefined", note=f"{reason}: {sides_in_words(left, right)}")
-
-    def _is_smooth(self, one: Singular, slopes: Sequence[Limit]) -> bool:
-        """Whether the slope has one limit on all paths, and the value is the one at the point."""
-        return all(slope.meets(slopes[0]) for slope in slopes) and not any(
-            self._leaves(row, path) for path in self.paths for row in self._values(one)
-        )
 
     def _leaves(self, row: int, path: _ApproachPath) -> bool:
         """Whether an element of y does not tend to its value at the point."""
@@ -351,8 +347,3 @@ def _no_limit(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
 
 def _unseen(one: Singular, why: str) -> Entry:
     return replace(one.entry, note=f"{one.cause.reason}; {why}")
-
-
-def _unknown(one: Singular) -> Entry:
-    note = f"{one.cause.reason}, or so close to it that {BITS[-1]} bits cannot tell"
-    return replace(one.entry, note=note)

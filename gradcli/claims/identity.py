@@ -142,14 +142,6 @@ LARGEST_MULTIPLE = 8
 """Multiples of an angle that are written out."""
 
 
-def _cosh(u: Expr) -> Expr:
-    return (sympy.exp(u) + sympy.exp(-u)) / 2
-
-
-def _sinh(u: Expr) -> Expr:
-    return (sympy.exp(u) - sympy.exp(-u)) / 2
-
-
 def _besseli(order: Expr, u: Expr) -> Expr:
     """By the recurrence of DLMF 10.29.1, down to the orders 0 and 1."""
     if not order.is_Integer or not 2 <= order <= LARGEST_MULTIPLE:
@@ -158,8 +150,8 @@ def _besseli(order: Expr, u: Expr) -> Expr:
 
 
 _REWRITTEN: Mapping[type[Expr], Callable[..., Expr]] = {
-    sympy.sinh: _sinh,
-    sympy.cosh: _cosh,
+    sympy.sinh: lambda u: (sympy.exp(u) - sympy.exp(-u)) / 2,
+    sympy.cosh: lambda u: (sympy.exp(u) + sympy.exp(-u)) / 2,
     sympy.tanh: lambda u: 1 - 2 / (sympy.exp(2 * u) + 1),
     sympy.tan: lambda u: sympy.sin(u) / sympy.cos(u),
     sympy.erfc: lambda u: 1 - sympy.erf(u),
@@ -205,12 +197,12 @@ def vanishes(expression: Expr) -> bool:
         return False
     if _vanishes(expression):
         return True
-    joined = _with_joined_roots(expression)
+    joined = bottom_up(expression, _joined_roots)
     return joined != expression and _vanishes(joined)
 
 
 def _vanishes(expression: Expr) -> bool:
-    expression = tidied(_split(tidied(expression)))
+    expression = tidied(bottom_up(tidied(expression), _split_sum))
     if size(expression) > MOST_NODES:
         return False
     parts = _Parts(expression)
@@ -233,12 +225,8 @@ def _terms(expression: Expr) -> int:
     return 1
 
 
-def _split(expression: Expr) -> Expr:
-    """Each sum as sums of single terms, with the factors that do not run over its index before it."""
-    return bottom_up(expression, _split_sum)
-
-
 def _split_sum(expression: Expr) -> Expr:
+    """A sum as sums of single terms, with the factors that do not run over its index before it."""
     if not isinstance(expression, sympy.Sum):
         return expression
     body = expression.function
@@ -405,12 +393,8 @@ def _determinant(entries: sympy.Matrix) -> Expr:
     return sympy.Add(*first)
 
 
-def _with_joined_roots(expression: Expr) -> Expr:
-    """Products of roots as roots of products: sqrt(a)*sqrt(b) = sqrt(a*b) wherever the left side is a real number."""
-    return bottom_up(expression, _joined_roots)
-
-
 def _joined_roots(expression: Expr) -> Expr:
+    """A product of roots as the root of a product: sqrt(a)*sqrt(b) = sqrt(a*b) where the left side is a real number."""
     if not isinstance(expression, sympy.Mul):
         return expression
     under: dict[int, list[Expr]] = {}

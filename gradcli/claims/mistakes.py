@@ -25,7 +25,7 @@ from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import OverBudgetError, Plan
-from gradcli.reference.rules import Undefined
+from gradcli.reference.rules import Outcome, Undefined
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
 """Points at which a mistake has to explain the claim."""
@@ -115,14 +115,16 @@ class Evidence:
             plan = reference_of(as_written(in_primitives(program)), self._shapes).plan(())
         except OverBudgetError:
             return None
-        return [_values(plan, sample) for sample in self.samples] if plan.judges_value else None
+        if not plan.judges_value:
+            return None
+        with precision(BITS):
+            runs = [moved(plan, _point(sample)).run(BITS).values for sample in self.samples]
+            return [np.array([_number(outcome) for _, outcome in sorted(run.items())]) for run in runs]
 
     def of_program(self, program: Program, variable: sympy.Symbol) -> list[Numbers] | None:
         """The Jacobian of a Program in these variables by one of them at each point, flat by flat."""
         width = math.prod(self.subject.shapes[variable])
-        if width > MOST_COLUMNS:
-            return None
-        if variable not in program.variables:
+        if width > MOST_COLUMNS or variable not in program.variables:
             return None
         try:
             reference = reference_of(as_written(in_primitives(program)), self._shapes)
@@ -386,15 +388,13 @@ def _point(sample: Sample) -> dict[str, Numbers]:
     return {str(VECTOR): np.asarray(sample.look.v, dtype=np.float64), **inputs}
 
 
-def _values(plan: Plan, sample: Sample) -> Numbers:
-    with precision(BITS):
-        values = moved(plan, _point(sample)).run(BITS).values
-        return np.array([math.nan if isinstance(o, Undefined) else to_float(o) for _, o in sorted(values.items())])
+def _number(outcome: Outcome) -> float:
+    return math.nan if isinstance(outcome, Undefined) else to_float(outcome)
 
 
 def _jacobian(plan: Plan, sample: Sample, height: int, width: int) -> Numbers:
     block = np.zeros((height, width))
     with precision(BITS):
         for (direction, row), outcome in moved(plan, _point(sample)).run(BITS).columns.items():
-            block[row, direction] = math.nan if isinstance(outcome, Undefined) else to_float(outcome)
+            block[row, direction] = _number(outcome)
     return block

@@ -212,7 +212,7 @@ def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, region
             at = unravel(column, subject.x)
             truth, values = derivative.at(unravel(row, y), at)
             here = {symbol: Integer(n) for symbol, n in values.items()}
-            written = [_written_out(side.xreplace(here)).xreplace(weights) for side in (truth, sides.claim)]
+            written = [bottom_up(side.xreplace(here), _terms_of).xreplace(weights) for side in (truth, sides.claim)]
             target = sympy.IndexedBase(str(subject.variable), real=True)[at] if at else subject.variable
             if not _holds(written[0], written[1], target, regions):
                 return False
@@ -228,16 +228,12 @@ def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
     return {element[index] if index else IMAGINED: _fraction(float(number)) for index, number in numbers}
 
 
-def _written_out(expression: Expr) -> Expr:
-    """With every sum of known length as its terms.
+def _terms_of(expression: Expr) -> Expr:
+    """A sum of known length as its terms.
 
     Raises:
-        NoFormulaError: one is longer than `LONGEST_SUM`, or all are too long.
+        NoFormulaError: it is longer than `LONGEST_SUM`, or all are too long.
     """
-    return bottom_up(expression, _terms_of)
-
-
-def _terms_of(expression: Expr) -> Expr:
     if not isinstance(expression, sympy.Sum):
         return expression
     indices = [k for k, _, _ in expression.limits]

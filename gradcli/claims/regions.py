@@ -51,7 +51,7 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
     """
     forms = [form for expression, sign in assumptions for form in _forms(sympy.expand(expression), sign)]
     numbers = {part for form in forms for part in form.coefficients if part != 1}
-    forms += [fact for part in numbers for fact in _known(part)]
+    forms += [_Form({p: Rational(1)}, is_strict=bool(p.is_positive)) for p in numbers if p.is_nonnegative]
     for part in sorted(numbers, key=sympy.default_sort_key):
         forms = _without(part, forms)
         if len(forms) > MOST:
@@ -70,13 +70,6 @@ def _forms(expression: Expr, sign: Sign) -> list[_Form]:
     if sign:
         return [_Form(parts if sign > 0 else turned, is_strict=True)]
     return [_Form(parts, is_strict=False), _Form(turned, is_strict=False)]
-
-
-def _known(part: Expr) -> list[_Form]:
-    """What is known of a monomial by itself."""
-    if part.is_positive:
-        return [_Form({part: Rational(1)}, is_strict=True)]
-    return [_Form({part: Rational(1)}, is_strict=False)] if part.is_nonnegative else []
 
 
 def _without(part: Expr, forms: Sequence[_Form]) -> list[_Form]:

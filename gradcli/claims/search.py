@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -154,7 +154,7 @@ class Breakpoints:
             for n in changed[:: 1 + len(changed) // MOST_PLACES]:
                 place = self._place(partial(self._number, way, int(n), float(middle[n])), (a, b))
                 found |= set() if place is None else {place}
-        return _nearest(found, MOST_PLACES)
+        return sorted(sorted(found, key=abs)[:MOST_PLACES])  # those nearest to 0: a function of steps has many
 
     def _number(self, way: _CoordinateLine, n: int, middle: float, t: float) -> float:
         """What makes one choice by its sign, at one point of a line."""
@@ -223,11 +223,6 @@ def _between(places: Sequence[float]) -> list[float]:
     inside = [(a + b) / 2 for a, b in itertools.pairwise(places)]
     first, last = places[0], places[-1]
     return [*inside, first - max(1.0, abs(first)), last + max(1.0, abs(last))]
-
-
-def _nearest(places: Iterable[float], most: int) -> list[float]:
-    """The places nearest to 0, in order: a function of steps has many."""
-    return sorted(sorted(places, key=abs)[:most])
 
 
 def _choices(program: Program, *, is_step: bool) -> Program | None:
@@ -344,7 +339,9 @@ class Search:
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
         """The same number everywhere, then numbers that count up, then random ones."""
-        for number in dict.fromkeys((*SIMPLE, *self._neighbours())):
+        # What is near to a number of the texts, or a simple multiple of it, with both signs.
+        near = (s * m for n in self._named for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
+        for number in dict.fromkeys((*SIMPLE, *near)):
             yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
         for sign in (1, -1):
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
@@ -390,11 +387,6 @@ class Search:
         """Numbers that the function and the claim name, where their branches may meet."""
         return numbers_of(self._programs)[:MOST_NAMED]
 
-    def _neighbours(self) -> Iterator[float]:
-        """These numbers with both signs, and what is near or a simple multiple."""
-        for n in self._named:
-            yield from (s * m for m in (n, n + 1, n - 1, 2 * n, n / 2) for s in (1, -1))
-
     def _near(self, name: str, generator: np.random.Generator) -> Numbers:
         given = np.asarray(self.given[name], dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -418,7 +410,7 @@ class Search:
 
     def _simpler(self, look: Look) -> Look:
         """The counterexample with simpler numbers: on a coarse grid, then element by element 0 or 1."""
-        if all(_is_simple(array) for array in (*look.inputs.values(), look.v)):
+        if all(np.isin(array, SIMPLE).all() for array in (*look.inputs.values(), look.v)):
             return look
         best = look
         for grid in GRIDS:
@@ -452,10 +444,6 @@ class Search:
 
 def _counting(shape: Shape) -> Numbers:
     return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)
-
-
-def _is_simple(array: Array) -> bool:
-    return all(number in SIMPLE for number in np.unique(array).tolist())
 
 
 def _on_grid(array: Array, grid: float, dtype: str) -> Array:

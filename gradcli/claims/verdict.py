@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from gradcli.check.compare import Tolerance, to_float
-from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, Seen, with_limits
+from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Reading, Subject, read, read_numbers
 from gradcli.language.inputs import Value
@@ -246,7 +246,9 @@ def _refuted(comparison: Comparison, text: str, look: Look, points: int, likelie
     reading, subject = comparison.reading, comparison.subject
     if reading.is_transposed:
         likeliest = _transposition(subject) + (f"; and then {likeliest}" if likeliest else "")
-    difference = _hidden(worst) if comparison.is_exact else _difference(look)
+    difference = "" if comparison.is_exact else _difference(look)
+    if comparison.is_exact and not worst.is_visible:
+        difference = f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
     return Claim(
         str(subject.variable),
         text,
@@ -295,11 +297,6 @@ def _of_numbers(comparison: Comparison, look: Look) -> str:
 def _is_plain(ratio: float) -> bool:
     nearest = sympy.Rational(ratio).limit_denominator(10) if math.isfinite(ratio) else sympy.Integer(0)
     return bool(nearest != 0 and abs(float(nearest) - ratio) < 1e-9 * abs(ratio) and abs(nearest) < 100)
-
-
-def _hidden(worst: Seen) -> str:
-    """How large a difference is that the digits do not show."""
-    return "" if worst.is_visible else f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
 
 
 def _difference(look: Look) -> str:

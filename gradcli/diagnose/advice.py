@@ -179,16 +179,12 @@ def diagnosed(
     found: dict[Entry, Entry] = {}
     diagnoses: list[Diagnosis] = []
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
-    for entry in _looked_into(judgement.entries, most):
+    listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
+    for entry in listed[:most]:
         diagnosis = diagnose(context, entry, v)
         diagnoses.append(diagnosis)
         found[entry] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
     return (_reworded(judgement, found) if found else judgement), tuple(diagnoses)
-
-
-def _looked_into(entries: Sequence[Entry], most: int) -> list[Entry]:
-    """What is listed and may have an explanation."""
-    return [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap")][:most]
 
 
 def _reworded(judgement: Judgement, found: Mapping[Entry, Entry]) -> Judgement:

@@ -268,7 +268,9 @@ class ErrorTrace:
         atom, e = place
         truth = self.truth.values.get(self.context.held(atom), {}).get(e)
         number = float(self.torch.values[atom].ravel()[e])
-        return Error.of(number, arb(number) if truth is None and math.isfinite(number) else _or_trouble(truth))
+        if truth is None:
+            truth = arb(number) if math.isfinite(number) else Undefined("domain", "it is not known", False)
+        return Error.of(number, truth)
 
     def slopes(self, place: Place) -> dict[Place, Flow]:
         """The true slopes of one element of a line by the elements of its operands."""
@@ -278,7 +280,7 @@ class ErrorTrace:
     def back_through(self, line: Line) -> dict[Place, Flow]:
         """What a line passes on of its true adjoint; the largest way is that inside of the line alone."""
         adjoints = self.sweep.adjoints.get(self.context.held(line.symbol), {})
-        seeds = {e: Flow(flow.total, _size(flow.total)) for e, flow in adjoints.items()}
+        seeds = {e: Flow(flow.total, magnitude(flow.total)) for e, flow in adjoints.items()}
         return self._back(line, seeds)
 
     def _back(self, line: Line, seeds: Elements) -> dict[Place, Flow]:
@@ -374,11 +376,8 @@ class ErrorTrace:
         return place[1] in self.sweep.adjoints.get(self.context.held(place[0]), {})
 
 
-def _or_trouble(outcome: Outcome | None) -> Outcome:
-    return Undefined("domain", "it is not known", False) if outcome is None else outcome
-
-
-def _size(outcome: Outcome) -> Ball:
+def magnitude(outcome: Outcome) -> Ball:
+    """The largest size of an outcome; 0 of what is undefined."""
     return arb(0) if isinstance(outcome, Undefined) else abs(outcome).upper()
 
 

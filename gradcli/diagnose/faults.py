@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.diagnose.error_trace import Error, ErrorTrace, Place
+from gradcli.diagnose.error_trace import Error, ErrorTrace, Place, magnitude
 from gradcli.language.ops import Kind as OpKind
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists
@@ -71,7 +71,11 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
     inside = _cancelling(trace, line, error)
     if inside is not None:
         return inside
-    if error.absolute is not None and largest > size and _total(terms) * _roundings(trace) >= error.absolute:
+    if (
+        error.absolute is not None
+        and largest > size
+        and sum((term for _, term in terms), arb(0)) * _roundings(trace) >= error.absolute
+    ):
         source = max(terms, key=lambda pair: pair[1])[0]
         text = trace.context.excerpt(source[0])
         if _is_nothing(error.truth):
@@ -119,14 +123,14 @@ def of_slope(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault
 
 def of_sum(trace: ErrorTrace, place: Place) -> Fault | None:
     """Good contributions whose sum is bad: what flows back through several operations cancels."""
-    flows = sorted(trace.flows(place), key=lambda pair: _magnitude(pair[1].truth), reverse=True)
+    flows = sorted(trace.flows(place), key=lambda pair: magnitude(pair[1].truth), reverse=True)
     error = trace.adjoint(place)
     through = [line for line, _ in flows[:2]]
     if not through:
         return None
     atom = _join(trace, through)
     names = " and ".join(dict.fromkeys(trace.context.program.excerpt(line) for line in through))
-    largest = _magnitude(flows[0][1].truth)
+    largest = magnitude(flows[0][1].truth)
     if not math.isfinite(error.number):
         return Fault(
             "overflow", atom, f"the derivatives through {names} add up to more than {trace.context.dtype} holds"
@@ -245,7 +249,7 @@ def _inside(trace: ErrorTrace, line: Line, shown: str) -> Fault | None:
     parts = trace.context.parts.get(line.symbol, ())
     for part in parts:
         if part.call.op.is_nonlinear_fold and not part.call.op.is_extreme:
-            factors = [_magnitude(o) for o in trace.truth.values.get(part.call.operands[0], {}).values()]
+            factors = [magnitude(o) for o in trace.truth.values.get(part.call.operands[0], {}).values()]
             for some in ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1]):
                 what = f"a product of factors of {shown}"
                 outside = _outside(trace, line.symbol, what, math.prod(some, start=arb(1)))
@@ -280,9 +284,9 @@ def _cancelling(trace: ErrorTrace, line: Line, error: Error) -> Fault | None:
     for part in trace.context.parts.get(line.symbol, ()):
         found = trace.truth.values.get(part.symbol, {}) if part.call.op.adds_terms else {}
         terms = [o for a in part.call.operands for o in trace.truth.values.get(a, {}).values()]
-        largest = max((_magnitude(o) for o in terms), default=arb(0))
+        largest = max((magnitude(o) for o in terms), default=arb(0))
         for outcome in found.values():
-            size = _magnitude(outcome)
+            size = magnitude(outcome)
             if largest > SHRINKS * size and largest * _roundings(trace) >= size * error.relative:
                 note = f"inside of {shown}, terms as large as {said(largest)} leave {said(outcome)}: {_compared(error)}"
                 return Fault("cancellation", line.symbol, note)
@@ -299,10 +303,6 @@ def _terms(trace: ErrorTrace, place: Place) -> list[tuple[Place, Ball]]:
     return found
 
 
-def _total(terms: list[tuple[Place, Ball]]) -> Ball:
-    return sum((term for _, term in terms), arb(0))
-
-
 def _roundings(trace: ErrorTrace) -> float:
     return trace.context.rounding * ROUNDINGS
 
@@ -315,10 +315,6 @@ def _sensitivity(trace: ErrorTrace, line: Line, place: Place) -> Ball | None:
     if len(results) != 1 or held not in part.call.operands:
         return None
     return trace.truth.sensitivity(part, part.call.operands.index(held), results[0])
-
-
-def _magnitude(outcome: Outcome) -> Ball:
-    return arb(0) if isinstance(outcome, Undefined) else abs(outcome).upper()
 
 
 def _largest_term(line: Line, largest: Ball) -> Ball:

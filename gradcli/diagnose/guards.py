@@ -107,7 +107,8 @@ def _sites(reading: Reading, is_wanted: Callable[[Atom], bool]) -> Iterator[_Sit
     """The operands of the wanted operations in the text of branches, unless they are guarded already."""
     for branch in reading.branches:
         for is_first, side, atom in _sides(reading, branch):
-            condition = _condition(reading.nodes[branch.atom])
+            node = reading.nodes[branch.atom]
+            condition = node.operand(*node.row.conditions)
             reached = _elementwise(reading, atom)
             for place, operation in reading.inside(side):
                 if operation not in reached or not is_wanted(operation) or not _is_elementwise(reading, place, side):
@@ -130,11 +131,6 @@ def _sides(reading: Reading, branch: Branch) -> Iterator[tuple[bool, Span, Atom]
     for is_first, side, atom in ((True, branch.first, first), (False, branch.second, second)):
         if atom in reading.nodes:
             yield is_first, side, atom
-
-
-def _condition(node: Node) -> Atom:
-    (name,) = node.row.conditions
-    return node.operand(name)
 
 
 def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:

@@ -318,12 +318,7 @@ def _itself(question: Question, atom: Atom) -> Atom:
 
 def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
     """The verdict on one adjoint; y itself is judged elsewhere."""
-    from gradcli.check.judge import summarize
-
-    judgement = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}))
-    entries = [entry for entry in judgement.entries if entry.variable is not None]
-    parts = [replace(part, decided=entries) for part in judgement.parts[:1]]
-    check, _ = summarize(parts)
+    check = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}, judges_value=False)).check
     named = tuple(replace(finding, variable=label) for finding in check.findings)
     note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
     return replace(check, findings=named, notes=(note, *check.notes))

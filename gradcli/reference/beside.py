@@ -245,8 +245,12 @@ class _SlopeExpansion:
 
     def _at_point(self) -> dict[Place, Jet | Undefined]:
         """All values at the point; a ball of the reference for what is not followed here."""
-        variables = self.program.variables
-        values = {(s, e): self._input(s, e) for s in variables for e in self.around.elements(s).tolist()}
+        inputs = self.around.reference.inputs
+        values: dict[Place, Jet | Undefined] = {
+            (s, e): self._exactly(float(inputs[s][e]))
+            for s in self.program.variables
+            for e in self.around.elements(s).tolist()
+        }
         for part in self.around.wiring:
             found = self._value(part, values, values)
             if isinstance(found, Undefined) and not found.decided:
@@ -262,11 +266,9 @@ class _SlopeExpansion:
             if not part.line.call.op.is_detached and any(place in values for place in part.inside):
                 self.atoms.spend(1)
                 found = self._value(part, values, self.base)
-                if not _is_same(found, self.base[part.place]):
+                here = self.base[part.place]
+                if not (isinstance(found, Number) and isinstance(here, Number) and found.key == here.key):
                     values[part.place] = found
-
-    def _input(self, symbol: sympy.Symbol, element: int) -> Jet | Undefined:
-        return self._exactly(float(self.around.reference.inputs[symbol][element]))
 
     def _enclosed(self, key: Hashable, ball: Ball) -> Number | Undefined:
         if exists(ball):
@@ -321,10 +323,6 @@ class _SlopeExpansion:
 
 def _exact(number: float) -> fmpq:
     return fmpq(*number.as_integer_ratio())
-
-
-def _is_same(a: Jet | Undefined, b: Jet | Undefined) -> bool:
-    return isinstance(a, Number) and isinstance(b, Number) and a.key == b.key
 
 
 def _branch(

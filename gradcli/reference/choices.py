@@ -278,7 +278,8 @@ class Groups:
         group = self.groups[out]
         if group.undefined is not None:
             return group.undefined
-        reason = f"{self.shown} has a kink here: its {_noun(self.op)} elements tie"
+        which = "largest" if self.op.monoid is Monoid.LARGEST else "smallest"
+        reason = f"{self.shown} has a kink here: its {which} elements tie"
         elements = list(group.place)
         jump = jump_of(tangents.get((direction, element)) for element in elements)
         if jump is not None:
@@ -369,7 +370,3 @@ class _Group:
         if self.form is None or len(extreme.certain) == len(extreme.possible):
             return extreme
         return Extreme(self.values, largest=extreme.largest, forms=[self.form(e) for e in self.place])
-
-
-def _noun(op: Op) -> str:
-    return "largest" if op.monoid is Monoid.LARGEST else "smallest"

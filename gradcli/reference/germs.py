@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy
 from flint import arb, fmpq
@@ -157,19 +157,12 @@ def _difference(a: Jet, b: Jet) -> tuple[Jet, int | None]:
     return difference, sign_of(difference)
 
 
-def _larger(a: Jet, b: Jet) -> Jet:
-    """Where that is not known, some number between 0 and 1 stands for the choice."""
+def _extreme(wanted: int, a: Jet, b: Jet) -> Jet:
+    """Where it is not known which, some number between 0 and 1 stands for the choice."""
     difference, sign = _difference(a, b)
     if sign is None:
         return minus(a, times(a.atoms.between(0, 1), difference))
-    return a if sign >= 0 else b
-
-
-def _smaller(a: Jet, b: Jet) -> Jet:
-    difference, sign = _difference(a, b)
-    if sign is None:
-        return minus(a, times(a.atoms.between(0, 1), difference))
-    return a if sign <= 0 else b
+    return a if sign * wanted >= 0 else b
 
 
 def _absolute(a: Jet) -> Jet:
@@ -305,8 +298,8 @@ _EXACT: Mapping[str, Callable[..., Jet]] = {
     "mul": times,
     "div": _quotient,
     "atan2": _angle,
-    "maximum": _larger,
-    "minimum": _smaller,
+    "maximum": partial(_extreme, 1),
+    "minimum": partial(_extreme, -1),
     "abs": _absolute,
     "sign": _signum,
     "floor": _floor,

@@ -292,7 +292,8 @@ def _expanded(h: Jet, level: int, coefficients: Iterable[Jet], name: Hashable) -
     # A power series may be cut only where h tends to 0 with the step that it is a series in.
     if not isinstance(h, Series) or h.level != level or h.first <= 0:
         raise UndecidedError("a series does not converge")
-    total, raised = first, _one(h)
+    total: Jet = first
+    raised: Jet = h.atoms.rational(1)
     for c in others:
         raised = times(raised, h)
         total = plus(total, times(c, raised))
@@ -300,10 +301,6 @@ def _expanded(h: Jet, level: int, coefficients: Iterable[Jet], name: Hashable) -
     rest = atoms.name((name, level))
     atoms.orders[rest] = (len(others) + 1) * h.first
     return plus(total, series(level, atoms, {}, {(rest, 0, ()): fmpq(1)}))
-
-
-def _one(jet: Jet) -> Jet:
-    return jet.atoms.rational(1)
 
 
 def inverse(jet: Jet) -> Jet:

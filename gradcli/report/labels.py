@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directional, second
-from gradcli.results import Claim, Finding, Opinion
+from gradcli.results import Claim, Entry
 
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """A derivative in a line of words."""
@@ -20,13 +20,13 @@ def index(position: tuple[int, ...] | None) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
 
 
-def entry(of: Finding | Opinion, y: str) -> Notation:
+def entry(of: Entry, y: str) -> Notation:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
     Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
     the gradient beside them `∂y/∂x[1]`.
 
-    >>> entry(Finding("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
+    >>> entry(Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
     '∂y[0]/∂x[1]'
     """
     column = Element(of.variable or "", of.column or ())
@@ -48,7 +48,7 @@ def entry(of: Finding | Opinion, y: str) -> Notation:
     return _OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 
-def plain_entry(of: Finding | Opinion, y: str) -> str:
+def plain_entry(of: Entry, y: str) -> str:
     """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
     found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
     return found.replace(" ", "_")

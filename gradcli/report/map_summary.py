@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.report.labels import entry
 from gradcli.report.wording import covered, standing
-from gradcli.results import Finding, StreamSummary
+from gradcli.results import Entry, StreamSummary
 
 _MOST_FINDINGS = 5
 
@@ -41,6 +41,6 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finding(finding: Finding, y: str) -> str:
+def _finding(finding: Entry, y: str) -> str:
     note = f": {finding.note}" if finding.note else ""
     return f"row {finding.point}, {entry(finding, y).pretty}, {finding.verdict}{note}"

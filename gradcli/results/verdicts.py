@@ -90,13 +90,6 @@ class Entry:
     truth: Any = field(default=None, compare=False, repr=False)
 
 
-Finding = Entry
-"""An entry that does not agree."""
-
-Opinion = Entry
-"""An entry with what every reading says of it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rewrite:
     """The same function written so that its numbers can be trusted, which was verified.

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from mpmath import mp
 
-from gradcli.results import Check, Finding
+from gradcli import results
+from gradcli.results import Check
 from gradcli.results.verdicts import Verdict
 from tests import adversary, crossings
 from tests import one_sided as s
@@ -109,7 +110,7 @@ def _entry(torch: float, truth: Truth) -> Entry:
 
 
 def _said(verdict: Verdict) -> Check:
-    finding = Finding("x", (), (), verdict, 1.0, 1.0, 0.0, "")
+    finding = results.Entry("x", (), (), verdict, 1.0, 1.0, 0.0, "")
     return Check(verdict, 1, 1, 0.0, () if verdict == "agree" else (finding,), 0 if verdict == "agree" else 1)
 
 

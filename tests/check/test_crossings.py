@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.results import Finding
+from gradcli.results import Entry
 from tests.check.curvatures import Second
 from tests.examples import examples
 
@@ -28,7 +28,7 @@ NEAR = 1e-9
 PROGRAMS = examples(120)
 
 
-def _hessian(text: str, at: dict[str, Any]) -> tuple[Any, list[Finding]]:
+def _hessian(text: str, at: dict[str, Any]) -> tuple[Any, list[Entry]]:
     check = Second(text, at).judged_hessian().check
     return check, [f for f in check.findings if f.of == "hessian"]
 
@@ -272,7 +272,7 @@ def _truth(exact: Exact, at: dict[str, int], by: str, along: dict[str, int]) -> 
     return left if left == right else (left, right)
 
 
-def _is_right(finding: Finding | None, torch: float, truth: float | tuple[float, float] | None) -> bool:
+def _is_right(finding: Entry | None, torch: float, truth: float | tuple[float, float] | None) -> bool:
     verdict = "agree" if finding is None else finding.verdict
     if verdict == "unchecked":
         return True

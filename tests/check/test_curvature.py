@@ -15,7 +15,7 @@ from gradcli.check.second_derivatives import ALL_ROWS, judge_derived
 from gradcli.check.tangents import truths_of_hessian, truths_of_hvp, truths_of_jvp
 from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
-from gradcli.results import Finding
+from gradcli.results import Entry
 from tests.check.curvatures import Second
 from tests.examples import examples
 from tests.programs import Random, programs
@@ -161,7 +161,7 @@ def test_a_hessian_vector_product_is_judged(
                 np.testing.assert_allclose(float(ball.mid()), np.asarray(wanted)[column], rtol=1e-13, atol=1e-13)
 
 
-def _first(text: str, at: dict[str, Any]) -> tuple[str, Finding]:
+def _first(text: str, at: dict[str, Any]) -> tuple[str, Entry]:
     check = Second(text, at).judged_hessian().check
     return check.verdict, next(f for f in check.findings if f.of == "hessian")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Check, Finding
+from gradcli.results import Check, Entry
 from tests.examples import examples
 
 SPELLINGS = examples(400)
@@ -137,7 +137,7 @@ def _truth(text: str, x: float) -> tuple[str, tuple[float, ...]] | None:
     found = [f for f in answer.check.findings if f.variable is not None]
     if not found:
         return "exists", (float(answer.grad["x"]),)
-    finding: Finding = found[0]
+    finding: Entry = found[0]
     if finding.verdict in ("unchecked", "removable"):
         return None
     if finding.verdict in EXISTS:

@@ -11,14 +11,14 @@ from flint import arb
 from gradcli import Function
 from gradcli.check import formulas as module
 from gradcli.check.formulas import worst_first
-from gradcli.results import Entry, Opinion
+from gradcli.results import Entry
 
 
 def _entry(verdict: str, error: float | None, variable: str | None = "x", row: int = 0) -> Entry:
     return Entry(variable, (row,), (0,), verdict, 1.0, relative_error=error)  # type: ignore[arg-type]
 
 
-def _opinions(text: str, **at: object) -> list[Opinion]:
+def _opinions(text: str, **at: object) -> list[Entry]:
     return list(Function(text).check(at).opinions)  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Finding
+from gradcli.results import Entry
 from tests.examples import examples
 
 Exact = Callable[[Fraction, Fraction], Fraction]
@@ -68,7 +68,7 @@ def _program(generator: np.random.Generator, depth: int) -> Pair:
     return template.format(text, other), lambda x, y: Fraction(two(a(x, y), b(x, y)))
 
 
-def _is_right(finding: Finding | None, torch: float, values: tuple[Fraction, Fraction, Fraction]) -> bool:
+def _is_right(finding: Entry | None, torch: float, values: tuple[Fraction, Fraction, Fraction]) -> bool:
     """Whether a verdict is that of the exact values on the left, at the point and on the right."""
     left, here, right = values
     verdict = "agree" if finding is None else finding.verdict

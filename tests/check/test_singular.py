@@ -12,7 +12,7 @@ from gradcli import Function
 from gradcli.check.judge import judge
 from gradcli.check.point import Point, Torch
 from gradcli.language.parsing import parse
-from gradcli.results import Check, Finding
+from gradcli.results import Check, Entry
 
 INF = math.inf
 
@@ -25,7 +25,7 @@ def _check(text: str, x: Any) -> Check:
     return check
 
 
-def _slope(check: Check) -> Finding:
+def _slope(check: Check) -> Entry:
     return next(f for f in check.findings if f.variable is not None)
 
 

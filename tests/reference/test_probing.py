@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Finding
+from gradcli.results import Entry
 
 NONE = [
     *("x*sin(pi/x)", "x*cos(pi/x)", "x*cos(2*pi/x)", "x*sin(1e30/x)", "x*sin(2**60*pi/x)", "x*sin(2*pi*log2(abs(x)))"),
@@ -16,7 +16,7 @@ NONE = [
 ]
 
 
-def _slope(text: str, x: float = 0) -> tuple[str, Finding | None]:
+def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
     check = Function(text).grad({"x": x}).check
     assert check is not None
     return check.verdict, next((f for f in check.findings if f.variable is not None), None)

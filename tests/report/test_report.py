@@ -17,7 +17,7 @@ from gradcli.report.data import json as json_report
 from gradcli.report.data import plain
 from gradcli.report.numbers import as_json, digits
 from gradcli.report.screen import Screen
-from gradcli.results import Check, Checking, Claim, Finding, Opinion, Rewrite, Sampling
+from gradcli.results import Check, Checking, Claim, Entry, Rewrite, Sampling
 
 
 def shown_as_table(answer: Any, screen: Screen) -> str:
@@ -134,23 +134,23 @@ def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
 
 
 CURVATURE = [
-    (Finding(None, (0,), None, "kink", 0.0, 1.0, None, "", of="jvp"), "(Ju)[0]", "Ju[0]"),
-    (Finding(None, (), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju", "Ju"),
-    (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="hvp"), "Hu x[1]", "Hu_x[1]"),
+    (Entry(None, (0,), None, "kink", 0.0, 1.0, None, "", of="jvp"), "(Ju)[0]", "Ju[0]"),
+    (Entry(None, (), None, "kink", 0.0, 1.0, None, "", of="jvp"), "Ju", "Ju"),
+    (Entry("x", None, (1,), "kink", 0.0, 1.0, None, "", of="hvp"), "Hu x[1]", "Hu_x[1]"),
     (
-        Finding("z", (0,), (1, 2), "kink", 0.0, 1.0, None, "", of="hessian", by="x"),
+        Entry("z", (0,), (1, 2), "kink", 0.0, 1.0, None, "", of="hessian", by="x"),
         "∂²y/∂x[0]∂z[1,2]",
         "d2y/dx[0]dz[1,2]",
     ),
-    (Finding("x", (), (), "kink", 0.0, 1.0, None, "", of="hessian", by="x"), "∂²y/∂x²", "d2y/dx2"),
-    (Finding("x", None, (1,), "kink", 0.0, 1.0, None, "", of="gradient"), "∂y/∂x[1]", "dy/dx[1]"),
+    (Entry("x", (), (), "kink", 0.0, 1.0, None, "", of="hessian", by="x"), "∂²y/∂x²", "d2y/dx2"),
+    (Entry("x", None, (1,), "kink", 0.0, 1.0, None, "", of="gradient"), "∂y/∂x[1]", "dy/dx[1]"),
 ]
 
 
 @pytest.mark.parametrize(
     ("finding", "shown", "plain"), CURVATURE, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_entries_of_second_derivatives_have_names(finding: Finding, shown: str, plain: str) -> None:
+def test_entries_of_second_derivatives_have_names(finding: Entry, shown: str, plain: str) -> None:
     """In mathematics, in one ASCII word, and in JSON by what they belong to."""
     assert labels.entry(finding, "y").pretty == shown
     assert labels.plain_entry(finding, "y") == plain
@@ -176,11 +176,11 @@ def test_opinions_are_in_ascii_where_the_screen_is() -> None:
 
 def _checking(**changes: Any) -> Checking:
     """An answer whose parts are made up, so that each is there."""
-    kink = Opinion("x", (0,), (1,), "kink", 0.0, note="why", one_sided=(-1.0, 1.0), proven=True)
-    wide = Opinion("x", None, (0,), "inaccurate", 1.5, 1.25, 0.25, "lost")
+    kink = Entry("x", (0,), (1,), "kink", 0.0, note="why", one_sided=(-1.0, 1.0), proven=True)
+    wide = Entry("x", None, (0,), "inaccurate", 1.5, 1.25, 0.25, "lost")
     wide = replace(wide, formula=2.0, radius=0.5, difference=1.0, difference_error=1e-9, ulps=3e15)
-    own = Opinion(None, (0,), None, "agree", 1.0, 1.0, 0.0, proven=True, radius=0.0, ulps=0.0)
-    finding = Finding("x", (0,), (1,), "kink", 0.0, None, None, "why", (-1.0, 1.0), True)
+    own = Entry(None, (0,), None, "agree", 1.0, 1.0, 0.0, proven=True, radius=0.0, ulps=0.0)
+    finding = Entry("x", (0,), (1,), "kink", 0.0, None, None, "why", (-1.0, 1.0), True)
     check = Check(
         "kink", 2, 2, 0.25, (finding,), 1, proven=True, rewrite=Rewrite("2*sin(x/2)**2", "keeps the digits", "agree")
     )

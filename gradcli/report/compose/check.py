@@ -26,7 +26,7 @@ from gradcli.report.document import TONES, line, lines
 from gradcli.report.labels import RATIO, entry
 from gradcli.report.numbers import digits
 from gradcli.report.wording import claimed, conclusion, counterexample, judged, readings, sampled
-from gradcli.results import Checking, Claim, Opinion, Sampling
+from gradcli.results import Checking, Claim, Entry, Sampling
 
 SHOWN = 20
 """Opinions that are shown; JSON and plain have all."""
@@ -77,7 +77,7 @@ def _opinions(answer: Checking) -> Iterator[doc.Node]:
     yield from _reasons(answer.opinions, answer.output)
 
 
-def _cells(opinion: Opinion, answer: Checking) -> dict[str, doc.Line]:
+def _cells(opinion: Entry, answer: Checking) -> dict[str, doc.Line]:
     """A cell for each reading, empty where it says nothing; the verdict comes last."""
     error, ulps = opinion.relative_error, opinion.ulps
     return {
@@ -92,7 +92,7 @@ def _cells(opinion: Opinion, answer: Checking) -> dict[str, doc.Line]:
     }
 
 
-def _enclosure(opinion: Opinion) -> doc.Line:
+def _enclosure(opinion: Entry) -> doc.Line:
     """The digits that are proven: those of a float, or the middle and the radius where they are fewer."""
     if opinion.one_sided is not None:
         return sides(opinion.one_sided)
@@ -104,7 +104,7 @@ def _enclosure(opinion: Opinion) -> doc.Line:
     return line(middle, " ± ", number(f"{radius:.2g}")) if is_wide else line(middle)
 
 
-def _difference(opinion: Opinion) -> doc.Line:
+def _difference(opinion: Entry) -> doc.Line:
     """The quotient to the digit where its error begins, and the error."""
     if opinion.difference is None:
         return ()
@@ -121,9 +121,9 @@ def _to_digits_of(quotient: float, error: float) -> str:
     return digits(round(quotient, -math.floor(math.log10(error))) if 0 < error < math.inf else quotient)
 
 
-def _reasons(opinions: Sequence[Opinion], y: str) -> Iterator[doc.Note]:
+def _reasons(opinions: Sequence[Entry], y: str) -> Iterator[doc.Note]:
     """Why entries do not agree: each reason once, behind its entries."""
-    found: dict[str, list[Opinion]] = {}
+    found: dict[str, list[Entry]] = {}
     for opinion in opinions:
         if opinion.verdict != "agree" and opinion.note:
             found.setdefault(opinion.note, []).append(opinion)

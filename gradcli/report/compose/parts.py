@@ -20,10 +20,9 @@ from gradcli.results import (
     Check,
     Checking,
     Differentiation,
-    Finding,
+    Entry,
     Formula,
     Judged,
-    Opinion,
     Rewrite,
     Verdict,
 )
@@ -217,7 +216,7 @@ def judgement(before: str, words: str, verdict: Verdict, behind: str) -> doc.Lin
     return line(doc.Span(before, "strong"), doc.Span(words, TONES[verdict]), doc.Span(behind, "strong"))
 
 
-def label(of: Finding | Opinion, y: str) -> doc.Line:
+def label(of: Entry, y: str) -> doc.Line:
     """What an entry is called, and at which of many points."""
     point = getattr(of, "point", None)
     return line(doc.Symbol(entry(of, y)), "" if point is None else f" at point {point}")
@@ -234,7 +233,7 @@ def sides(one_sided: tuple[float, float]) -> doc.Line:
     return line("[", left, ", ", right, "]")
 
 
-def _truth(finding: Finding) -> doc.Line:
+def _truth(finding: Entry) -> doc.Line:
     """The number, or at a kink those of both sides."""
     if finding.one_sided is not None:
         return sides(finding.one_sided)

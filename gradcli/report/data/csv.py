@@ -29,13 +29,13 @@ from gradcli.results import (
     Array,
     BackwardGraph,
     Checking,
+    Entry,
     Explanation,
     FunctionEntry,
     Functions,
     Hessian,
     Jacobian,
     Listing,
-    Opinion,
     Products,
     Source,
 )
@@ -190,7 +190,7 @@ def _checking(answer: Checking) -> Iterator[list[str]]:
         yield list(found.values())
 
 
-def _opinion(opinion: Opinion) -> list[str]:
+def _opinion(opinion: Entry) -> list[str]:
     """What the other readings say, empty where they say nothing."""
     numbers = [opinion.formula, opinion.reference, opinion.radius, opinion.difference, opinion.difference_error]
     return [_number(number) for number in [*numbers, opinion.relative_error, opinion.ulps]]
