@@ -305,7 +305,6 @@ class Case:
         return self.v
 
     def _weighted(self, entry: Entry, seen: ReferenceValues) -> Iterator[tuple[int, Outcome, float]]:
-        """The rows that v has weights for, with their derivatives."""
         for row, outcome in seen.columns.get(self.direction(entry), {}).items():
             weight = float(self._weights[row])
             if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):

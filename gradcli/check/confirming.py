@@ -31,8 +31,8 @@ from gradcli.language.program.wengert import Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.running import Direction
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative

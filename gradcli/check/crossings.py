@@ -21,8 +21,8 @@ from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.beside import Beside, Way, may_be_met
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.footprint import TooManyError
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.jets import Bend, Side
 from gradcli.reference.program_writer import unroll
 from gradcli.reference.running import Direction
@@ -150,7 +150,7 @@ class Crossings:
             plan = self._reference.plan([] if by is None else [by], judges_value=by is None)
             is_much = by is None and (not plan.judges_value or plan.work > MOST_WHOLE)
             return None if is_much else Beside(plan)
-        except (OverBudgetError, TooManyError):
+        except OverBudgetError:
             return None
 
     def _around(self, by: Direction) -> Beside | None:
@@ -230,10 +230,8 @@ def way(u: Mapping[str, Array]) -> Way:
 
 def _differ(left: Side, right: Side) -> bool | None:
     """Whether two numbers are not the same; None where that is not known."""
-    assert left.number is not None, "a finite side has a number"  # noqa: S101
-    assert right.number is not None, "a finite side has a number"  # noqa: S101
-    difference = left.number - right.number
-    return None if difference.sign is None else difference.sign != 0
+    sign = None if left.number is None or right.number is None else (left.number - right.number).sign
+    return None if sign is None else sign != 0
 
 
 def _finite(sides: tuple[Side, Side]) -> tuple[float, float] | None:

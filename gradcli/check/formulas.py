@@ -134,7 +134,6 @@ def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivativ
 
 
 def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
-    """The formula, or why there is none."""
     try:
         return derive()
     except NoFormulaError as error:

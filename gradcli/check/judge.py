@@ -32,7 +32,8 @@ from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.sample import Selection, Survey, Wiring, selections
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import BUDGET, OverBudgetError, Reference
+from gradcli.reference.duals import BUDGET, Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction, Found
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
@@ -263,7 +264,6 @@ class _Judge:
         return Part(survey.entries, (), "none", (note,), is_whole=False), None
 
     def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
-        """The columns and the rows of a selection, None for all."""
         rows = None if selection.rows is None else frozenset(selection.rows.tolist())
         return frozenset(selection.directions), None if rows and len(rows) == self.point.rows else rows
 

@@ -103,7 +103,6 @@ def worst_point(checks: Mapping[int, Check]) -> int:
 
 
 def _chosen(checks: Mapping[int, Check], count: int) -> str:
-    """How points, and entries at each, were chosen."""
     inside = [words for words in dict.fromkeys(check.chosen for check in checks.values()) if words != "all"]
     points = ""
     if len(checks) < count:

@@ -22,8 +22,8 @@ from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ import sympy
 from gradcli.check.point import Point, Torch
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, Pattern, Structure, TooManyError
+from gradcli.reference.footprint import Flat, OverBudgetError, Pattern, Structure
 from gradcli.reference.running import Direction
 from gradcli.results import Array
 
@@ -66,11 +66,11 @@ class Survey:
     wiring: Wiring
     torch: Torch
     variables: Sequence[sympy.Symbol]
-    sizes: Mapping[sympy.Symbol, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        shapes = self.wiring.point.shapes
-        object.__setattr__(self, "sizes", {symbol: math.prod(shapes[symbol]) for symbol in self.variables})
+    @cached_property
+    def sizes(self) -> Mapping[sympy.Symbol, int]:
+        """The elements of each variable."""
+        return {symbol: math.prod(self.wiring.point.shapes[symbol]) for symbol in self.variables}
 
     @property
     def entries(self) -> int:
@@ -138,7 +138,7 @@ class Survey:
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
             return self.wiring.structure.made_of(output, rows)
-        except TooManyError:
+        except OverBudgetError:
             return None
 
     # -- what a sample must not leave out
@@ -184,7 +184,7 @@ class Survey:
             chosen = elements[:: -(-len(elements) // taken)]
             try:
                 made_of = self.wiring.structure.made_of(atom, chosen)
-            except TooManyError:
+            except OverBudgetError:
                 return 0, []
             own = {symbol: made_of[symbol] for symbol in self.variables if len(made_of.get(symbol, ()))}
             if taken == 1 or sum(map(len, own.values())) <= most:
@@ -198,7 +198,7 @@ class Survey:
     def _rows(self, atom: Atom, elements: Flat, most: int) -> list[int]:
         try:
             rows = self.wiring.structure.rows_of(atom, elements)
-        except TooManyError:
+        except OverBudgetError:
             return []
         return [int(row) for row in np.unique(rows)][:: 1 + len(rows) // most] if len(rows) else []
 

@@ -94,7 +94,6 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
-    """The entries of the derivative by the step as those of Ju."""
     found = judge(along(point, u), torch, (STEP,), tolerance)
     decided = [
         replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
@@ -259,7 +258,6 @@ class _Rows:
         return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
 
     def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement | None]:
-        """The entries of the product with e_i."""
         gradient = self.torch.gradient[name]
         index, picked = unravel(i, gradient.shape), float(gradient.ravel()[i])
         unit = np.zeros(gradient.shape)

@@ -16,7 +16,8 @@ from flint import arb
 
 from gradcli.check.compare import Case, ReferenceValues, Singular, Tolerance, compare, number_of, to_float
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import OverBudgetError, Plan
+from gradcli.reference.duals import Plan
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.probing import Limit
 from gradcli.reference.rays import Element, Rays
 from gradcli.reference.rules import Outcome, Undefined

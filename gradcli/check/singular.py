@@ -295,7 +295,6 @@ class _Surroundings:
         return replace(one.entry, verdict="undefined", note=f"{reason}: {sides_in_words(left, right)}")
 
     def _leaves(self, row: int, path: _ApproachPath) -> bool:
-        """Whether an element of y does not tend to its value at the point."""
         here = self.here.values.get(row)
         limit = self._value(path, row)
         return here is None or isinstance(here, Undefined) or limit.ball is None or not limit.ball.overlaps(here)
@@ -320,7 +319,6 @@ class _Surroundings:
         return entry and replace(entry, proven=False)
 
     def _jump(self, one: Singular, sides: tuple[_ApproachPath, _ApproachPath], jumps: str) -> Entry:
-        """A discontinuity, with the slopes beside it."""
         left, right = (self._slope(side, one).ball for side in sides)
         beside = None if left is None or right is None else (to_float(left), to_float(right))
         picked = shown_number(number_of(one.entry))

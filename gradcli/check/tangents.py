@@ -24,7 +24,8 @@ from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.program_writer import NoTangentError
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction

@@ -26,7 +26,8 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import OverBudgetError, Plan, Reference
+from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction, Shift, Side
 from gradcli.results import Array

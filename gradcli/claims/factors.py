@@ -170,7 +170,6 @@ def _named(evidence: Evidence) -> list[Line]:
 
 
 def _until(evidence: Evidence, line: Line) -> Program:
-    """The function up to a line, whose value is the output."""
     program = evidence.typed
     return replace(program, lines=program.lines[: program.lines.index(line) + 1], output=line.symbol)
 

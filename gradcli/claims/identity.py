@@ -259,7 +259,6 @@ class _Parts:
                 self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
 
     def rational(self, expression: Expr) -> Expr:
-        """The expression as a rational function of symbols."""
         match expression:
             case sympy.Rational():
                 return expression
@@ -323,7 +322,6 @@ class _Parts:
         return argument
 
     def _root(self, base: Expr, q: int) -> Expr:
-        """The q-th root of what is under it, whose q-th power that is."""
         key = sympy.Pow(self._normal(base), sympy.Rational(1, q), evaluate=False)
         is_new = key not in self.symbols
         # Before the root gets its symbol: roots inside of it must have their relations recorded first.
@@ -370,7 +368,6 @@ class _Parts:
         return written.xreplace(known)
 
     def _multiples(self, argument: Expr) -> list[tuple[sympy.Rational, Expr]]:
-        """A sum as rational multiples of its terms."""
         terms = sympy.Add.make_args(self._normal(argument))
         pairs = [term.as_coeff_Mul(rational=True) for term in terms]
         return [(c, rest) if c.is_Rational else (Integer(1), c * rest) for c, rest in pairs]

@@ -24,7 +24,8 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import OverBudgetError, Plan
+from gradcli.reference.duals import Plan
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
@@ -178,11 +179,11 @@ def _mistakes(evidence: Evidence) -> Iterator[str]:
     """From what is read off the claim at once to what takes a look into the function."""
     if evidence.explains(lambda s: -s.truth):
         yield "the sign: the claim is the truth times -1"
-    yield _transposed(evidence)
-    yield _vector(evidence)
-    yield _other_variable(evidence)
+    yield from _transposed(evidence)
+    yield from _vector(evidence)
+    yield from _other_variable(evidence)
     yield from (_factor(evidence, factor) for factor in factors(evidence))
-    yield _not_differentiated(evidence)
+    yield from _not_differentiated(evidence)
     constant = _constant(evidence)
     if constant:
         yield f"off by the factor {constant}"
@@ -190,49 +191,46 @@ def _mistakes(evidence: Evidence) -> Iterator[str]:
     yield from _of_terms(evidence)
 
 
-def _transposed(evidence: Evidence) -> str:
+def _transposed(evidence: Evidence) -> Iterator[str]:
     x, J = evidence.subject.x, evidence.jacobians
     if evidence.of == "Jacobian" and evidence.width == evidence.height:
         if evidence.explains(evidence.as_claimed(J and [j.T for j in J])):
-            return "transposed: a row belongs to an element of y, a column to one of x"
+            yield "transposed: a row belongs to an element of y, a column to one of x"
     elif evidence.of == "vector-Jacobian product" and evidence.width == evidence.height and J:
         turned: list[Numbers] | None = [j.T for j in J]
         if evidence.explains(evidence.as_claimed(turned)):
-            return "the Jacobian is transposed: the claim is Jv, and the truth is vᵀJ"
+            yield "the Jacobian is transposed: the claim is Jv, and the truth is vᵀJ"
     if evidence.of != "Jacobian" and len(x) == 2 and x[0] == x[1]:
         turn = np.arange(evidence.width).reshape(x).T.ravel()
         is_whole = all(len(s.columns) == evidence.width for s in evidence.samples)
         if is_whole and evidence.explains(lambda s: s.truth[turn]):
-            return "transposed: the claim is the transpose of the truth"
-    return ""
+            yield "transposed: the claim is the transpose of the truth"
 
 
-def _vector(evidence: Evidence) -> str:
+def _vector(evidence: Evidence) -> Iterator[str]:
     """The mistake in the use of v that gives the claimed numbers; empty if none does."""
     J = evidence.jacobians
     if evidence.of != "vector-Jacobian product":
-        return ""
+        return
     if evidence.explains(evidence.as_claimed(J, lambda s: np.ones(evidence.height))):
-        return "v is missing: the claim is right for v = ones only"
+        yield "v is missing: the claim is right for v = ones only"
     if evidence.explains(evidence.as_claimed(J, lambda s: _weights(s) ** 2)):
-        return "v is in it twice"
-    return ""
+        yield "v is in it twice"
 
 
-def _other_variable(evidence: Evidence) -> str:
+def _other_variable(evidence: Evidence) -> Iterator[str]:
     for symbol, shape in evidence.subject.shapes.items():
         if symbol == evidence.subject.variable or shape != evidence.subject.x:
             continue
         if evidence.explains(evidence.as_claimed(evidence.of_program(evidence.subject.program, symbol))):
-            return f"the other variable: the claim is the derivative by {symbol}"
-    return ""
+            yield f"the other variable: the claim is the derivative by {symbol}"
 
 
-def _not_differentiated(evidence: Evidence) -> str:
+def _not_differentiated(evidence: Evidence) -> Iterator[str]:
     """The function itself, or its antiderivative."""
     values = evidence.values
     if values is None:
-        return ""
+        return
 
     def itself(sample: Sample) -> Numbers | None:
         value = values[evidence.samples.index(sample)]
@@ -244,24 +242,22 @@ def _not_differentiated(evidence: Evidence) -> str:
         return value[sample.columns] if evidence.subject.y == evidence.subject.x else None
 
     if evidence.explains(itself):
-        return "not differentiated: the claim is the function itself"
+        yield "not differentiated: the claim is the function itself"
     program = evidence.comparison.reading.program
     if evidence.of == "Jacobian" or program is None:
-        return ""
+        return
     slopes = evidence.of_program(program, evidence.subject.variable)
     if slopes is None or any(len(j) not in (1, evidence.width) for j in slopes):
-        return ""
+        return
     diagonals = [np.diag(j) if len(j) == evidence.width else j[0] for j in slopes]
     found = [itself(sample) for sample in evidence.samples]
     if any(a is not None and np.any(a) for a in found) and all(
         a is not None and same(a, d[s.columns]) for a, d, s in zip(found, diagonals, evidence.samples, strict=True)
     ):
-        return "integrated: the function is the derivative of the claim"
-    return ""
+        yield "integrated: the function is the derivative of the claim"
 
 
 def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
-    """Whether the claim is right where a matrix is symmetric."""
     for symbol, shape in comparison.subject.shapes.items():
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
             continue
@@ -274,7 +270,6 @@ def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
 
 
 def _factor(evidence: Evidence, factor: Factor) -> str:
-    """A factor of the function's own, missing or surplus."""
     numbers = factor.numbers
     pairs = [(numbers[n], s) for n, s in enumerate(evidence.samples)]
     if all(np.allclose(f, 1, rtol=CLOSE) for f, _ in pairs):
@@ -339,7 +334,6 @@ def _fraction(number: float) -> str:
 
 
 def _count(factor: float, evidence: Evidence) -> str:
-    """Whether the factor is a number of elements, as of a mean."""
     for symbol, shape in evidence.subject.shapes.items():
         n = math.prod(shape)
         if n > 2 and any(math.isclose(factor, k, rel_tol=CLOSE) for k in (n, 1 / n)):
@@ -361,7 +355,6 @@ def _of_terms(evidence: Evidence) -> Iterator[str]:
 
 
 def _without(evidence: Evidence, jacobians: list[Numbers], times: float) -> Explained:
-    """The truth less these Jacobians."""
     own = evidence.as_claimed(jacobians)
 
     def numbers(sample: Sample) -> Numbers | None:

@@ -164,7 +164,6 @@ def _fraction(number: float) -> Expr:
 
 
 def _shapes(subject: Subject, entries: Entries | None) -> str:
-    """For which shapes, in words; empty if there are only numbers."""
     shown = []
     for symbol, shape in subject.shapes.items():
         if shape:
@@ -187,7 +186,6 @@ def _holds_in_general(subject: Subject, sides: _Sides, regions: Regions) -> bool
 
 
 def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
-    """Whether truth and claim are the same in each region of their conditions."""
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
     truth, claim = tidied(sympy.Tuple(truth, claim)).args
@@ -220,7 +218,6 @@ def _holds_written_out(subject: Subject, reading: Reading, sides: _Sides, region
 
 
 def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
-    """The numbers of the gradient vector that is given."""
     if reading.names_vector or reading.of != "vector-Jacobian product":
         return {}
     element = sympy.IndexedBase(str(IMAGINED), real=True)

@@ -27,8 +27,8 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program, needed
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.probing import BITS, Neighborhood
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction

@@ -20,8 +20,7 @@ from gradcli.diagnose.faults import Fault, Kind
 from gradcli.errors import InputError, Span
 from gradcli.language.program.wengert import Line
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import OverBudgetError
-from gradcli.reference.footprint import TooManyError
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array, Entry
 
@@ -87,7 +86,7 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
         with precision(trace.bits):
             walk = _Walk(trace)
             fault = walk.poison() if is_poisoned else walk.loss()
-    except (OverBudgetError, TooManyError, InputError):  # too much to look into, or torch refuses to go back
+    except (OverBudgetError, InputError):  # too much to look into, or torch refuses to go back
         fault = None
     if fault is None:
         return Diagnosis("unknown")

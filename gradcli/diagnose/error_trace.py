@@ -22,8 +22,8 @@ from gradcli.language.program.expansion import Expansion, expansion
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.duals import Backward, Elements, Flow, OverBudgetError, Reference, Sweep, lowering
-from gradcli.reference.footprint import Flat
+from gradcli.reference.duals import Backward, Elements, Flow, Reference, Sweep, lowering
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
 

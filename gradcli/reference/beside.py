@@ -136,7 +136,6 @@ class Beside:
         return self._moved[key]
 
     def _wired(self, line: Line) -> Iterator[Part]:
-        """The elements of a line, each with what it is made of."""
         elements = self.elements(line.symbol)
         inside: dict[int, list[Place]] = {e: [] for e in elements.tolist()}
         out = elements.tolist()
@@ -328,7 +327,6 @@ def _exact(number: float) -> fmpq:
 def _branch(
     condition: Jet | Undefined, first: Jet | Undefined, second: Jet | Undefined, *, shown: str
 ) -> Jet | Undefined:
-    """The branch that is taken, whatever the other one is."""
     if isinstance(condition, Undefined):
         return condition
     if isinstance(condition, Number) and condition.rational is not None:

@@ -182,7 +182,6 @@ def _with_error(value: Array, *parts: Array | None) -> Estimate:
 
 
 def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
-    """A reduction, a running sum, a movement, or what a matrix has."""
     match call.op.kind:
         case Kind.REDUCTION:
             dims = axes_of(shape, call.statics[0])
@@ -223,7 +222,6 @@ def _folded(op: Op, operand: Estimate, count: int, fold: Callable[[np.ufunc, Arr
 
 
 def _listed(call: Call, operands: Sequence[Estimate], shapes: Sequence[Shape]) -> Estimate:
-    """A stack or a concatenation, at as many points as its operands are of."""
     points = max(len(operand.value) for operand in operands)
     join = np.stack if call.op.adds_dimension else np.concatenate
     axis = axis_of(shapes[0], call.statics[0], extra=int(call.op.adds_dimension or False)) + 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
-from gradcli.reference.footprint import Flat, Footprint, TooManyError
+from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
 from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of, slope_condition
 from gradcli.reference.running import Direction, Found, Run, Shift, Side
 
@@ -95,10 +96,6 @@ CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
 
 
-class OverBudgetError(Exception):
-    """The plan would take more than `BUDGET` ball operations."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Flow:
     """How the tangents of a line arise: pair `target[n]` of the line gets pair `source[n]` of operand k."""
@@ -155,45 +152,26 @@ class Reference:
             OverBudgetError: more than `BUDGET` ball operations.
         """
         plan = Plan(self, directions)
-        try:
-            self._reach(plan, None if rows is None else self._wanted(rows))
-            if judges_value:
-                try:
-                    return self._planned(plan, rows, judges_value=True)
-                except TooManyError:
-                    pass
-            # Without y itself: its derivatives are what was asked for, and need fewer values.
-            return self._planned(plan, rows, judges_value=False)
-        except TooManyError:
-            raise OverBudgetError from None
+        self._reach(plan, None if rows is None else self._wanted(rows))
+        if judges_value:
+            with suppress(OverBudgetError):
+                return self._planned(plan, rows, judges_value=True)
+        # Without y itself: its derivatives are what was asked for, and need fewer values.
+        return self._planned(plan, rows, judges_value=False)
 
     def is_infinite(self, direction: Direction) -> bool:
         """Whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
         symbol, element = direction
         return bool(np.isinf(self.inputs[symbol][element]))
 
-    def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """All elements that some elements are made of, and these.
-
-        Raises:
-            OverBudgetError: too many.
-        """
-        try:
-            return self._closure(start)
-        except TooManyError:
-            raise OverBudgetError from None
-
-    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat] | None = None) -> dict[Atom, Flat]:
-        """The elements, among `wanted` or of all, that depend on an element of an input.
+    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
+        """The elements among `wanted` that depend on an element of an input.
 
         Raises:
             OverBudgetError: too many.
         """
         plan = Plan(self, (direction,))
-        try:
-            self._reach(plan, wanted)
-        except TooManyError:
-            raise OverBudgetError from None
+        self._reach(plan, wanted)
         return {atom: elements for atom, (_, elements) in plan.pairs.items()}
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
@@ -204,7 +182,7 @@ class Reference:
             judged = self._judged(plan) if rows is None else rows
             self._require(len(judged))
             start.setdefault(self.program.output, []).append(judged)
-        plan.needed = self._closure({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
+        plan.needed = self.made_of({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
         work = sum(len(f.source) for flows in plan.flows.values() for f in flows)
         matrices = sum(self._cubes(line) for line in self.program.lines if line.symbol in plan.needed)
         plan.work = work + sum(map(len, plan.needed.values())) + matrices
@@ -218,7 +196,6 @@ class Reference:
         return np.arange(size) if size <= ALL_ROWS or reached is None else np.unique(reached[1])
 
     def _cubes(self, line: Line) -> int:
-        """What a determinant or an inverse costs."""
         if line.call.op.kind is not Kind.MATRIX:
             return 0
         shape = self.shapes[line.call.operands[0]]
@@ -227,13 +204,13 @@ class Reference:
     def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
         """The elements that these rows of y are made of; None, for all, where a list of them would be too long."""
         try:
-            return self._closure({self.program.output: rows})
-        except TooManyError:
+            return self.made_of({self.program.output: rows})
+        except OverBudgetError:
             return None
 
     def _require(self, work: int) -> None:
         if work > BUDGET:
-            raise TooManyError
+            raise OverBudgetError
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
         """Fill in the pairs (direction, element) that each line has a tangent of, and the flows between them."""
@@ -266,7 +243,7 @@ class Reference:
         among = wanted.get(line.symbol, np.empty(0, dtype=np.int64))
         try:
             source, out = self.footprint.up(line, k, elements)
-        except TooManyError:  # a number that a million elements share, of which few are wanted
+        except OverBudgetError:  # a number that a million elements share, of which few are wanted
             return self.footprint.up_to(line, k, elements, among)
         # Only what leads to a wanted row of y: the rest would be work for nothing.
         kept = np.isin(out, among)
@@ -296,8 +273,12 @@ class Reference:
                     start.setdefault(operand, []).append(self.footprint.down(line, k, out)[1])
         return start
 
-    def _closure(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """Everything that these elements are made of, backward through the lines."""
+    def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
+        """All elements that some elements are made of, and these.
+
+        Raises:
+            OverBudgetError: too many.
+        """
         known: dict[Atom, Flat] = {}
         lists: dict[Atom, list[Flat]] = {atom: [elements] for atom, elements in start.items()}
         total = 0

@@ -29,8 +29,8 @@ Pairs = tuple[Flat, Flat]
 """Positions in a list of elements, and an element of the other side for each."""
 
 
-class TooManyError(Exception):
-    """A list of elements that is longer than allowed."""
+class OverBudgetError(Exception):
+    """More elements to follow, or more ball operations, than is allowed."""
 
 
 class Footprint:
@@ -154,7 +154,7 @@ class Footprint:
 
     def _require(self, count: int) -> None:
         if count > self.most:
-            raise TooManyError
+            raise OverBudgetError
 
     def _source(self, line: Line, k: int) -> Flat:
         """For each element of a line that only moves elements, its element in operand k."""
@@ -255,7 +255,7 @@ class Structure:
             first += size
         try:
             columns, rows = self._followed(start)
-        except TooManyError:
+        except OverBudgetError:
             return None
         found = {}
         for symbol, (numbers, _) in start.items():
@@ -267,7 +267,7 @@ class Structure:
         """The flat rows of y that some elements move.
 
         Raises:
-            TooManyError: There are too many to follow.
+            OverBudgetError: There are too many to follow.
         """
         return self._followed({atom: (np.zeros_like(elements), elements)})[1]
 
@@ -275,7 +275,7 @@ class Structure:
         """All elements that some elements are made of.
 
         Raises:
-            TooManyError: There are too many to follow.
+            OverBudgetError: There are too many to follow.
         """
         footprint = self._footprint
         known: dict[Atom, Flat] = {}
@@ -302,7 +302,7 @@ class Structure:
             if keys:
                 distinct = _distinct(keys)
                 if len(distinct) > MOST:
-                    raise TooManyError
+                    raise OverBudgetError
                 pairs[line.symbol] = distinct // size, distinct % size
         nothing = np.empty(0, dtype=np.int64)
         found: tuple[Flat, Flat] = pairs.get(self.reference.program.output, (nothing, nothing))

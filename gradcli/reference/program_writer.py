@@ -95,8 +95,6 @@ class Writer(Builder):
 
 @dataclass(frozen=True)
 class _Expression:
-    """One expression on its way into lines."""
-
     _emit: Callable[..., Atom]
     symbols: Mapping[Expr, Atom]
 

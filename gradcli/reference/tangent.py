@@ -175,7 +175,6 @@ class _Pass:
         return self._sum(terms)
 
     def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom:
-        """The slope in torch's words times the tangent."""
         (text,), (operand,) = call.op.slopes_along, call.op.operands
         slope = parse(text, given=frozenset([operand, "result"]))
         inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == operand else value for s in slope.variables}
@@ -187,7 +186,6 @@ class _Pass:
         return self.add("mul", inside[slope.output], moved)
 
     def _chosen(self, condition: Callable[[], Atom], entering: list[Atom | None]) -> Atom | None:
-        """The tangent of the operand that is taken."""
         first, second = (sympy.S.Zero if t is None else t for t in entering)
         return first if first == second else self.add("where", condition(), first, second)
 

@@ -14,8 +14,8 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.choices import is_aggregate
-from gradcli.reference.duals import OverBudgetError, Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.tape import Adjoint, Node, Tape

@@ -13,7 +13,8 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import expansion, in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import Backward, Flow, OverBudgetError, Reference, Sweep, lower, lowering
+from gradcli.reference.duals import Backward, Flow, Reference, Sweep, lower, lowering
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 
 

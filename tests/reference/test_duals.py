@@ -9,7 +9,8 @@ import sympy
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.reference.duals import OverBudgetError, Reference
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from tests.truths import TRUTHS, Truth
 
