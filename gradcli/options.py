@@ -3,7 +3,7 @@
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
 signatures and no tables.  Knows neither how the shell nor how JSON writes a value: a `Kind` says what a value is, and
-`gradcli.cli.words` and `gradcli.requests.json_values` have a reader for each.
+`gradcli.cli.parameters` and `gradcli.requests` have a reader for each.
 """
 
 from __future__ import annotations

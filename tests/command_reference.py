@@ -12,8 +12,7 @@ from typer.core import TyperArgument, TyperGroup
 from typer.main import get_command
 
 from gradcli import options
-from gradcli.cli.app import app
-from gradcli.cli.command_groups import GROUPS
+from gradcli.cli.app import GROUPS, app
 from gradcli.options import Kind, Option
 from tests import generated
 

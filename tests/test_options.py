@@ -15,7 +15,7 @@ from gradcli import Function
 from gradcli.cli.app import app
 from gradcli.options import OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
-from gradcli.requests.json_values import argument
+from gradcli.requests import argument
 from gradcli.results import Drawing, Language, OnError
 
 ANNOTATIONS: Mapping[Kind, set[str]] = {

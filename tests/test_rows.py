@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gradcli import Block, Function, RowSource
 from gradcli.errors import InputError
-from gradcli.files.rows.delimited import Delimited
-from gradcli.files.rows.objects import Objects
+from gradcli.files.delimited import Delimited
+from gradcli.files.objects import Objects
 from gradcli.results import Fault
 from tests.examples import examples
 

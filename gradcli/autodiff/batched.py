@@ -4,19 +4,28 @@ The points do not depend on each other, so the gradient of a sum over the points
 backward pass for a row of the Jacobian, however many points there are.  A variable that is the same at all points gets
 a leaf with one copy a point, so that its derivative is that of each point and no sum over them.  An operation that vmap
 cannot do is run point after point, which gives the same numbers.
+
+A stream of points goes through an `Engine`, block by block on all cores.  Where every operation is elementwise, the
+Program runs on whole columns; else it runs under `torch.vmap`.  A block is small enough for its intermediates to stay
+in the cache, which makes many blocks faster than one array.
 """
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import ROWS_ALWAYS, gradients, value
+from gradcli.autodiff.jacobians import by_rows, fill, gradients, value
 from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
@@ -30,6 +39,12 @@ MOST_ELEMENTS = 2**24
 
 MOST_ALONE = 100_000
 """Points that are run one after the other: some seconds for each operation."""
+
+_FEW = 32
+"""Points that are run one by one where all at once fail, to find which of them torch refuses."""
+
+MOST_WORKERS = 8
+"""Threads at most: what reads and writes the rows is one thread, and each block in flight takes memory."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +95,6 @@ class Batch:
         """The values of the variables at one point."""
         return {name: array[point] if name in self.mapped else array for name, array in self.inputs.items()}
 
-    def size_of(self, name: str) -> int:
-        """The number of elements of a variable at one point."""
-        array = self.inputs[name]
-        return int(np.prod(array.shape[1:] if name in self.mapped else array.shape, dtype=np.int64))
-
     def shape_of(self, name: str) -> Shape:
         """The shape of a variable at one point."""
         return self.inputs[name].shape[name in self.mapped :]
@@ -121,7 +131,7 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
                 for name, gradient in _product(forward, weights[rows], batch.wrt).items():
                     product[name][rows] = gradient
             if jacobian:
-                fill({name: block[rows] for name, block in blocks.items()}, forward, batch)
+                _fill(blocks, rows, forward)
     return AtPoints(y, None if v is None else product, blocks if jacobian else None)
 
 
@@ -198,52 +208,155 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
 
 
 def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-    """vᵀJ of each point, in one backward pass."""
     y = forward.output
     found = gradients(y, [forward.leaves[name] for name in wrt], tensor_of(v, y.dtype))
     return {name: array_of(gradient) for name, gradient in zip(wrt, found, strict=True)}
 
 
-def fill(blocks: Mapping[str, Array], forward: Forward, batch: Batch) -> None:
-    """The Jacobian of each point, by the rows or where they are many fewer, by the columns."""
-    rows = int(np.prod(batch.shape, dtype=np.int64))
-    columns = sum(batch.size_of(name) for name in batch.wrt)
-    if rows > ROWS_ALWAYS and columns < rows and forward.output.requires_grad:
-        for name, block in blocks.items():
-            _by_columns(block, forward, name)
-    else:
-        _by_rows(blocks, forward, rows)
-
-
-def _by_rows(blocks: Mapping[str, Array], forward: Forward, rows: int) -> None:
-    """One backward pass for each element of y, at all points at once: that of its sum over the points."""
-    y = forward.output
-    points = len(y)
+def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
+    """Write the Jacobians of some points into those of all."""
     leaves = [forward.leaves[name] for name in blocks]
-    flat = [block.reshape(points, rows, -1) if block.size else block for block in blocks.values()]
-    v = torch.zeros((points, rows), dtype=y.dtype)
-    for row in range(rows):
-        v[:, row] = 1
-        for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
-            if block.size:
-                block[:, row] = array_of(gradient.reshape(points, -1))
-        v[:, row] = 0
+    fill([block[rows] for block in blocks.values()], forward.output, leaves, len(forward.output))
 
 
-def _by_columns(block: Array, forward: Forward, name: str) -> None:
-    """One pass back through the backward pass for each element of x, at all points at once."""
-    y, leaf = forward.output, forward.leaves[name]
-    points = len(y)
-    block[...] = 0
-    u = torch.zeros_like(y, requires_grad=True)
-    (transposed,) = torch.autograd.grad(y, leaf, u, create_graph=True, allow_unused=True)
-    if transposed is None or not transposed.requires_grad or not block.size:
-        return
-    columns = leaf.numel() // points
-    flat = block.reshape(points, -1, columns)
-    v = torch.zeros((points, columns), dtype=y.dtype)
-    for column in range(columns):
-        v[:, column] = 1
-        (found,) = gradients(transposed, [u], v.view(leaf.shape))
-        flat[:, :, column] = array_of(found.reshape(points, -1))
-        v[:, column] = 0
+@dataclass(frozen=True)
+class Engine:
+    """A Program that is run block by block.
+
+    Attributes:
+        program: For one point.
+        fixed: The variables that are the same at all points.
+        rows: The shapes, at one point, of those that differ.
+        wrt: The variables to differentiate by.
+        dtype: `float64` or `float32`, of every tensor.
+        shape: Of y at one point.
+        elements: Of all lines at one point.
+    """
+
+    program: Program
+    fixed: Mapping[str, Array]
+    rows: Mapping[str, Shape]
+    wrt: tuple[str, ...]
+    dtype: str
+    shape: Shape
+    elements: int
+
+    def at(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
+        """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
+
+        Args:
+            columns: An array of shape (N, *x.shape) for each variable that differs between points.
+            count: N.
+
+        Returns:
+            The arrays, NaN at the points that torch refuses; and why it refuses them.
+
+        >>> from gradcli.language.parsing import parse
+        >>> engine = Engine(parse("a*x**2"), {"a": np.array(3.0)}, {"x": ()}, ("x",), "float64", (), 3)
+        >>> [array.tolist() for array in engine.at({"x": np.array([1.0, 2.0])}, 2)[0]]
+        [[3.0, 12.0], [6.0, 12.0]]
+        """
+        if count and self._is_elementwise:
+            return self._at_once(columns, count), {}
+        return self._mapped(columns, count)
+
+    @cached_property
+    def _prepared(self) -> Program:
+        return prepared(self.program)
+
+    @cached_property
+    def _is_elementwise(self) -> bool:
+        lines = self._prepared.lines
+        return bool(lines) and all(line.call.op.kind is Kind.ELEMENTWISE for line in lines)
+
+    @cached_property
+    def _shapes(self) -> dict[str, Shape]:
+        fixed = {name: array.shape for name, array in self.fixed.items()}
+        return {name: self.rows.get(name, fixed.get(name, ())) for name in self.program.names}
+
+    def _at_once(self, columns: Mapping[str, Array], count: int) -> list[Array]:
+        """Whole columns through elementwise operations; the axis of points comes first.
+
+        Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
+        """
+        program, kind = self._prepared, getattr(torch, self.dtype)
+        most = max(map(len, self._shapes.values()), default=0)
+        leaves: dict[str, Tensor] = {}
+        for name, shape in self._shapes.items():
+            if name in columns:
+                column = np.ascontiguousarray(columns[name], dtype=np.float64)
+                tensor = torch.from_numpy(column).to(kind).view(count, *[1] * (most - len(shape)), *shape)
+            else:
+                tensor = tensor_of(self.fixed[name], kind)
+                if name in self.wrt:
+                    tensor = tensor.expand(count, *[1] * (most - len(shape)), *shape)
+            # A leaf of its own even where the tensor shares the numbers of the column.
+            leaves[name] = tensor.detach().requires_grad_(name in self.wrt)
+        y = output_of(program, evaluate(program, leaves, self.dtype), self.dtype)
+        # A y that no column moves has no axis of points yet.
+        y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
+        return [y.detach().numpy().reshape(count, *self.shape), *self._rows_of(y, leaves, count)]
+
+    def _rows_of(self, y: Tensor, leaves: Mapping[str, Tensor], count: int) -> list[Array]:
+        """The Jacobians, row by row; of the one row of most functions without keeping the graph."""
+        wrt = [leaves[name] for name in self.wrt]
+        if not self.shape:
+            found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
+            return [
+                array_of(gradient).reshape(count, *self._shapes[name])
+                for name, gradient in zip(self.wrt, found, strict=True)
+            ]
+        blocks = [np.empty((count, *self.shape, *self._shapes[name]), self.dtype) for name in self.wrt]
+        by_rows(blocks, y, wrt, count)
+        return blocks
+
+    def _mapped(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
+        """All points under `torch.vmap`; those that torch refuses on their own."""
+        inputs = {name: columns[name] if name in columns else self.fixed[name] for name in self._shapes}
+        whole = Batch(self._prepared, inputs, tuple(self.rows), self.wrt, self.dtype, count, self.shape, self.elements)
+        y = np.full((count, *self.shape), np.nan, self.dtype)
+        blocks = {name: np.full((*y.shape, *self._shapes[name]), np.nan, self.dtype) for name in self.wrt}
+        refused: dict[int, InputError] = {}
+        waiting = [(0, count)] if count else []
+        while waiting:
+            first, last = waiting.pop()
+            rows = slice(first, last)
+            part = whole.part(first, last)
+            try:
+                forward = mapped(part, self.wrt) if last - first > 1 else alone(part, 0, self.wrt)
+                y[rows] = value(forward)
+                _fill(blocks, rows, forward)
+            except InputError as error:
+                if last - first == 1:
+                    refused[first] = error
+                elif last - first <= _FEW:
+                    # Reversed, as a stack: the rows are then run in their order.
+                    waiting += [(row, row + 1) for row in reversed(range(first, last))]
+                else:
+                    # Bisection: a few refused rows of a large block cost a logarithm of runs, not one each.
+                    middle = (first + last) // 2
+                    waiting += [(middle, last), (first, middle)]
+        for row in refused:
+            for array in (y, *blocks.values()):
+                array[row] = np.nan
+        return [y, *blocks.values()], dict(sorted(refused.items()))
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def workers(count: int) -> Iterator[Executor]:
+    """An executor whose threads compute without further threads; what it has not begun is dropped at the end."""
+    before = torch.get_num_threads()
+    pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
+    # Every run of a Program holds warnings back, and threads that do so at once would leave them held back.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+            torch.set_num_threads(before)

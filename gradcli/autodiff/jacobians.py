@@ -1,13 +1,17 @@
-"""Vector-Jacobian products and Jacobians of a Program that has run.
+"""Derivatives of a Program that has run: vᵀJ and J; and by a reverse pass through a reverse pass Ju, the Hessian, Hu.
 
 One answer takes the cheap paths: `torch.autograd.grad`, once for vᵀJ and once a row for J.  Where x is much smaller
-than y the columns are cheaper; they come from the transpose trick, a reverse pass through the reverse pass, because
-forward mode takes a quarter of a second to import.
-Source of the trick: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+than y the columns are cheaper.  They are the transpose of vᵀJ as a function of v, which is linear, because forward mode
+takes a quarter of a second to import; so is Ju.  The Hessian is the Jacobian of the gradient, a row at a time; Hu is
+the gradient of the slope u·∇f and costs as much as a few gradients, however large x is.
+
+Sources: J. Townsend, "A new trick for calculating Jacobian vector products", 2017; B. A. Pearlmutter, "Fast exact
+multiplication by the Hessian", Neural Computation 6, 1994.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,43 +47,69 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
     """The Jacobian blocks ∂y/∂x, each of shape `y.shape + x.shape`."""
-    y = forward.output
-    columns = sum(forward.leaves[name].numel() for name in wrt)
-    if y.numel() > ROWS_ALWAYS and columns < y.numel() and y.requires_grad:
-        return {name: _by_columns(forward, name) for name in wrt}
-    return _by_rows(forward, wrt)
+    y, leaves = forward.output, {name: forward.leaves[name] for name in wrt}
+    blocks = {name: np.empty((*y.shape, *leaf.shape), _dtype(leaf)) for name, leaf in leaves.items()}
+    fill(list(blocks.values()), y, list(leaves.values()))
+    return blocks
 
 
-def _by_rows(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
-    y = forward.output
-    leaves = [forward.leaves[name] for name in wrt]
-    blocks = [np.empty((y.numel(), leaf.numel()), dtype=array_of(leaf).dtype) for leaf in leaves]
-    row = torch.zeros(y.numel(), dtype=y.dtype)
-    for i in range(y.numel()):
-        row[i] = 1
-        for block, gradient in zip(blocks, gradients(y, leaves, row.view(y.shape)), strict=True):
-            block[i] = array_of(gradient).ravel()
-        row[i] = 0
-    return {name: b.reshape((*y.shape, *leaf.shape)) for name, b, leaf in zip(wrt, blocks, leaves, strict=True)}
+def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: int = 1) -> None:
+    """Write the Jacobian of each point by each leaf, row by row, or where they are many fewer, column by column.
+
+    Args:
+        blocks: Where to, for each leaf: points, elements of y and elements of x in this order, whatever the axes are.
+        y: With the points on its first axis, if there are several.
+        leaves: Those too; y at one point depends on what they are there alone.
+        points: How many there are.
+
+    Raises:
+        InputError: Torch has no derivative for an operation.
+    """
+    rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
+    if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
+        for block, leaf in zip(blocks, leaves, strict=True):
+            _by_columns(block, y, leaf, points)
+    else:
+        by_rows(blocks, y, leaves, points)
 
 
-def _by_columns(forward: Forward, name: str) -> Array:
-    y, leaf = forward.output, forward.leaves[name]
+def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: int = 1) -> None:
+    """The same by one backward pass for each element of y, at all points at once: that of its sum over the points."""
+    rows = y.numel() // points
+    flat = [block.reshape(points, rows, -1) if block.size else block for block in blocks]
+    v = torch.zeros((points, rows), dtype=y.dtype)
+    for row in range(rows):
+        v[:, row] = 1
+        for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
+            if block.size:
+                block[:, row] = array_of(gradient).reshape(points, -1)
+        v[:, row] = 0
+
+
+def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
+    """One pass back through the backward pass for each element of x, at all points at once."""
+    block[...] = 0
     u = torch.zeros_like(y, requires_grad=True)
     (transposed,) = torch.autograd.grad(y, leaf, u, create_graph=True, allow_unused=True)
-    block = np.zeros((y.numel(), leaf.numel()), dtype=array_of(leaf).dtype)
-    if transposed is not None and transposed.requires_grad:
-        column = torch.zeros(leaf.numel(), dtype=y.dtype)
-        for j in range(leaf.numel()):
-            column[j] = 1
-            (result,) = gradients(transposed, [u], column.view(leaf.shape))
-            block[:, j] = array_of(result).ravel()
-            column[j] = 0
-    return block.reshape((*y.shape, *leaf.shape))
+    if transposed is None or not transposed.requires_grad or not block.size:
+        return
+    columns = leaf.numel() // points
+    flat = block.reshape(points, -1, columns)
+    v = torch.zeros((points, columns), dtype=y.dtype)
+    for column in range(columns):
+        v[:, column] = 1
+        (found,) = gradients(transposed, [u], v.view(leaf.shape))
+        flat[:, :, column] = array_of(found).reshape(points, -1)
+        v[:, column] = 0
+
+
+def _dtype(tensor: Tensor) -> np.dtype[Any]:
+    found: np.dtype[Any] = tensor.detach().numpy().dtype
+    return found
 
 
 def gradients(
-    y: Tensor, leaves: list[Tensor], v: Tensor, *, differentiable: bool = False, keeps_graph: bool = True
+    y: Tensor, leaves: Sequence[Tensor], v: Tensor, *, differentiable: bool = False, keeps_graph: bool = True
 ) -> list[Tensor]:
     """`torch.autograd.grad` with zeros for variables that y does not depend on.
 
@@ -102,3 +132,78 @@ def gradients(
     except RuntimeError as error:
         raise backward_error(error) from None
     return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
+
+
+def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
+    """Ju, the derivative of y along the direction u: of y's shape.
+
+    Args:
+        forward: The evaluated Program.
+        u: The direction of each variable that moves, of its shape; it must have been recorded by `run`.
+
+    Raises:
+        InputError: Torch cannot differentiate an operation twice.
+    """
+    y = forward.output
+    leaves = [forward.leaves[name] for name in u]
+    weights = torch.zeros_like(y, requires_grad=True)
+    transposed = gradients(y, leaves, weights, differentiable=True)
+    (along,) = _gradients_of(_slope(transposed, u, y.dtype), [weights])
+    return array_of(along)
+
+
+def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], dict[str, dict[str, Array]]]:
+    """The gradient of a y of one element, and the Hessian blocks ∂²y/∂a∂b of shape `a.shape + b.shape`.
+
+    Args:
+        forward: The evaluated Program.
+        wrt: The variables; the blocks are by two of them, in this order.
+
+    Raises:
+        InputError: Torch cannot differentiate an operation twice.
+    """
+    leaves = {name: forward.leaves[name] for name in wrt}
+    first = dict(zip(wrt, _gradient(forward, list(leaves.values())), strict=True))
+    blocks: dict[str, dict[str, Array]] = {}
+    for name, slope in first.items():
+        blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), _dtype(leaf)) for b, leaf in leaves.items()}
+        if slope.requires_grad:
+            by_rows(list(blocks[name].values()), slope, list(leaves.values()))
+    return {name: array_of(slope) for name, slope in first.items()}, blocks
+
+
+def hvp(
+    forward: Forward, u: Mapping[str, Array], wrt: tuple[str, ...]
+) -> tuple[dict[str, Array], Array, dict[str, Array]]:
+    """The gradient of a y of one element, its slope u·∇f along the direction u, and Hu: the slope's gradient.
+
+    Args:
+        forward: The evaluated Program.
+        u: The direction of each variable that moves, of its shape; the names are among `wrt`.
+        wrt: The variables; gradient and Hu have their shapes, the slope has none.
+
+    Raises:
+        InputError: Torch cannot differentiate an operation twice.
+    """
+    leaves = [forward.leaves[name] for name in wrt]
+    first = dict(zip(wrt, _gradient(forward, leaves), strict=True))
+    slope = _slope([first[name] for name in u], u, forward.output.dtype)
+    second = _gradients_of(slope, leaves)
+    product = {name: array_of(tensor) for name, tensor in zip(wrt, second, strict=True)}
+    return {name: array_of(tensor) for name, tensor in first.items()}, array_of(slope), product
+
+
+def _gradient(forward: Forward, leaves: list[Tensor]) -> list[Tensor]:
+    y = forward.output
+    return gradients(y, leaves, torch.ones_like(y), differentiable=True)
+
+
+def _slope(first: Sequence[Tensor], u: Mapping[str, Array], kind: Any) -> Tensor:
+    total = torch.zeros((), dtype=kind)
+    for gradient, direction in zip(first, u.values(), strict=True):
+        total = total + (gradient * tensor_of(direction, kind)).sum()
+    return total
+
+
+def _gradients_of(y: Tensor, leaves: list[Tensor]) -> list[Tensor]:
+    return gradients(y, leaves, torch.ones_like(y))

@@ -1,6 +1,10 @@
 """A Program to torch operations: the function that the user wrote, in the order they wrote it.
 
 How torch is asked for each stands in `library_calls`; of derivatives nothing is known here: autograd has its own.
+
+A `Trace` throws nothing away.  The adjoint of a line is ∂(v·y)/∂line.  It is the sum of the contributions of the
+operations that use the line; torch keeps none of them, so the contribution of one operation is asked for alone, on
+copies of its operands.
 """
 
 from __future__ import annotations
@@ -18,8 +22,10 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.library_calls import TorchCalls, is_in_torch, plain
-from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.language.program.library_calls import TorchCalls, is_in_torch, is_tensor, plain
+from gradcli.language.program.wengert import Atom, Call, Line, Program
+
+Array = npt.NDArray[Any]
 
 Tensor = Any
 """A `torch.Tensor`; torch ships no types that a strict checker accepts without importing it."""
@@ -37,7 +43,7 @@ class Forward:
 
 
 def run(
-    program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str, ...], dtype: str, *, twice: bool = False
+    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, *, twice: bool = False
 ) -> Forward:
     """Evaluate the Program in torch, recording the graph for the variables in `wrt`.
 
@@ -56,16 +62,13 @@ def run(
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
 
-def leaves_of(
-    program: Program, inputs: Mapping[str, npt.NDArray[Any]], wrt: tuple[str, ...], dtype: str
-) -> dict[str, Tensor]:
+def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> dict[str, Tensor]:
     """A tensor for each variable, those in `wrt` requiring a gradient."""
     kind = getattr(torch, dtype)
     return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
 
 
 def _differentiated_by(program: Program) -> list[str]:
-    """The variables that the Program itself differentiates by."""
     return [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
 
 
@@ -107,18 +110,18 @@ def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Te
     return torch.tensor(plain(program.output), dtype=getattr(torch, dtype)) if output is None else output
 
 
-def tensor_of(array: npt.NDArray[Any], kind: Any) -> Tensor:
+def tensor_of(array: Array, kind: Any) -> Tensor:
     """A tensor with numbers of its own; `torch.tensor` reads an array element by element, 500 times as slow."""
     return torch.from_numpy(np.array(array, dtype=np.float64)).to(kind)
 
 
-def array_of(tensor: Tensor) -> npt.NDArray[Any]:
+def array_of(tensor: Tensor) -> Array:
     """The numbers of a tensor, without its graph, copied.
 
     The copy is torch's own, as only torch knows of a tensor that is 0 and held nowhere: NumPy would read a part of it,
     as the slope of an element of amax may be, at an address that does not exist.
     """
-    found: npt.NDArray[Any] = tensor.detach().clone().numpy()
+    found: Array = tensor.detach().clone().numpy()
     return found
 
 
@@ -174,3 +177,129 @@ def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:
     if name == "gradient":
         return gradient(y, v[0] if v else None)
     return torch.stack([gradient(one, None) for one in y.reshape(-1)]).reshape(y.shape + x.shape)
+
+
+# -- with nothing thrown away
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What torch computed on the way to y and back.
+
+    Attributes:
+        program: The lines that torch ran.
+        dtype: `float64` or `float32`.
+        values: Of every variable and line; conditions are booleans.
+        adjoints: ∂(v·y)/∂line, of the shape of the line, for what v·y depends on.
+    """
+
+    program: Program
+    dtype: str
+    values: Mapping[Atom, Array]
+    adjoints: Mapping[Atom, Array]
+
+    def contributions(
+        self, line: Line, adjoint: Array | None = None, values: Mapping[Atom, Array] | None = None
+    ) -> dict[Atom, Array]:
+        """What one line adds to the adjoint of each of its operands: the vector-Jacobian product of its operation.
+
+        Args:
+            line: A line of the Program.
+            adjoint: In place of the adjoint of the line, of its shape.
+            values: In place of the values of some operands.
+
+        Returns:
+            An array of the operand's shape for every operand that the line has a derivative by.
+
+        Raises:
+            InputError: What torch refuses.
+        """
+        adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
+        if adjoint is None:
+            return {}
+        leaves, result = self._alone(line, self._held(line, values or {}))
+        return _back(result, leaves, adjoint)
+
+    def slopes(self, line: Line) -> dict[Atom, Array]:
+        """The local derivative of an elementwise line by each of its operands, of the line's shape.
+
+        An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
+        """
+        shape = self.values[line.symbol].shape
+        held = {a: np.array(np.broadcast_to(array, shape)) for a, array in self._held(line, {}).items()}
+        leaves, result = self._alone(line, held)
+        return _back(result, leaves, np.ones(shape, dtype=self.dtype))
+
+    def jacobians(self, line: Line) -> dict[Atom, Array]:
+        """The local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
+
+        A vector-Jacobian product a row: for lines of few elements.
+        """
+        held = self._held(line, {})
+        leaves, result = self._alone(line, held)
+        shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
+        found = [_back(result, leaves, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
+        return {
+            a: np.array([row[a] for row in found]).reshape((*shape, *held[a].shape)) for a in (found[0] if rows else {})
+        }
+
+    def _held(self, line: Line, values: Mapping[Atom, Array]) -> dict[Atom, Array]:
+        """The values of the operands, some of them others."""
+        return {a: values.get(a, self.values[a]) for a in line.call.operands if a in self.values}
+
+    def _alone(self, line: Line, held: Mapping[Atom, Array]) -> tuple[dict[Atom, Any], Any]:
+        """One operation on copies of its operands: those that it has a derivative by, and the result."""
+        copies = {a: torch.tensor(array) for a, array in held.items()}
+        leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of losses between shapes that broadcast
+            try:
+                return leaves, apply(line.call, copies, calls_in(self.dtype))
+            except RuntimeError as error:
+                raise backward_error(error) from None
+
+
+def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, v: Array) -> Trace:
+    """Run a Program in torch, forward and back, and keep all of it.
+
+    Args:
+        program: What to run.
+        inputs: An array per variable.
+        wrt: The variables to differentiate by.
+        dtype: `float64` or `float32`, of every tensor.
+        v: The gradient vector, of y's shape.
+
+    Raises:
+        InputError: What torch refuses.
+
+    >>> from gradcli.language.parsing import parse
+    >>> found = trace(parse("sin(x)**2"), {"x": np.array(0.0)}, ("x",), "float64", np.array(1.0))
+    >>> [found.values[line.symbol].item() for line in found.program.lines]
+    [0.0, 0.0]
+    """
+    ran = prepared(program)
+    leaves = leaves_of(ran, inputs, wrt, dtype)
+    values = evaluate(ran, leaves, dtype, by=unaliased)
+    y = output_of(ran, values, dtype)
+    known = {atom: tensor for atom, tensor in values.items() if tensor.requires_grad}
+    return Trace(ran, dtype, {atom: array_of(tensor) for atom, tensor in values.items()}, _back(y, known, v))
+
+
+def unaliased(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+    """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
+    found = apply(call, values, calls)
+    is_old = is_tensor(found) and any(found is values.get(a) for a in call.operands)
+    return found.view_as(found) if is_old else found
+
+
+def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
+    """The vector-Jacobian product by some tensors; by none that y does not depend on."""
+    if not tensors or not y.requires_grad:
+        return {}
+    try:
+        found = torch.autograd.grad(
+            y, list(tensors.values()), tensor_of(v, y.dtype), retain_graph=True, allow_unused=True
+        )
+    except RuntimeError as error:
+        raise backward_error(error) from None
+    return {atom: array_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}

@@ -2,20 +2,17 @@
 
 Nothing else is imported before an interrupt is heeded.
 
-app, command_groups              the application: its commands, its errors, its exit codes; the groups of its help
-derivatives, views               the commands on a function at a point, whose docstrings are their helps
-mapping, batch                   the commands for many: map, batch
-functions, guide                 the commands about gradcli itself; completion has its own in its room
-command                          what commands on a function share: options are read, it answers, the answer is written
-parameters, words                the table of options as Typer's parameters; their words as arguments
-expression, usage_errors         options and arguments told apart, and what is wrong with a command line
-environment                      what is known of a command line before it is known to be right
-output, destination, coloring    an answer on stdout or in a file, and where there are colours
-paging                           pages for people to read
+app                              the application: its commands, its errors, its exit codes; the groups of its help
+commands                         the commands on a function at a point, whose docstrings are their helps
+streams                          the commands for many: map, batch
+about, paging                    the commands about gradcli itself; pages for people to read
+parameters                       the table of options as Typer's parameters; their words as arguments
+expression                       options and arguments told apart, and what is wrong with a command line
+output                           an answer on stdout or in a file; colours, and what is known before all is read
 completion                       what may be typed next
 
 A new command on a function is its question in `gradcli.questions`, a method of `Function`, its name at its options in
-`gradcli.options`, and a function with its help in `derivatives` or `views`.
+`gradcli.options`, and a function with its help in `commands`.
 """
 
 from __future__ import annotations

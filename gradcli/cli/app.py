@@ -10,20 +10,18 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Annotated
 
 import typer
 from typer import _click as click  # Typer brings its own click since 0.26
+from typer.core import TyperGroup
 
 import gradcli
-from gradcli.cli import batch, derivatives, functions, guide, mapping, usage_errors, views
-from gradcli.cli.coloring import typed
-from gradcli.cli.command_groups import GroupedCommands
-from gradcli.cli.completion import completion_command as completion
-from gradcli.cli.completion import protocol
-from gradcli.cli.environment import wants_json
-from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, write
+from gradcli.cli import about, commands, completion, streams
+from gradcli.cli.expression import message, where_help_is
+from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
 BUG = 70
@@ -35,6 +33,37 @@ EXIT_CODES = (
 )
 """What the help of every command ends with."""
 
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
+    "Look closer": ("eval", "check", "explain", "graph"),
+    "Write": ("code",),
+    "Many at once": ("map", "batch"),
+    "About gradcli": ("functions", "guide", "completion"),
+}
+"""The commands of each group; one that is not there is left out."""
+
+_OTHERS = "Others"
+
+
+class GroupedCommands(TyperGroup):
+    """The application, whose help has a section a group."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections; names are padded, so that the columns of all sections are in line."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        shown = {name: command for name, command in commands.items() if command is not None and not command.hidden}
+        width = max(map(len, shown))
+        limit = formatter.width - width - 4  # two before a name, two behind it
+        grouped = {name for names in GROUPS.values() for name in names}
+        groups = {**GROUPS, _OTHERS: tuple(name for name in shown if name not in grouped)}
+        for title, names in groups.items():
+            found = [(name, shown[name]) for name in names if name in shown]
+            if found:
+                rows = [(n.ljust(width), c.get_short_help_str(limit)) for n, c in found]
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 app = typer.Typer(
     name="gradcli",
     no_args_is_help=True,
@@ -44,13 +73,9 @@ app = typer.Typer(
     cls=GroupedCommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-derivatives.register(app)
-views.register(app)
-batch.register(app)
-mapping.register(app)
-functions.register(app)
-guide.register(app)
-completion.register(app)
+commands.register(app)
+streams.register(app)
+about.register(app)
 for _command in app.registered_commands:
     _command.epilog = EXIT_CODES
 
@@ -102,8 +127,8 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        if protocol.is_asked():
-            return write(protocol.candidates(typer.main.get_command(app)))
+        if completion.is_asked():
+            return write(completion.candidates(typer.main.get_command(app)))
         answer = _answer(arguments)
         if callable(answer):
             return answer()
@@ -111,7 +136,7 @@ def run(arguments: list[str]) -> int:
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
-        return _report(UsageError(usage_errors.message(error), hint=usage_errors.where_help_is(error)), arguments)
+        return _report(UsageError(message(error), hint=where_help_is(error)), arguments)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -143,7 +168,7 @@ def _report(error: GradcliError, arguments: list[str]) -> int:
 
         remark(render_error(error))
     else:
-        complain(error, typed(arguments))
+        complain(error, typed_color(arguments))
     return error.exit_code
 
 

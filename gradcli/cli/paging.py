@@ -15,10 +15,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from gradcli.cli.coloring import typed
-from gradcli.cli.output import require_stdout, screen, send, write
+from gradcli.cli.output import require_stdout, screen, send, typed_color, write
 from gradcli.errors import OutputError
-from gradcli.report.screen import Screen, in_ascii
+from gradcli.report.document import Screen, in_ascii
 
 WIDEST = 100
 """Columns of a page on a wide terminal: longer lines of prose are hard to read."""
@@ -44,7 +43,7 @@ def show(markdown: str) -> int:
         OutputError: There is no such pager.
     """
     require_stdout()
-    shown = screen(typed(()))
+    shown = screen(typed_color(()))
     return write(markdown) if shown.width is None else _page(rendered(markdown, shown))
 
 

@@ -1,33 +1,45 @@
-"""From the table of options to the parameters of a command, as Typer reads them: off the signature of a function.
+"""From the table of options to the parameters of a command, and from its words to the arguments of `Function`.
 
-This is the one place where a signature is made, as Typer takes parameters from nowhere else.
+Typer takes parameters off the signature of a function and from nowhere else: this is the one place where one is made.
+A value stays the text that was typed, which the language reads; behind `@` it is what a file holds.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from gradcli import options
-from gradcli.cli.completion import suggestions
+from gradcli.cli import completion
+from gradcli.errors import InputError, constants_meant
 from gradcli.options import Kind, Option
+
+if TYPE_CHECKING:
+    from gradcli.files import Files
+    from gradcli.function import Function
+    from gradcli.results import Array
+
+_Read = TypeVar("_Read")
+
+_NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 _TYPES: Mapping[Kind, type] = {Kind.SWITCH: bool, Kind.NUMBER: float, Kind.WHOLE: int}
 """What a word is read as; of the other kinds it stays a text."""
 
-_SUGGESTIONS: Mapping[Kind, Callable[..., suggestions.Candidates]] = {
-    Kind.INPUTS: suggestions.value,
-    Kind.VALUES: suggestions.value,
-    Kind.DIRECTIONS: suggestions.direction,
-    Kind.VECTOR: suggestions.vector,
-    Kind.TEXT: suggestions.expression,
-    Kind.TEXTS: suggestions.expression,
-    Kind.VARIABLES: suggestions.variable_names,
-    Kind.STATEMENTS: suggestions.statement_names,
-    Kind.VERDICTS: suggestions.verdicts,
+_SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
+    Kind.INPUTS: completion.value,
+    Kind.VALUES: completion.value,
+    Kind.DIRECTIONS: completion.direction,
+    Kind.VECTOR: completion.vector,
+    Kind.TEXT: completion.expression,
+    Kind.TEXTS: completion.expression,
+    Kind.VARIABLES: completion.variable_names,
+    Kind.STATEMENTS: completion.statement_names,
+    Kind.VERDICTS: completion.verdicts,
 }
 """What completes a value; choices complete themselves."""
 
@@ -56,7 +68,6 @@ def signed(
 
 
 def _option(option: Option) -> inspect.Parameter:
-    """The parameter of one option."""
     low, high = option.bounds or (None, None)
     facts: dict[str, Any] = {
         "help": option.help,
@@ -79,3 +90,163 @@ def _option(option: Option) -> inspect.Parameter:
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+# -- words
+
+
+def arguments(
+    options: Iterable[Option], given: Mapping[str, Any], function: Function, files: Files
+) -> tuple[Function, dict[str, Any]]:
+    """The arguments of a question, of which those are left out that were not given.
+
+    Returns:
+        The function, which remarks on the name of a variable that took a value without naming it, and the arguments.
+
+    Raises:
+        InputError: A bare value where there is not exactly one variable, two values for one, or no name where names
+            are due; or a file that cannot be read.
+        LanguageError: A bare value for a name that is several words written together.
+    """
+    found = {}
+    for option in options:
+        words = given[option.name]
+        if words is None or (option.kind is Kind.SWITCH and not words):
+            continue
+        if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
+            texts = _by_name(words, option.flag, function.variables)
+            function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
+            words = texts
+        found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
+    return function, found
+
+
+def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
+    """The texts of `NAME=TEXT` words by their names.
+
+    Args:
+        words: As given.
+        option: That they were given to.
+        variables: Of which a word without a name is for the only one; by default its name is empty.
+
+    Raises:
+        InputError: A word without a name where there is not exactly one variable, or two of one name.
+    """
+    given: dict[str, str] = {}
+    for word in words:
+        match = _NAMED.fullmatch(word)
+        bare = "" if match or variables is None else _only(variables, word, option)
+        name, value = (match[1], match[2]) if match else (bare, word)
+        if name in given:
+            whose = f"'{name}'" if name else "the only variable"
+            hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
+            raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
+        given[name] = value
+    return given
+
+
+def read(word: str, source: str, files: Files) -> str | Array:
+    """The array behind `@`, or the text: behind `@@` what follows with one `@`, else the word as it is.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    return _behind(word, source, files.array)
+
+
+def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
+    """The text of an expression, which is read from a file behind `@`; `@@` as in values.
+
+    Raises:
+        GradcliError: What is behind `@` cannot be read.
+    """
+    return _behind(word, source, files.text)
+
+
+def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | _Read:
+    text = word.lstrip()
+    if text.startswith("@@"):
+        return text[1:]
+    return read(text[1:], source) if text.startswith("@") else word
+
+
+def _only(variables: Sequence[str], word: str, option: str) -> str:
+    if len(variables) == 1:
+        return variables[0]
+    known = f"the variables {', '.join(variables)}" if variables else "no variables"
+    shown = word.strip() or "''"
+    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
+    example = "VALUE" if "e" in variables else word.strip() or "VALUE"
+    hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
+    message = f"{option} {shown} names no variable, and the expression has {known}"
+    raise InputError(message, hint=constants_meant(variables) + hint)
+
+
+def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
+    return {name: read(word, _source(option, name), files) for name, word in given.items()}
+
+
+def _named_values(words: Sequence[str], option: Option, files: Files) -> dict[str, str | Array]:
+    """By name, which is empty for that of the only variable."""
+    return _values(_by_name(words, option.flag), option, files)
+
+
+def _named_texts(words: Sequence[str], option: Option, files: Files) -> dict[str, str]:
+    given = _by_name(words, option.flag)
+    return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
+
+
+def _source(option: Option, name: str) -> str:
+    return f"{option.flag} {name}".rstrip()
+
+
+def _vector(words: str | Sequence[str], option: Option, files: Files) -> Any:
+    """The array or the text; a list of them where the option is repeated."""
+    if isinstance(words, str):
+        return read(words, option.flag, files)
+    return [read(word, option.flag, files) for word in words]
+
+
+def _names(words: str, option: Option, files: Files) -> list[str]:
+    """Names that are separated by commas.
+
+    Raises:
+        InputError: There is none.
+    """
+    found = _parted(words)
+    if not found:
+        message, hint = _NAMELESS[option.name]
+        raise InputError(message, hint=hint)
+    return found
+
+
+_NAMELESS = {
+    "wrt": ("--wrt names no variable", "leave it out for all of them"),
+    "points_of": ("--points-of names no variable", "write --points-of NAME"),
+    "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
+}
+"""What is wrong with names of which there are none, and what to do."""
+
+
+def _verdicts(words: str, option: Option, files: Files) -> list[str]:
+    """The words of `--allow`; whether they are verdicts is for the check to say."""
+    return list(dict.fromkeys(_parted(words)))
+
+
+def _parted(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+_READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
+    Kind.INPUTS: _values,
+    Kind.VALUES: _named_values,
+    Kind.DIRECTIONS: _named_values,
+    Kind.VECTOR: _vector,
+    Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
+    Kind.TEXTS: _named_texts,
+    Kind.VARIABLES: _names,
+    Kind.STATEMENTS: _names,
+    Kind.VERDICTS: _verdicts,
+    Kind.SWITCH: lambda _, option, files: not option.default,
+}
+"""From what Typer gives to an argument; of the other kinds it is one."""

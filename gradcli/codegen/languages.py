@@ -23,7 +23,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch
 from gradcli.language.program.numeric import array_of
-from gradcli.report import Screen, render
+from gradcli.report import Screen, rendered
 from gradcli.results import VJP, Array, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -256,6 +256,6 @@ def latex_document(answer: VJP) -> str:
     >>> latex_document(Function("x**2").vjp({"x": 3}, check=False)).splitlines()[:3]
     ['\\documentclass{article}', '\\usepackage{amsmath}', '\\begin{document}']
     """
-    fragment = render(answer, "latex", Screen()).partition("\n")[2]  # without the remark on what it needs
+    fragment = rendered(answer, "latex", Screen()).partition("\n")[2]  # without the remark on what it needs
     head = ["\\documentclass{article}", "\\usepackage{amsmath}", "\\begin{document}"]
     return "\n".join([*head, fragment.rstrip(), "\\end{document}"]) + "\n"

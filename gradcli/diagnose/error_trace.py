@@ -28,7 +28,7 @@ from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import Array, Entry
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.trace import Trace
+    from gradcli.autodiff.run import Trace
 
 MOST_LINES = 1_000
 """Operations of a function that is looked into."""
@@ -207,7 +207,7 @@ class ErrorTrace:
         Raises:
             OverBudgetError: it is made of too much.
         """
-        from gradcli.autodiff.trace import trace
+        from gradcli.autodiff.run import trace
 
         if not context.is_within_budget:
             raise OverBudgetError

@@ -7,34 +7,46 @@ import errno
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
+from gradcli.errors import OutputError
 from gradcli.signals import undone
+
+_LONGEST = 100
+"""Bytes of a name that its temporary file repeats."""
 
 _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 """What is open already; behind the name may be a file that others write to as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+@dataclass(frozen=True)
+class Target:
     """An open output.
 
     Attributes:
         file: What to write to.
         folder: Where it gets its name, with room for temporary files; None where it is written to as it is, and what
             was written stays written.
+        stack: Closes temporary files.
     """
 
     file: BinaryIO
     folder: str | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def is_seekable(self) -> bool:
+        """Whether what was written can be written over."""
+        return self.folder is not None
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[Output]:
+def replacing(path: str) -> Iterator[Target]:
     """The new content of the file at a path, to write to.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
@@ -50,13 +62,13 @@ def replacing(path: str) -> Iterator[Output]:
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
         # A copy of the descriptor, so that closing this output leaves the program its own.
         with os.fdopen(os.dup(number), "wb") as open_file:
-            yield Output(open_file)
+            yield Target(open_file)
         return
     final = os.path.realpath(path)
     before = os.stat(final) if os.path.exists(final) else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         with open(final, "wb") as device:
-            yield Output(device)
+            yield Target(device)
         return
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -70,11 +82,11 @@ def replacing(path: str) -> Iterator[Output]:
 
     with undone(remove):
         # In the same folder, as a rename is atomic only inside of one file system.
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{_cut(name)}.", suffix=".part", dir=folder)
         try:
             with os.fdopen(descriptor, "w+b") as file:
                 os.chmod(temporary, rights)
-                yield Output(cast("BinaryIO", file), folder)
+                yield Target(cast("BinaryIO", file), folder)
                 file.flush()
                 # Before the rename: after a crash the name must not stand for an empty file.
                 os.fsync(file.fileno())
@@ -82,6 +94,11 @@ def replacing(path: str) -> Iterator[Output]:
         finally:
             remove()
         _sync_folder(folder)
+
+
+def _cut(name: str) -> str:
+    """The beginning of a name: file systems count bytes, and a temporary name is longer than the final one."""
+    return name.encode("utf-8", "surrogateescape")[:_LONGEST].decode("utf-8", "ignore")
 
 
 def _umask() -> int:
@@ -99,3 +116,35 @@ def _sync_folder(folder: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+@contextmanager
+def target(path: str) -> Iterator[Target]:
+    """The output at a path, replaced when all is written, or at `-`.
+
+    Raises:
+        OSError: The system refuses, as it says.
+        OutputError: There is no standard output.
+    """
+    if path == "-":
+        yield from _stdout()
+        return
+    with replacing(path) as found, found.stack:
+        yield found
+
+
+def _stdout() -> Iterator[Target]:
+    if sys.stdout is None:
+        raise OutputError("the output could not be written: stdout is closed")
+    file = cast("BinaryIO", sys.stdout.buffer)
+    found = Target(file, None)
+    try:
+        sys.stdout.flush()
+        with found.stack:
+            yield found
+        file.flush()
+    except OSError:
+        # What could not be written is dropped, or Python would try again at exit and complain.
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.suppress(OSError, ValueError):
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise

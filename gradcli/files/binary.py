@@ -1,4 +1,4 @@
-"""NumPy's own files, .npy and .npz, to float64 arrays.
+"""NumPy's own files, .npy and .npz, to float64 arrays, and from arrays.
 
 The header is matched, not evaluated, and the bytes are taken as numbers: there is no path to a pickle.  The format:
 https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -11,15 +11,14 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Mapping
 from typing import IO, Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.decoding import choice, shown
-
-Array = npt.NDArray[np.float64]
+from gradcli.files.decoding import Array, choice, require_room, shown
 
 MAGIC = b"\x93NUMPY"
 
@@ -52,27 +51,6 @@ _REFUSED = {
     "m": ("time differences", "convert it with .astype(float)"),
 }
 """What the letters of types that are not real numbers stand for, and the fix."""
-
-
-def require_room(shape: tuple[int, ...], name: str) -> None:
-    """Refuse a shape before memory is taken for it.
-
-    Raises:
-        TooLargeError: More elements or dimensions than a tensor may have.
-    """
-    from gradcli.language.program.shapes import (  # brings SymPy, which a missing file needs not
-        MAX_DIMENSIONS,
-        MAX_ELEMENTS,
-    )
-
-    if len(shape) > MAX_DIMENSIONS:
-        message = f"{name} has an array of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held"
-        raise TooLargeError(message, hint="reshape it before it is saved")
-    elements = max(math.prod(shape), *shape, 0)
-    if elements > MAX_ELEMENTS:
-        count = f"{elements:,}" if elements < 10**15 else f"{min(elements, 10**300):.3g}"
-        message = f"{name} has an array of {count} elements; at most {MAX_ELEMENTS:,} are held"
-        raise TooLargeError(message, hint="save a part of it")
 
 
 def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes = b"") -> Array:
@@ -263,3 +241,19 @@ def directory(stream: BinaryIO) -> tuple[int, bool]:
     size = struct.unpack_from("<Q", stream.read(56).ljust(56, b"\0"), 40)[0]
     stream.seek(0)
     return size, True
+
+
+def write_npy(array: npt.NDArray[Any], file: BinaryIO) -> None:
+    """One array, with its type and shape."""
+    np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+
+
+def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
+    """An archive of arrays by name, the same bytes for the same numbers.
+
+    It is what `numpy.savez` writes, which takes no array that is called `file`.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)

@@ -19,8 +19,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.files.binary import Array
-from gradcli.files.decoding import choice, shown
+from gradcli.files.decoding import Array, choice, shown
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""

@@ -1,11 +1,24 @@
-"""Bytes to text, with a bound, and how messages show pieces of what was read."""
+"""Bytes to text and JSON to float64 arrays, with bounds; and how messages show pieces of what was read.
+
+JSON is a number, nested lists of numbers, or either of them inside objects: what `gradcli --json` writes, where numbers
+that are not finite are strings.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
+import math
+import sys
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError, did_you_mean
+
+Array = npt.NDArray[np.float64]
 
 TEXT_BYTES = 2**25
 """Bytes of text that are read, 32 MiB: two million numbers of full length.
@@ -18,6 +31,12 @@ _CELL = 40
 
 _MOST_NAMES = 8
 """Columns, keys or arrays that a hint lists."""
+
+
+NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""Numbers that JSON has not, as the strings that gradcli writes."""
+
+_LARGEST = int(sys.float_info.max)
 
 
 def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
@@ -41,12 +60,6 @@ def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def unreadable(name: str, error: OSError) -> InputError:
-    """What to say of a file or a stream that the system does not give."""
-    reason = (error.strerror or str(error)).lower()
-    return InputError(f"{name} cannot be read: {reason}", hint="it must be a file that you may read")
-
-
 def shown(word: str) -> str:
     """A cell or a name in quotes, cut to what a message has room for.
 
@@ -68,3 +81,146 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
     listed = ", ".join(map(shown, known[:_MOST_NAMES])) + ", ..." * (len(known) > _MOST_NAMES)
     closest = did_you_mean(word, known[:1_000]) if word and len(word) < 100 else None
     return f"{closest} the {what} are {listed}" if closest else f"the {what} are {listed}"
+
+
+def require_room(shape: tuple[int, ...], name: str) -> None:
+    """Refuse a shape before memory is taken for it.
+
+    Raises:
+        TooLargeError: More elements or dimensions than a tensor may have.
+    """
+    from gradcli.language.program.shapes import (  # brings SymPy, which a missing file needs not
+        MAX_DIMENSIONS,
+        MAX_ELEMENTS,
+    )
+
+    if len(shape) > MAX_DIMENSIONS:
+        message = f"{name} has an array of {len(shape)} dimensions; at most {MAX_DIMENSIONS} are held"
+        raise TooLargeError(message, hint="reshape it before it is saved")
+    elements = max(math.prod(shape), *shape, 0)
+    if elements > MAX_ELEMENTS:
+        count = f"{elements:,}" if elements < 10**15 else f"{min(elements, 10**300):.3g}"
+        message = f"{name} has an array of {count} elements; at most {MAX_ELEMENTS:,} are held"
+        raise TooLargeError(message, hint="save a part of it")
+
+
+def read_json(text: str, name: str, part: str | None) -> Array:
+    """The array of a JSON text, or of the part of it under a key, or under keys joined by dots.
+
+    Shapes: a number (), a list (n,), lists in a list (n, m), and so on.
+
+    Raises:
+        InputError: It is not JSON, has no such key, or not numbers in the shape of an array there.
+        TooLargeError: It is nested too deep.
+
+    >>> read_json('{"vjp": {"x": [1, "-Infinity"]}}', "'a.json'", "vjp.x")
+    array([  1., -inf])
+    """
+    try:
+        # Bare NaN and Infinity become the strings that gradcli writes.  So a float that is infinite was out of range;
+        # and a number of a million digits costs what float takes, not what int does.
+        value = json.loads(text, parse_int=float, parse_constant=str)
+    except json.JSONDecodeError as error:
+        message = f"{name} is not JSON: {error.msg.lower()}, in line {error.lineno}, column {error.colno}"
+        raise InputError(message, hint="it must be one number, list or object") from error
+    except RecursionError as error:
+        raise InputError(f"{name} is nested too deep", hint="a matrix is a list of lists") from error
+    return array_of(_part(value, name, part), name)
+
+
+def _part(value: Any, name: str, part: str | None) -> Any:
+    rest = part
+    while rest is not None:
+        if not isinstance(value, dict):
+            message = f"{name} has no part {shown(part or '')}: there is {_kind(value)} where an object must be"
+            raise InputError(message, hint="leave out the colon and the key" if rest == part else "name fewer keys")
+        key, dot, after = (rest, "", "") if rest in value else rest.partition(".")
+        if key not in value:
+            raise InputError(f"{name} has no key {shown(key)}", hint=choice("keys", key, value))
+        value, rest = value[key], after if dot else None
+    if isinstance(value, dict):
+        where = f"{part}." if part else ""
+        hint = f"write @FILE.json:{where}KEY; {choice('keys', None, value)}"
+        raise InputError(f"{name} holds an object {'there ' if part else ''}and not numbers", hint=hint)
+    return value
+
+
+def array_of(value: Any, name: str) -> Array:
+    """Nested lists of one shape to an array, a level at a time.
+
+    Raises:
+        InputError: They are not numbers in the shape of an array.
+
+    >>> array_of([[1, "NaN"]], "it")
+    array([[ 1., nan]])
+    """
+    shape: list[int] = []
+    level = [value]
+    while isinstance(level[0], list):
+        size = len(level[0])
+        for index, item in enumerate(level):
+            if not isinstance(item, list) or len(item) != size:
+                there = f"a list of {len(item)}" if isinstance(item, list) else _kind(item)
+                message = f"{name} has lists of different lengths: {there} at {_at(index, shape)}, and one of {size}"
+                raise InputError(f"{message} before it", hint="nested lists need equal lengths")
+        shape.append(size)
+        require_room(tuple(shape), name)
+        level = list(itertools.chain.from_iterable(level))
+        if not level:
+            return np.zeros(shape)
+    numbers = [_number(item, index, shape, name) for index, item in enumerate(level)]
+    return np.array(numbers, dtype=np.float64).reshape(shape)
+
+
+def _number(item: Any, index: int, shape: list[int], name: str) -> float:
+    if isinstance(item, int) and not isinstance(item, bool):
+        item = float(item) if abs(item) <= _LARGEST else math.inf
+    if isinstance(item, float) and not math.isinf(item):
+        return item
+    if isinstance(item, str) and item in NOT_FINITE:
+        return NOT_FINITE[item]
+    where = f" at {_at(index, shape)}" if shape else ""
+    if isinstance(item, float):
+        raise InputError(
+            f"{name} has a number beyond the range of float64{where}", hint='write "Infinity" if it is meant'
+        )
+    if isinstance(item, list):
+        raise InputError(
+            f"{name} has lists of different lengths: a list{where}, and a number before it",
+            hint="nested lists need equal lengths",
+        )
+    hint = 'numbers are such as 1 or -2.5e3, and "NaN", "Infinity" and "-Infinity"'
+    raise InputError(f"{name} has {_kind(item)}{where}, and not a number", hint=hint)
+
+
+def _at(index: int, shape: list[int]) -> str:
+    """The indices of the item at this position of a level, such as `[0][2]`."""
+    found = [f"[{position}]" for position in np.unravel_index(index, shape)] if shape else []
+    return "".join(found) or "the top"
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case str():
+            return f"the text {shown(value)}"
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return kind(value)
+
+
+def kind(value: Any) -> str:
+    """What JSON calls a value, for messages."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "a number"

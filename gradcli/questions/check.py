@@ -6,7 +6,7 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,8 +17,7 @@ from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
-from gradcli.questions.preparing import Inquiry
-from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Question, rounded
+from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, no_such_variable, rounded
 from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
 
 if TYPE_CHECKING:
@@ -74,19 +73,18 @@ class Demands:
         elif not 1 <= self.points <= MAX_POINTS:
             raise InputError(f"--random {self.points:,} is not between 1 and {MAX_POINTS:,} points")
 
-    def inputs(
-        self, at: Mapping[str, Value], known: Mapping[str, Array], variables: Sequence[str], special: Set[str]
-    ) -> dict[str, Value]:
-        """The values of `at`, and one of the box for each variable that has none: its shape is that of the bounds.
+    def inputs(self, inquiry: Inquiry) -> dict[str, Value]:
+        """The values, and one of the box for each variable that has none: its shape is that of the bounds.
 
         Raises:
             InputError: A box is for no variable, nor for a name that is one where it has a value.
         """
+        variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
         for name in self.boxes:
-            if name not in variables and name not in special:
-                raise _unknown("--in", name, variables)
-        missing = {name: text for name, text in self.boxes.items() if name not in at and name not in known}
-        return {**at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}
+            if name not in variables and name not in SHADOWABLE:
+                raise no_such_variable("--in", name, variables)
+        missing = {name: text for name, text in self.boxes.items() if name not in known}
+        return {**inquiry.at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
@@ -127,22 +125,13 @@ class _AtPoint:
 
 
 def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
-    """The opinions, and what became of the claims, as `checking` has them.
-
-    Raises:
-        GradcliError: A value is missing, surplus or malformed; and as for `checking`.
-    """
-    snippet = inquiry.snippet
-    given = demands.inputs(inquiry.at, snippet.values, snippet.program.names, SHADOWABLE)
-    return checking(replace(inquiry, at=given).question(), v, demands)
-
-
-def checking(question: Question, v: Value | None, demands: Demands) -> Checking:
     """The opinions at the point, or at the worst of the random points, and what became of the claims.
 
     Raises:
-        GradcliError: v has not y's shape, a claim or a range does not fit, or there would be too many entries.
+        GradcliError: A value is missing, surplus or malformed; v has not y's shape, a claim or a range does not fit, or
+            there would be too many entries.
     """
+    question = replace(inquiry, at=demands.inputs(inquiry)).question()
     claims = {_variable(name, question, "--claim"): text for name, text in demands.claims.items()}
     expected = {_variable(name, question, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
@@ -210,11 +199,6 @@ def _variable(name: str, question: Question, option: str) -> str:
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
 
 
-def _unknown(option: str, name: str, variables: Sequence[str]) -> InputError:
-    hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
-
-
 def _require_verdicts(names: Sequence[str]) -> None:
     known = (*get_args(Verdict), NO_COUNTEREXAMPLE)
     for name in names:
@@ -241,7 +225,7 @@ def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iter
     boxes: dict[str, tuple[Array, Array]] = {}
     for name, text in demands.boxes.items():
         if name not in question.arrays:
-            raise _unknown("--in", name, tuple(question.arrays))
+            raise no_such_variable("--in", name, tuple(question.arrays))
         low, high = read_range(text, f"--in {name}")
         shape = question.arrays[name].shape
         boxes[name] = fitted(low, shape, f"--in {name}"), fitted(high, shape, f"--in {name}")
@@ -357,7 +341,6 @@ def _differences(question: Question, entries: Sequence[Entry], v: Array | None) 
 
 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
-    """Refuse claims that no derivative could be."""
     if not claims and not expected:
         return
     from gradcli.claims import Subject, read, read_numbers
@@ -376,7 +359,6 @@ def _claims(
     tolerance: Tolerance,
     demands: Demands,
 ) -> tuple[Claim, ...]:
-    """What becomes of the claims at the point of a look."""
     if not claims and not expected:
         return ()
     from gradcli.claims import Subject, claimed

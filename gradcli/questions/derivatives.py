@@ -1,10 +1,19 @@
-"""What `eval` and `jacobian` answer: the value of a function, and all of its first derivatives."""
+"""What eval, jacobian, jvp, hessian and hvp ask: torch's numbers, the formulas that hold, the verdict."""
 
 from __future__ import annotations
 
-from gradcli.questions.judging import checked, first_derivatives, judged
-from gradcli.questions.preparing import Inquiry
-from gradcli.results import Evaluation, Jacobian
+from collections.abc import Mapping
+from typing import TypeVar
+
+from gradcli.language.inputs import Array, Value, read_directions
+from gradcli.questions.judging import by_variable, checked, concluded, first_derivatives, judged
+from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
+from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
+
+_T = TypeVar("_T")
+
+Directions = Mapping[str, Value] | Value | None
+"""Directions by variable, or that of the only one."""
 
 
 def evaluation(inquiry: Inquiry) -> Evaluation:
@@ -16,7 +25,7 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
     if inquiry.points_of:
         from gradcli.questions import points
 
-        return points.evaluation(points.points_of(inquiry), check=inquiry.check)
+        return points.evaluation(inquiry)
     question = inquiry.question("eval")
     verdict = judged(question, first_derivatives(question)).check if inquiry.check else None
     return Evaluation(command="eval", value=question.value, check=verdict, **question.common)
@@ -32,7 +41,7 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
     if inquiry.points_of:
         from gradcli.questions import points
 
-        return points.jacobian(points.points_of(inquiry), check=inquiry.check)
+        return points.jacobian(inquiry)
     question = inquiry.question("jacobian")
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     blocks, _ = question.jacobian(question.jacobian_entries)
@@ -43,3 +52,119 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
         **question.common,
         **checked(question, blocks, None, None, check=inquiry.check),
     )
+
+
+def jvp(inquiry: Inquiry, u: Directions) -> JVP:
+    """The Jacobian-vector product along u.
+
+    Raises:
+        InputError: A direction is missing or does not fit.
+    """
+    question = inquiry.question("jvp")
+    directions = _directions(inquiry, question, u, "jvp")
+    from gradcli.autodiff import jacobians
+    from gradcli.check.formulas import of_jvp
+    from gradcli.check.point import JacobianVectorProduct
+
+    forward = question.ran(twice=True)
+    y, along = jacobians.value(forward), jacobians.jvp(forward, directions)
+    judgement = judged(question, JacobianVectorProduct(question.dtype, y, along, directions)) if inquiry.check else None
+    found, verdict = concluded(question, judgement, of_jvp(question.point, question.program, directions))
+    return JVP(
+        command="jvp",
+        u=directions,
+        jvp=along,
+        value=y,
+        symbolic=found.shown.get(("", "")),
+        symbolic_omitted=found.omitted.get(("", ""), ""),
+        check=verdict,
+        **question.common,
+    )
+
+
+def hessian(inquiry: Inquiry) -> Hessian:
+    """All second derivatives of a y of one element.
+
+    Raises:
+        InputError: y has several elements.
+        TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
+    """
+    question = inquiry.question("hessian")
+    _require_gradient(question, "a Hessian")
+    entries = sum(question.arrays[name].size for name in question.wrt) ** 2
+    require_room(
+        "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
+    )
+    from gradcli.autodiff import jacobians
+    from gradcli.check.formulas import of_hessian
+    from gradcli.check.point import SecondDerivatives
+
+    forward = question.ran(twice=True)
+    gradient, blocks = jacobians.hessian(forward, question.wrt)
+    judgement = judged(question, SecondDerivatives(question.dtype, gradient, blocks)) if inquiry.check else None
+    found, verdict = concluded(question, judgement, of_hessian(question.point, question.wrt))
+    return Hessian(
+        command="hessian",
+        value=jacobians.value(forward),
+        grad=gradient,
+        hessian=blocks,
+        symbolic=_nested(found.shown),
+        symbolic_omitted=_nested(found.omitted),
+        check=verdict,
+        **question.common,
+    )
+
+
+def hvp(inquiry: Inquiry, u: Directions) -> HVP:
+    """The Hessian of a y of one element times u.
+
+    Raises:
+        InputError: y has several elements; a direction is missing or does not fit.
+    """
+    question = inquiry.question("hvp")
+    _require_gradient(question, "a Hessian-vector product")
+    directions = _directions(inquiry, question, u, "hvp")
+    from gradcli.autodiff import jacobians
+    from gradcli.check.formulas import of_hvp
+    from gradcli.check.point import HessianVectorProduct
+
+    forward = question.ran(twice=True)
+    gradient, slope, product = jacobians.hvp(forward, directions, question.wrt)
+    numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
+    judgement = judged(question, numbers) if inquiry.check else None
+    derived = of_hvp(question.point, question.program, directions, question.wrt)
+    found, verdict = concluded(question, judgement, derived)
+    return HVP(
+        command="hvp",
+        u=directions,
+        value=jacobians.value(forward),
+        grad=gradient,
+        hvp=product,
+        symbolic=by_variable(found.shown),
+        symbolic_omitted=by_variable(found.omitted),
+        check=verdict,
+        **question.common,
+    )
+
+
+def _directions(inquiry: Inquiry, question: Question, u: Directions, command: str) -> dict[str, Array]:
+    """Those that are given, or those of a snippet."""
+    given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
+    shapes = {name: array.shape for name, array in question.arrays.items()}
+    found = read_directions(given or inquiry.snippet.u, shapes, question.wrt, command)
+    return {name: rounded(array, question.dtype) for name, array in found.items()}
+
+
+def _require_gradient(question: Question, what: str) -> None:
+    """Refuse the second derivatives of a y that has no gradient."""
+    y = question.program.output_name
+    example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(question.shape))}]" * (0 not in question.shape)
+    require_one_element(question, what, f"use sum(...){example}")
+
+
+def _nested(found: Mapping[tuple[str, str], _T]) -> dict[str, dict[str, _T]]:
+    """What is known of blocks, by the variable of the row and then of the column."""
+    blocks: dict[str, dict[str, _T]] = {}
+    for (row, column), one in found.items():
+        blocks.setdefault(row, {})[column] = one
+    return blocks

@@ -73,7 +73,7 @@ def page(name: str) -> FunctionPage:
     """
     from gradcli.language.snippets import read
     from gradcli.questions import derivatives
-    from gradcli.questions.preparing import Inquiry
+    from gradcli.questions.question import Inquiry
 
     entry = _require(name)
     op = ops.TABLE[entry.name]
@@ -121,7 +121,6 @@ def _parameter(op: Op, name: str) -> Parameter:
 
 
 def _usage(op: Op) -> str:
-    """The call with its defaults, as Python writes a signature."""
     if op.name == "index":
         return "x[key]"
     return f"{op.name}({', '.join(_arguments(op, op.signature))})"
@@ -301,14 +300,14 @@ def _example(op: Op) -> tuple[str, VJP | Gradient]:
     """The command line of the worked example, and its answer."""
     from gradcli.language.snippets import read
     from gradcli.questions import derivatives, products
-    from gradcli.questions.preparing import Inquiry
+    from gradcli.questions.question import Inquiry
 
     text, at = op.worked_example
     inquiry = Inquiry(text, read(text), at)
     y = derivatives.evaluation(inquiry).value
     given = [f"--at {_quoted(value if len(at) == 1 else f'{name}={value}')}" for name, value in at.items()]
     if y.size == 1 and y.ndim == 0:
-        return f'gradcli grad "{text}" {" ".join(given)}', products.grad(inquiry, products.ProductOptions())
+        return f'gradcli grad "{text}" {" ".join(given)}', products.grad(inquiry)
     v = "ones" if op.kind is Kind.ELEMENTWISE else _counting(y)
     return f'gradcli vjp "{text}" {" ".join(given)} --v {_quoted(v)}', products.vjp(
         inquiry, products.ProductOptions(vs=(v,))

@@ -24,8 +24,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, show
 from gradcli.language.snippets import read
 from gradcli.questions.judging import product
-from gradcli.questions.preparing import Inquiry
-from gradcli.questions.question import Dtype, Question, rounded
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import Check, Loss
 
 SOURCE = "--loss"

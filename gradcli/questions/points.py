@@ -7,13 +7,13 @@ other variables are the same at each.  The points are computed at once, and judg
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError, did_you_mean
+from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.ops import Kind
@@ -21,12 +21,15 @@ from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
-from gradcli.questions.preparing import Inputs, Inquiry, prepare
 from gradcli.questions.question import (
     JACOBIAN_ENTRIES,
     Cotangent,
     Dtype,
+    Inputs,
+    Inquiry,
     Question,
+    no_such_variable,
+    prepare,
     require_gradient,
     rounded,
 )
@@ -117,7 +120,10 @@ def points_of(inquiry: Inquiry) -> Points:
     """
     at, snippet, dtype = inquiry.at, inquiry.snippet, inquiry.dtype
     mapped = tuple(dict.fromkeys(inquiry.points_of))
-    _require_known(mapped, (*snippet.program.names, *(name for name in at if name in SHADOWABLE)))
+    known = (*snippet.program.names, *(name for name in at if name in SHADOWABLE))
+    for name in mapped:
+        if name not in known:
+            raise no_such_variable("--points-of", name, known)
     full = {
         name: _full(name, at, snippet, dtype or snippet.dtype or "float64")
         for name in mapped
@@ -138,37 +144,43 @@ def points_of(inquiry: Inquiry) -> Points:
     return found
 
 
-def evaluation(points: Points, *, check: bool) -> Evaluation:
+def evaluation(inquiry: Inquiry) -> Evaluation:
     """The value y at each point."""
+    points = points_of(inquiry)
     found = points.torch(wrt=())
-    verdict = judged(replace(points, question=replace(points.question, wrt=())), found, None)[0] if check else None
+    verdict = None
+    if inquiry.check:
+        verdict, _ = judged(replace(points, question=replace(points.question, wrt=())), found, None)
     return Evaluation(command="eval", value=found.value, check=verdict, **{**points.common, "wrt": ()})
 
 
-def product(points: Points, v: Value | None, of_snippet: Program | None, *, check: bool) -> VJP:
+def product(inquiry: Inquiry, v: Value | None) -> VJP:
     """The vector-Jacobian product of each point, with one v for all of them or one for each."""
-    weights = _weights(points, v, of_snippet)
-    found, shared = _product(points, weights, check=check)
+    points = points_of(inquiry)
+    weights = _weights(points, v, inquiry.snippet.v)
+    found, shared = _product(points, weights, check=inquiry.check)
     return VJP(command="vjp", v=weights, vjp=found, **shared)
 
 
-def gradient(points: Points, *, check: bool) -> Gradient:
+def gradient(inquiry: Inquiry) -> Gradient:
     """The gradient of each point.
 
     Raises:
         InputError: At one point, y has several elements.
     """
+    points = points_of(inquiry)
     require_gradient(points.question)
-    found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=check)
+    found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=inquiry.check)
     return Gradient(command="grad", grad=found, **shared)
 
 
-def jacobian(points: Points, *, check: bool) -> Jacobian:
+def jacobian(inquiry: Inquiry) -> Jacobian:
     """The Jacobian of each point.
 
     Raises:
         TooLargeError: Together they would take more than `JACOBIAN_BYTES`.
     """
+    points = points_of(inquiry)
     question = points.question
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or fewer points", times=points.count)
     found = points.torch(jacobian=True)
@@ -178,7 +190,7 @@ def jacobian(points: Points, *, check: bool) -> Jacobian:
         jacobian=found.jacobian,
         remarks=_saved(points),
         **points.common,
-        **_checked(points, found, None, check=check),
+        **_checked(points, found, None, check=inquiry.check),
     )
 
 
@@ -299,15 +311,7 @@ def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -
 # -- what can be wrong
 
 
-def _require_known(names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the variables are: {', '.join(known) or 'none'}"
-            raise InputError(f"--points-of names '{name}', and the expression has no such variable", hint=hint)
-
-
 def _full(name: str, at: Inputs, snippet: Snippet, dtype: Dtype) -> Array:
-    """The values of a variable at all points."""
     array = rounded(read_value(at[name], f"--at {name}") if name in at else snippet.values[name], dtype)
     if array.ndim == 0:
         raise InputError(
@@ -320,7 +324,6 @@ def _full(name: str, at: Inputs, snippet: Snippet, dtype: Dtype) -> Array:
 
 
 def _count(arrays: Mapping[str, Array]) -> int:
-    """The number of points, on which all variables must agree."""
     names = list(arrays)
     for name in names[1:]:
         if len(arrays[name]) != len(arrays[names[0]]):
@@ -348,5 +351,4 @@ def _require_room(points: Points) -> None:
 
 
 def _elements(question: Question) -> int:
-    """The elements of all lines at one point."""
     return 1 + sum(math.prod(shape) for shape in question.shapes.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,11 @@ from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs import Value
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, cut
-from gradcli.language.snippets import Snippet
+from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.language.snippets.gradients import ADD_UP, Backward
-from gradcli.questions.judging import compared, first_derivatives, product
+from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
-from gradcli.questions.preparing import Inquiry, intermediates
-from gradcli.questions.question import Cotangent, Question, require_gradient
-from gradcli.questions.remarks import of_passes, of_sharing, of_sum, of_v
+from gradcli.questions.question import Cotangent, Inquiry, Question, intermediates, require_gradient
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256
@@ -31,33 +28,19 @@ MAX_SHOWN = 30
 
 @dataclass(frozen=True)
 class ProductOptions:
-    """What is asked beside an `Inquiry`: the arguments of `Function.vjps`."""
+    """What is asked beside an `Inquiry`: the arguments of `Function.vjps`.
+
+    Attributes:
+        vs: The gradient vectors.
+        show: Names of intermediates, and of variables.
+        loss: The text of what v is the derivative of.
+        accumulate: Whether to show what `.grad` holds after each pass.
+    """
 
     vs: Sequence[Value] = ()
     show: Sequence[str] = ()
     loss: str | None = None
     accumulate: bool = False
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What an answer shows beside vᵀJ.
-
-    Attributes:
-        accumulate: Whether to show what `.grad` holds after each pass.
-        show: Names of intermediates, and of variables.
-        loss: The text of what v is the derivative of.
-        given: Values that the loss alone names.
-        check: Whether to compare with the reference.
-        passes: Those of a snippet, where the gradient vectors are theirs.
-    """
-
-    accumulate: bool = False
-    show: tuple[str, ...] = ()
-    loss: str | None = None
-    given: Mapping[str, Array] = field(default_factory=dict)
-    check: bool = True
-    passes: tuple[Backward, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,11 +65,10 @@ def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
     """
     if not inquiry.points_of:
         return _asked(inquiry, options, each=False).answers[0]
-    from gradcli.questions.points import points_of, product
+    from gradcli.questions.points import product
 
     _require_no(inquiry, show=options.show, loss=options.loss)
-    v = options.vs[0] if options.vs else None
-    return product(points_of(inquiry), v, inquiry.snippet.v, check=inquiry.check)
+    return product(inquiry, options.vs[0] if options.vs else None)
 
 
 def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
@@ -99,33 +81,42 @@ def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
     return _asked(inquiry, options, each=True)
 
 
-def grad(inquiry: Inquiry, options: ProductOptions) -> Gradient:
+def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
     """The gradient of a y of one element, or one for each of many points.
 
     Raises:
         GradcliError: y has several elements; a name to show is none of the function's.
     """
     if inquiry.points_of:
-        from gradcli.questions import points
+        from gradcli.questions.points import gradient
 
-        _require_no(inquiry, show=options.show)
-        return points.gradient(points.points_of(inquiry), check=inquiry.check)
-    question = inquiry.question(shares=not options.show)
-    return gradient(question, Extras(show=tuple(dict.fromkeys(options.show)), check=inquiry.check))
+        _require_no(inquiry, show=show)
+        return gradient(inquiry)
+    question = inquiry.question(shares=not show)
+    require_gradient(question)
+    atoms = _named(question, show)
+    v = np.ones(question.shape, dtype=question.dtype)
+    remarked = of_passes(question)
+    kept = _kept(question, atoms, [v])
+    found, shared = product(question, v, check=inquiry.check)
+    shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
+    shared["warnings"] = (*question.program.warnings, *remarked)
+    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
 
 
 def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
     """The products; without `each`, one for all passes of a snippet."""
-    vs, loss = options.vs, options.loss
+    vs, loss, snippet = options.vs, options.loss, inquiry.snippet
     require_alone(vs or None, loss)
     own, extra = apart(inquiry, loss)
     question = own.question(shares=not options.show)
     question = question if each else own.of_last(question, vs or loss or None)
     is_of_snippet = not vs and loss is None
-    accumulate = options.accumulate or (each and is_of_snippet and inquiry.snippet.starts_anew)
-    passes = inquiry.snippet.passes if accumulate and is_of_snippet else ()
-    extras = Extras(accumulate, tuple(dict.fromkeys(options.show)), loss, extra, inquiry.check, passes)
-    return products(question, cotangents(question, vs, inquiry.snippet, extras), extras)
+    options = replace(options, accumulate=options.accumulate or (each and is_of_snippet and snippet.starts_anew))
+    passes = snippet.passes if options.accumulate and is_of_snippet else ()
+    # The v of a snippet is that of all its passes together, where each has none of its own.
+    given = [] if loss is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
+    return products(question, given, options, extra, passes, check=inquiry.check)
 
 
 def _require_no(inquiry: Inquiry, **others: object) -> None:
@@ -140,60 +131,61 @@ def _require_no(inquiry: Inquiry, **others: object) -> None:
             raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
 
 
-def cotangents(question: Question, vs: Sequence[Value], snippet: Snippet, extras: Extras) -> list[Cotangent]:
-    """The gradient vectors: as given, as a snippet has them, or the implicit one; none where a loss gives it.
-
-    Args:
-        question: The function at its point.
-        vs: As given.
-        snippet: Its v is that of all its passes together, where there is none of each pass.
-        extras: What else is asked.
+def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
+    """The gradient vectors: as given, else as a snippet has them, else the implicit one.
 
     Raises:
         InputError: One is needed and not given, or has not y's shape.
         TooLargeError: There are more than `MAX_PRODUCTS`.
     """
-    each = [one.v for one in extras.passes]
-    many = len(vs or each)
+    many = len(vs or passes)
     if many > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
-    if extras.loss is not None:
-        return []
-    if vs:
-        return [question.cotangent(v, None) for v in vs]
-    return [question.cotangent(None, v) for v in each or (snippet.v,)]
+    return [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in passes]
 
 
-def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Products:
+def products(
+    question: Question,
+    vs: Sequence[Cotangent],
+    options: ProductOptions,
+    given: Mapping[str, Array] | None = None,
+    passes: Sequence[Backward] = (),
+    *,
+    check: bool = True,
+) -> Products:
     """A vector-Jacobian product for each v, of one Jacobian.
 
     Args:
         question: The function at its point.
         vs: The gradient vectors, at least one unless there is a loss.
-        extras: What else to show.
+        options: What else to show.
+        given: Values that the loss alone names.
+        passes: Those of a snippet, where the gradient vectors are theirs.
+        check: Whether to compare with the reference.
 
     Raises:
         GradcliError: A name to show is none of the function's, or there are too many; the loss is not one.
     """
-    atoms = _named(question, extras.show)
-    loss = None if extras.loss is None else derive_loss(question, extras.loss, extras.given, check=extras.check)
+    atoms = _named(question, options.show)
+    loss = None if options.loss is None else derive_loss(question, options.loss, given or {}, check=check)
     remarked = dict.fromkeys(warning for v in vs for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     vs = vs if loss is None else [loss.v]
     weights = [question.weights(v) for v in vs]
     kept = _kept(question, atoms, weights)
     held: Sequence[dict[str, Array] | None] = [None] * len(vs)
-    if extras.accumulate:
+    if options.accumulate:
         from gradcli.autodiff.backward_passes import accumulated
 
-        held, sharing = accumulated(question.forward, weights, question.wrt, _stepped(extras.passes, len(vs)))
+        steps = [(one.zeroed, one.accumulates) for one in passes]
+        held, sharing = accumulated(question.forward, weights, question.wrt, steps)
         remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(weights):
-        found, shared = product(question, v, check=extras.check)
-        check = _with_adjoints(shared.pop("check"), question, kept, number, v)
-        check = _with_added(check, question, weights[: number + 1], held[number])
+        found, shared = product(question, v, check=check)
+        verdict = _with_adjoints(shared.pop("check"), question, kept, number, v)
+        verdict = _with_added(verdict, question, weights[: number + 1], held[number])
         shared["warnings"] = (*own, *remarked)
         answers.append(
             VJP(
@@ -204,37 +196,11 @@ def products(question: Question, vs: Sequence[Cotangent], extras: Extras) -> Pro
                 loss=loss,
                 intermediates=kept.shown(number),
                 remarks=of_sum(question, v),
-                check=check if loss is None else with_loss(check, loss, question, found),
+                check=verdict if loss is None else with_loss(verdict, loss, question, found),
                 **shared,
             )
         )
     return _joined(answers)
-
-
-def _stepped(passes: Sequence[Backward], count: int) -> list[tuple[tuple[str, ...], bool]]:
-    """What is set to zero before each pass, and whether it adds to `.grad`."""
-    return [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * count
-
-
-def gradient(question: Question, extras: Extras) -> Gradient:
-    """The gradient of a y of one element.
-
-    Args:
-        question: The function at its point.
-        extras: What else to show.
-
-    Raises:
-        InputError: y has several elements, or a name to show is none of the function's.
-    """
-    require_gradient(question)
-    atoms = _named(question, extras.show)
-    v = np.ones(question.shape, dtype=question.dtype)
-    remarked = of_passes(question)
-    kept = _kept(question, atoms, [v])
-    found, shared = product(question, v, check=extras.check)
-    shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
-    shared["warnings"] = (*question.program.warnings, *remarked)
-    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
 
 
 def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
@@ -244,6 +210,7 @@ def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
         InputError: One is none of the function's.
         TooLargeError: There are too many of them.
     """
+    names = tuple(dict.fromkeys(names))
     if len(names) > MAX_SHOWN:
         raise TooLargeError(f"--show names {len(names):,} values, more than {MAX_SHOWN}")
     own = {str(symbol): symbol for symbol in question.program.variables}
@@ -252,7 +219,6 @@ def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
 
 
 def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) -> _Kept:
-    """What torch keeps of the values to show."""
     if not atoms:
         return _Kept(atoms)
     from gradcli.autodiff.backward_passes import retained
@@ -332,24 +298,8 @@ def _joined(answers: Sequence[VJP]) -> Products:
         from gradcli.check.judge import joined
 
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    shared: dict[str, Any] = {
-        name: getattr(first, name)
-        for name in (
-            "command",
-            "expression",
-            "dtype",
-            "inputs",
-            "wrt",
-            "output",
-            "value",
-            "warnings",
-            "jacobian",
-            "jacobian_omitted",
-            "symbolic",
-            "symbolic_omitted",
-            "remarks",
-        )
-    }
+    own = ("answers", "check", "intermediates")
+    shared: dict[str, Any] = {one.name: getattr(first, one.name) for one in fields(Products) if one.name not in own}
     return Products(answers=tuple(answers), check=check, **shared)
 
 

@@ -1,4 +1,4 @@
-"""What a page of an answer is made of: nodes from top to bottom, whose words are spans with a role.
+"""What a page of an answer is made of: nodes from top to bottom, whose words are spans with a role; and its screen.
 
 A composer makes a document of an answer and knows no format; a renderer writes a document and asks nothing of the
 answer.  What is mathematics stays a tree, what is an array stays one: each format writes them in its own way.
@@ -27,6 +27,18 @@ TONES: Mapping[Verdict, Role] = {
     "disagree": "bad",
 }
 """The role of a verdict's words."""
+
+WIDEST = 10_000
+"""Columns of a table in a pipe."""
+
+_ASCII = str.maketrans(
+    {"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-", "∇": "grad ", "ℓ": "l", "δ": "delta", "Σ": "sum", "√": "sqrt"}
+    | {"≥": ">=", "≤": "<=", "≠": "!=", "·": "*", "×": "x", "→": "->", "←": "<-", "∞": "inf", "∘": " o ", "–": "-"}
+    | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
+    | {"—": "-", "−": "-"}
+    | dict.fromkeys("╭╮╰╯┤┬┴┼", "+")
+)
+"""What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
 
 # -- within a line
 
@@ -262,7 +274,7 @@ class Product:
         partial: ∂y/∂x.
         v: The gradient vector.
         jacobian: As a matrix; None where that is large.
-        product: VᵀJ.
+        product: vᵀJ.
     """
 
     variable: str
@@ -307,3 +319,33 @@ Node = (
     | Chain | BoardLine | Products | Graph | Script
 )  # fmt: skip
 Document = tuple[Node, ...]
+
+# -- what a page is shown on
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where a page goes: the width of the terminal (None in a pipe), and what it can show.
+
+    Where there are only the characters of ASCII for our own words, those of the user are in the encoding, or escapes.
+    """
+
+    width: int | None = None
+    ascii: bool = False
+    color: bool = False
+    encoding: str = "ascii"
+
+    def shown(self, words: str) -> str:
+        """Words as they will be written, so that a column is as wide as the escapes in it."""
+        if not self.ascii:
+            return words
+        return in_ascii(words).encode(self.encoding, "backslashreplace").decode(self.encoding)
+
+    def written(self, notation: Notation) -> str:
+        """Unicode mathematics, or SymPy's notation where there are no such characters."""
+        return self.shown(notation.text if self.ascii else notation.pretty)
+
+
+def in_ascii(words: str) -> str:
+    """Our own words where there are no other characters."""
+    return words.translate(_ASCII)

@@ -1,14 +1,19 @@
-"""Numbers as text: the shortest digits that read back as the same float of the same precision."""
+"""Numbers as text: the shortest digits that read back as the same float of the same precision, or fewer.
+
+Fewer digits, and texts that can be shown, are made by walks over an answer.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
+from gradcli.errors import displayable
 from gradcli.results import Array
 
 EDGE = 3
@@ -16,6 +21,18 @@ EDGE = 3
 
 LONG = 12
 """Elements of an axis from which on only its ends are shown."""
+
+
+MANY = 2**16
+"""Elements that are turned into text at a time: as Python's numbers they take several times their own memory."""
+
+MOST_ROUNDED = 2**16
+"""Elements beyond which only those near the ends of the axes are rounded, where no others are shown."""
+
+NEAR = 12
+"""How near that is."""
+
+Anything = TypeVar("Anything")
 
 
 def digits(number: Any) -> str:
@@ -51,10 +68,6 @@ def ends(size: int) -> list[int]:
     if size <= LONG:
         return list(range(size))
     return [*range(EDGE), -1, *range(size - EDGE, size)]
-
-
-MANY = 2**16
-"""Elements that are turned into text at a time: as Python's numbers they take several times their own memory."""
 
 
 def as_json(array: Array) -> Any:
@@ -111,3 +124,87 @@ def spaced(row: Array) -> Iterator[str]:
     """The numbers of a vector with blanks between, at most `MANY` at a time."""
     for first in range(0, len(row), MANY):
         yield " " * (first > 0) + " ".join(map(digits, row[first : first + MANY]))
+
+
+# -- an answer with every text and number in it passed through a function
+
+
+def changed(answer: Anything, leaf: Callable[[Any], Any]) -> Anything:
+    """The same answer, with what `leaf` makes of each text, number and array in it.
+
+    Args:
+        answer: An object of `gradcli.results`, or what is in one; names are left as they are.
+        leaf: What becomes of one.
+
+    >>> changed((1, {"x": "a"}), lambda one: one * 2)
+    (2, {'x': 'aa'})
+    """
+    found: Any = answer
+    match answer:
+        case Mapping():
+            found = {key: changed(value, leaf) for key, value in answer.items()}
+        case tuple():
+            found = tuple(changed(value, leaf) for value in answer)
+        case _ if is_dataclass(answer) and not isinstance(answer, type):
+            found = replace(
+                answer, **{field.name: changed(getattr(answer, field.name), leaf) for field in fields(answer)}
+            )
+        case _:
+            found = leaf(answer)
+    return found  # type: ignore[no-any-return]
+
+
+def printable(answer: Anything) -> Anything:
+    """The same answer, with nothing in its texts that a terminal or a page would not show as itself."""
+    return changed(answer, lambda one: displayable(one) if isinstance(one, str) else one)
+
+
+def rounded(answer: Anything, digits: int, *, whole: bool = False) -> Anything:
+    """The same answer, every float in it rounded; text and whole numbers stay.
+
+    Args:
+        answer: An object of `gradcli.results`, or what is in one.
+        digits: How many are left.
+        whole: Whether to round the middle of large arrays too.
+
+    >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
+    (0.333, 2, {'x': 123000.0})
+    """
+
+    def leaf(one: Any) -> Any:
+        match one:
+            case np.ndarray():
+                return _array(one, digits, whole=whole)
+            case np.floating():
+                return _array(np.asarray(one), digits, whole=whole)[()]
+            case float():
+                return _number(one, digits)
+        return one
+
+    return changed(answer, leaf)
+
+
+def _number(number: Any, digits: int) -> float:
+    found = float(f"{float(number):.{digits - 1}e}")
+    return float(number) if np.isinf(found) else found  # the largest floats have no neighbour above
+
+
+def _array(array: Array, digits: int, *, whole: bool) -> Array:
+    if array.dtype.kind != "f":
+        return array
+    found = array.copy()
+    if whole or array.size <= MOST_ROUNDED:
+        flat = found.reshape(-1)
+        for first in range(0, flat.size, MANY):  # as Python's numbers they take several times their own memory
+            part = flat[first : first + MANY]
+            with np.errstate(over="ignore"):
+                fewer = np.array([_number(number, digits) for number in part]).astype(array.dtype)
+            part[:] = np.where(np.isinf(fewer), part, fewer)
+        return found
+    place = np.ix_(*(_near(size) for size in array.shape))
+    found[place] = _array(found[place], digits, whole=False) if found[place].size <= MOST_ROUNDED else found[place]
+    return found
+
+
+def _near(size: int) -> list[int]:
+    return sorted({*range(min(NEAR, size)), *range(max(0, size - NEAR), size)})

@@ -1,29 +1,140 @@
-"""What answers say in words: claims, verdicts, the facts of a function."""
+"""What all formats say alike: names of entries and of nodes, claims, verdicts, and when a stream has gone by.
+
+An entry is called `∂y[0]/∂x[1]`, `vᵀJ x[1]` or `y[0]`, and the same in one plain word.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from gradcli.report.labels import index, status
+from gradcli.errors import TooLargeError
+from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directional, second
 from gradcli.report.numbers import digits
 from gradcli.results import (
     NO_COUNTEREXAMPLE,
     SEVERITY,
     VJP,
     Answer,
+    BackwardGraph,
     Check,
     Checking,
     Claim,
     Differentiation,
+    Entry,
     Evaluation,
     FunctionPage,
+    GraphEdge,
+    GraphNode,
     Jacobian,
     Judged,
     Products,
     Sampling,
+    StreamSummary,
     Verdict,
 )
+
+RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
+"""A derivative in a line of words."""
+
+_OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
+
+
+def index(position: tuple[int, ...] | None) -> str:
+    """An index in brackets; nothing for a scalar.
+
+    >>> index((0, 1)), index(())
+    ('[0,1]', '')
+    """
+    return f"[{','.join(map(str, position))}]" if position else ""
+
+
+def entry(of: Entry, y: str) -> Notation:
+    """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
+
+    Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
+    the gradient beside them `∂y/∂x[1]`.
+
+    >>> entry(Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
+    '∂y[0]/∂x[1]'
+    """
+    column = Element(of.variable or "", of.column or ())
+    match getattr(of, "of", ""):
+        case "jvp":
+            return directional(of.row or ())
+        case "hvp":
+            return HU(column)
+        case "accumulated":
+            return Element(f"{of.variable}.grad", of.column or ())
+        case "hessian":
+            return second(Name(y), Element(getattr(of, "by", None) or "", of.row or ()), column)
+        case "gradient":
+            return RATIO(Name(y), column)
+    if of.variable is None:
+        return Element(y, of.row or ())
+    if of.column is None:
+        return PARTIAL(Name(y), column)
+    return _OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
+
+
+def plain_entry(of: Entry, y: str) -> str:
+    """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
+    found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
+    return found.replace(" ", "_")
+
+
+def status(claim: Claim) -> str:
+    """What became of a claim; that nothing contradicts one that was not compared says nothing.
+
+    >>> status(Claim("x", "0", "gradient", "no counterexample", 0))
+    'not compared'
+    """
+    return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status
+
+
+# -- nodes and edges of backward graphs
+
+MAX_NODES = 20_000
+"""Nodes of a graph that is written whole."""
+
+_LONGEST = 40
+"""Characters of a name in a label."""
+
+
+def clipped(name: str) -> str:
+    """A name, without its end where it is very long."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+
+
+def node_text(node: GraphNode) -> str:
+    """The variable of a leaf; else the text that the operation comes from, with the names of its result.
+
+    >>> node_text(GraphNode(0, "MulBackward0", "x*y", ("z",)))
+    'z = x*y'
+    """
+    return clipped(node.variable) or " = ".join([*map(clipped, node.tensors[:3]), node.line])
+
+
+def numbered(graph: BackwardGraph) -> Iterator[tuple[GraphEdge, str]]:
+    """The edges, with the number of the input where there are several from one node."""
+    count = Counter(edge.source for edge in graph.edges)
+    return ((edge, str(edge.input) if count[edge.source] > 1 else "") for edge in graph.edges)
+
+
+def require_few_nodes(graph: BackwardGraph, form: str) -> None:
+    """Refuse a graph that is too large to be written whole.
+
+    Raises:
+        TooLargeError: So it is.
+    """
+    if len(graph.nodes) > MAX_NODES:
+        raise TooLargeError(
+            f"the graph has {len(graph.nodes):,} nodes; as {form} it may have {MAX_NODES:,}",
+            hint="--to tree draws the beginning",
+        )
+
+
+# -- sentences
 
 AGAIN = (
     "every pass but the last needs retain_graph=True, or torch raises 'Trying to backward through the graph a second "
@@ -204,3 +315,45 @@ def facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
     if not about.kinks:
         yield "kinks", "\n".join(f"the derivative may jump where {kink} = 0" for kink in page.inner_kinks)
     yield "note", about.caveat
+
+
+# -- a stream
+
+_MOST_FINDINGS = 5
+
+
+def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str:
+    """The lines for stderr; none where nobody waits for them and nothing is to be said.
+
+    Args:
+        passage: What went by.
+        seconds: How long it took.
+        is_terminal: Whether somebody waits.
+
+    >>> summary(StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)
+    "3 rows read, 1 left out, 2 written\\nthe first: row 2 of 't.csv' is empty\\n"
+    """
+    lines = []
+    if passage.faulty or is_terminal:
+        became = "left out" if passage.on_error == "skip" else "written as nan"
+        wrong = f", {passage.faulty:,} {became}" if passage.faulty else ""
+        rate = f" in {seconds:.1f} s" if is_terminal else ""
+        lines.append(f"{passage.read:,} row{'s' * (passage.read != 1)} read{wrong}, {passage.written:,} written{rate}")
+    if passage.first:
+        lines.append(f"the first: {passage.first}")
+    if passage.check is not None:
+        check = passage.check
+        entries, error = covered(check)
+        lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
+        lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
+        lines += [f"  {_finding(finding, passage.output)}" for finding in check.findings[:_MOST_FINDINGS]]
+        if check.findings_count > _MOST_FINDINGS:
+            lines.append(f"  and {check.findings_count - _MOST_FINDINGS:,} more")
+        if check.rewrite is not None:
+            lines.append(f"  better: {check.rewrite.expression}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _finding(finding: Entry, y: str) -> str:
+    note = f": {finding.note}" if finding.note else ""
+    return f"row {finding.point}, {entry(finding, y).pretty}, {finding.verdict}{note}"

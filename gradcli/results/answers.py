@@ -1,6 +1,7 @@
 """What every command on a function answers: frozen dataclasses of NumPy arrays, formulas and verdicts.
 
-Shapes: y and v have y's shape, a gradient its variable's, a Jacobian block y.shape + x.shape.  Arrays have the dtype
+Shapes: y, v and Ju have y's shape, a gradient, a direction and Hu their variable's, a Jacobian block y.shape + x.shape,
+a Hessian block a.shape + b.shape.  Arrays have the dtype
 that torch computed in.
 """
 
@@ -8,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from gradcli.notation import Element, Notation
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
-
-if TYPE_CHECKING:
-    from gradcli.results.explain import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +179,33 @@ class Differentiation(Judged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A loss ℓ of y, the v = ∂ℓ/∂y that it gives, and the gradient of both functions in one go.
+
+    Attributes:
+        expression: The text of ℓ as typed.
+        value: ℓ at y, one element.
+        v: ∂ℓ/∂y by torch, of y's shape.
+        formula: ∂ℓ/∂y in closed form, by the name of the output; None if there is none.
+        formula_omitted: Why there is none.
+        gradient: ∇(ℓ∘f) per variable, by torch through both functions at once.
+        inputs: The values that ℓ names beside y.
+        check: The verdict on ∂ℓ/∂y; None if not asked for.
+        warnings: Remarks about ℓ.
+    """
+
+    expression: str
+    value: Array
+    v: Array
+    formula: Formula | None
+    formula_omitted: str = ""
+    gradient: Mapping[str, Array]
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    check: Check | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VJP(Differentiation):
     """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
 
@@ -238,3 +263,68 @@ class Checking(Differentiation):
     sampling: Sampling | None = None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Products(Differentiation):
+    """Several vector-Jacobian products of one function at one point.
+
+    Attributes:
+        answers: One for each v, in order; each is what a `vjp` with that v alone answers.
+        check: Of all of them.
+    """
+
+    answers: tuple[VJP, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JVP(Judged):
+    """The Jacobian-vector product Ju, the derivative of y along a direction.
+
+    Attributes:
+        u: The direction of each variable that moves, of its shape.
+        jvp: The product Ju, of y's shape: the sum of ∂y[i]/∂x[j]·u[j] over the elements of all variables.
+        symbolic: Its formula, if it has one.
+        symbolic_omitted: Why it has none.
+    """
+
+    u: Mapping[str, Array]
+    jvp: Array
+    symbolic: Formula | None
+    symbolic_omitted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hessian(Judged):
+    """The Hessian of a y of one element, a block for each pair of variables.
+
+    Attributes:
+        grad: The gradient per variable, of its shape.
+        hessian: The derivative ∂²y/∂a∂b by a and by b, of shape a.shape + b.shape.
+        symbolic: The formulas of the blocks that have one, by a and by b.
+        symbolic_omitted: Why the others have none.
+    """
+
+    grad: Mapping[str, Array]
+    hessian: Mapping[str, Mapping[str, Array]]
+    symbolic: Mapping[str, Mapping[str, Formula]]
+    symbolic_omitted: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HVP(Judged):
+    """The Hessian-vector product Hu of a y of one element, per variable.
+
+    Attributes:
+        u: The direction of each variable that moves, of its shape.
+        grad: The gradient per variable, of its shape.
+        hvp: Hu per variable, of its shape, the derivative of the gradient along the direction.
+        symbolic: The formula per variable that has one.
+        symbolic_omitted: Why a variable has none.
+    """
+
+    u: Mapping[str, Array]
+    grad: Mapping[str, Array]
+    hvp: Mapping[str, Array]
+    symbolic: Mapping[str, Formula]
+    symbolic_omitted: Mapping[str, str]

@@ -23,9 +23,12 @@ def test_columns_equal_rows(text: str) -> None:
     given = {name: inputs[name] for name in inputs if name in text.replace("exp", "")}
     forward = _forward(text, **given)
     scalars = tuple(name for name in ("a", "b") if name in given)
-    rows = jacobians._by_rows(forward, scalars)
-    for name in scalars:
-        np.testing.assert_allclose(jacobians._by_columns(forward, name), rows[name], rtol=1e-14)
+    leaves = [forward.leaves[name] for name in scalars]
+    rows, columns = ({name: np.empty(forward.output.shape) for name in scalars} for _ in range(2))
+    jacobians.by_rows(list(rows.values()), forward.output, leaves)
+    for name, leaf in zip(scalars, leaves, strict=True):
+        jacobians._by_columns(columns[name], forward.output, leaf, 1)
+        np.testing.assert_allclose(columns[name], rows[name], rtol=1e-14)
         np.testing.assert_allclose(jacobians.jacobian(forward, scalars)[name], rows[name], rtol=1e-14)
 
 

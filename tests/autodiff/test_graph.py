@@ -16,7 +16,7 @@ from gradcli import Function
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
 from gradcli.language.ops import TABLE
-from gradcli.report import Screen, render
+from gradcli.report import Screen, rendered
 from gradcli.results import BackwardGraph, Drawing
 
 Edges = list[tuple[str, str, int]]
@@ -229,10 +229,10 @@ def test_every_operation_of_the_table_has_a_graph() -> None:
             warnings.simplefilter("error")
             graph = Function(text).graph(at)
         for form in ("table", "json", "plain"):
-            render(graph, form, Screen())
+            rendered(graph, form, Screen())
         drawings: tuple[Drawing, ...] = ("dot", "mermaid")
         for drawing in drawings:
-            render(replace(graph, drawing=drawing), "table", Screen())
+            rendered(replace(graph, drawing=drawing), "table", Screen())
 
 
 def test_long_programs_do_not_recurse() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff.trace import Trace, trace
+from gradcli.autodiff.run import Trace, trace
 from gradcli.errors import InputError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Line

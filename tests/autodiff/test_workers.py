@@ -9,7 +9,7 @@ import warnings
 import pytest
 import torch
 
-from gradcli.autodiff.workers import cores, workers
+from gradcli.autodiff.batched import cores, workers
 
 
 def test_each_worker_computes_on_one_core() -> None:

@@ -14,8 +14,7 @@ from gradcli.check.judge import Judgement
 from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
 from gradcli.check.second_derivatives import judge_derived
 from gradcli.language.snippets import read
-from gradcli.questions.preparing import Inquiry, prepare
-from gradcli.questions.question import Dtype
+from gradcli.questions.question import Dtype, Inquiry, prepare
 
 Array = np.ndarray[Any, Any]
 Spoil = Callable[[Array], Array]

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli.completion import suggestions
-from gradcli.cli.completion.protocol import split
-from gradcli.cli.completion.scripts import ASKED, LINE, WORD, Shell
+from gradcli.cli import completion
+from gradcli.cli.completion import ASKED, LINE, WORD, Shell, split
 from gradcli.language.lower.calls import PREFIXES, SHADOWABLE
 from gradcli.options import FORMATS
 from tests.conftest import Command
@@ -190,9 +189,9 @@ def test_words_are_split_as_the_shell_does() -> None:
 
 def test_the_names_that_are_no_variables_are_those_of_the_language() -> None:
     """Copied, as reading them there brings SymPy."""
-    assert suggestions.MODULES == PREFIXES
-    assert SHADOWABLE | {"nan"} >= suggestions.CONSTANTS
-    assert SHADOWABLE - PREFIXES <= suggestions.CONSTANTS
+    assert completion.MODULES == PREFIXES
+    assert SHADOWABLE | {"nan"} >= completion.CONSTANTS
+    assert SHADOWABLE - PREFIXES <= completion.CONSTANTS
 
 
 def test_completion_imports_nothing_slow() -> None:

@@ -58,7 +58,7 @@ def test_a_terminal_shows_a_page_through_the_pager() -> None:
 def test_code_is_not_wrapped_and_cells_are_not_cut_off() -> None:
     """Wider than the screen, code is for the pager to show; a word in a cell goes on below."""
     from gradcli.cli.paging import rendered
-    from gradcli.report.screen import Screen
+    from gradcli.report.document import Screen
 
     wide = "│ " + "a cell  " * 20 + "│"
     assert f"  {wide}\n" in rendered(f"Words.\n\n```console\n$ gradcli\n{wide}\n```\n", Screen(width=40))

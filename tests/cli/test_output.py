@@ -185,6 +185,14 @@ def test_a_file_is_replaced_whole(gradcli: Command, tmp_path: Path) -> None:
     assert {one.name for one in tmp_path.iterdir()} == {"a.npy", "link.npy"}
 
 
+def test_a_name_as_long_as_the_system_takes_is_written(gradcli: Command, tmp_path: Path) -> None:
+    """It counts bytes, of which a character may have four; the temporary file beside it must have a name too."""
+    path = tmp_path / f"{'𝛁' * 62}.csv"
+    run = gradcli("eval", "1", "-o", str(path))
+    assert (run.code, run.err) == (0, "")
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
 def test_a_read_only_file_is_not_replaced(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Although its folder would let it be; said before anything is computed, and where it is found later."""
     path = tmp_path / "a.csv"

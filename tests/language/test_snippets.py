@@ -12,7 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.snippets import read
 from gradcli.language.snippets.dtypes import MIXED
 from gradcli.language.snippets.gradients import OUTPUTS
-from gradcli.questions.preparing import DEFAULT_DTYPE
+from gradcli.questions.question import DEFAULT_DTYPE
 from tests.language.pasted import run_by_torch
 
 FIRST = """

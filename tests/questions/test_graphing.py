@@ -9,7 +9,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import TooLargeError
-from gradcli.questions import graph
+from gradcli.questions import views
 
 
 def test_tensors_that_are_too_large_together_are_refused() -> None:
@@ -21,7 +21,7 @@ def test_tensors_that_are_too_large_together_are_refused() -> None:
 
 def test_very_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nested operations need none."""
-    monkeypatch.setattr(graph, "MAX_TENSORS", 5)
+    monkeypatch.setattr(views, "MAX_TENSORS", 5)
     with pytest.raises(TooLargeError, match="there are 7 variables and named values"):
         Function("a = x; b = x; c = x; d = x; e1 = x; a+b+c+d+e1").graph({"x": 1})
     assert Function("a = x; b = a; c = b; c*2").graph({"x": 1}).nodes

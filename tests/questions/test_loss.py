@@ -13,8 +13,7 @@ from gradcli.errors import GradcliError, UsageError
 from gradcli.language.snippets import read
 from gradcli.questions.judging import product
 from gradcli.questions.loss import apart, derive_loss, require_alone
-from gradcli.questions.preparing import Inquiry, prepare
-from gradcli.questions.question import Dtype, Question
+from gradcli.questions.question import Dtype, Inquiry, Question, prepare
 from gradcli.results import Loss
 
 
@@ -147,7 +146,7 @@ def test_a_wrong_loss_is_found_without_torch() -> None:
         "import sys\n"
         "from gradcli.language.snippets import read\n"
         "from gradcli.questions.loss import derive_loss\n"
-        "from gradcli.questions.preparing import Inquiry, prepare\n"
+        "from gradcli.questions.question import Inquiry, prepare\n"
         "question = prepare(Inquiry('x**2', read('x**2'), {'x': '1,2'}))\n"
         "for text in ('y**2', 'sum(q)', 'y +', 'sum(y*q)'):\n"
         "    try:\n"

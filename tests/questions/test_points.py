@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function, GradcliError
 from gradcli.autodiff import batched
 from gradcli.questions import points as questions
-from gradcli.report import Screen, render
+from gradcli.report import Screen, rendered
 from gradcli.results import Differentiation
 from tests.conftest import Command
 from tests.work import calls, counted
@@ -255,11 +255,11 @@ def test_a_narrow_terminal_has_a_paragraph_a_point() -> None:
     """No number is broken in two; the ends of many points, in ASCII where there is no more."""
     x = np.linspace(0, 1, 40).reshape(20, 2) + 1 / 3
     answer = Function("[x[0]*x[1], x[0]]").jacobian({"x": x}, points_of=["x"], check=False)
-    shown = render(answer, "table", Screen(width=40, ascii=True))
+    shown = rendered(answer, "table", Screen(width=40, ascii=True))
     assert max(map(len, shown.splitlines())) <= 40
     assert all(repr(number) in shown for number in (*x[:3].ravel().tolist(), *x[-3:].ravel().tolist()))
     assert "\n  dy/dx 1, 0\n...\npoint 17\n" in shown
-    assert "│ 17    │" in render(answer, "table", Screen())
+    assert "│ 17    │" in rendered(answer, "table", Screen())
 
 
 # -- structure and remarks

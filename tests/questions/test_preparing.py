@@ -8,7 +8,7 @@ from gradcli.errors import InputError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
-from gradcli.questions.preparing import Inquiry, intermediates, prepare
+from gradcli.questions.question import Inquiry, intermediates, prepare
 
 
 def _ops(program: Program) -> list[str]:

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.autodiff import backward_passes, jacobians
 from gradcli.errors import GradcliError
-from gradcli.questions.preparing import DEFAULT_DTYPE, Inquiry, prepare
+from gradcli.questions.judging import of_v
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
-from gradcli.questions.remarks import of_v
+from gradcli.questions.question import DEFAULT_DTYPE, Inquiry, prepare
 from gradcli.results import Array
 from tests.examples import examples
 from tests.programs import Random, programs, require_fair

@@ -10,8 +10,8 @@ import pytest
 
 import gradcli as package
 from gradcli import Function
-from gradcli.report import render
-from gradcli.report.screen import Screen, in_ascii
+from gradcli.report import rendered
+from gradcli.report.document import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
@@ -38,7 +38,7 @@ SOURCES = [
 def test_every_recorded_answer_has_an_ascii_form(command: str) -> None:
     """Nothing is left to be written as an escape."""
     output = answer(command)
-    assert render(output.answer, output.manner.form, Screen(ascii=True), output.manner.digits).isascii()
+    assert rendered(output.answer, output.manner.form, Screen(ascii=True), output.manner.digits).isascii()
 
 
 def _words(source: Path) -> Iterator[str]:
@@ -61,7 +61,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
 def test_columns_are_in_line_around_escapes(encoding: str) -> None:
     """A name that the encoding has stays; else its escape is as wide as it is written."""
     answer = Function("λ*é").eval({"λ": 1.0, "é": 2.0})
-    shown = render(answer, "table", Screen(ascii=True, encoding=encoding))
+    shown = rendered(answer, "table", Screen(ascii=True, encoding=encoding))
     assert shown.encode(encoding).decode(encoding) == shown
     assert ("é" in shown) == (encoding != "ascii")
     rows = [line for line in shown.splitlines() if line.startswith("| ")]

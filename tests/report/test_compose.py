@@ -9,10 +9,10 @@ import pytest
 
 from gradcli import Function, results
 from gradcli.questions import functions
-from gradcli.report import document, render
+from gradcli.report import document, rendered
 from gradcli.report.compose import compose
-from gradcli.report.data.keys import KEYS
-from gradcli.report.screen import Screen
+from gradcli.report.data.json import KEYS
+from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
@@ -44,7 +44,7 @@ def test_a_formula_is_printed_when_it_is_shown(
 
     for printer in PRINTERS:
         monkeypatch.setattr(printer, "doprint", recorded)
-    render(answer, form, Screen())
+    rendered(answer, form, Screen())
     assert list(dict.fromkeys(called)) == printing
 
 

@@ -19,11 +19,10 @@ from gradcli import Function, results
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS
 from gradcli.questions import functions
-from gradcli.report import render
-from gradcli.report.digits import rounded
-from gradcli.report.numbers import digits
+from gradcli.report import rendered
+from gradcli.report.document import Screen
+from gradcli.report.numbers import digits, rounded
 from gradcli.report.render import markdown
-from gradcli.report.screen import Screen
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 X = {"x": [1.0, 2.0]}
@@ -62,23 +61,23 @@ def test_every_answer_is_here() -> None:
 def test_every_format_has_the_numbers(name: str) -> None:
     """With all digits: those of the command's own quantity; of a graph, the gradients."""
     answer = ANSWERS[name]()
-    numbers = re.findall(r"\d\.\d{6,}", render(answer, "plain", Screen()))
+    numbers = re.findall(r"\d\.\d{6,}", rendered(answer, "plain", Screen()))
     if name == "BackwardGraph":
         numbers = [digits(abs(number)) for number in answer.tensors[0].grad]
     assert len(numbers) >= 1
     for form in set(FORMATS) - {"plain"}:
-        shown = render(answer, form, Screen())
+        shown = rendered(answer, form, Screen())
         assert all(number in shown for number in numbers), form
 
 
 def test_scripts_and_functions_have_every_format_but_one() -> None:
     """A script is no CSV."""
     with pytest.raises(UsageError):
-        render(ANSWERS["Source"](), "csv", Screen())
+        rendered(ANSWERS["Source"](), "csv", Screen())
     for form in set(FORMATS) - {"csv"}:
-        assert "torch" in render(ANSWERS["Source"](), form, Screen())
+        assert "torch" in rendered(ANSWERS["Source"](), form, Screen())
     for form in FORMATS:
-        assert "sin" in render(ANSWERS["Functions"](), form, Screen())
+        assert "sin" in rendered(ANSWERS["Functions"](), form, Screen())
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -87,7 +86,7 @@ def test_markdown_has_all_words_of_the_table(name: str) -> None:
     answer = ANSWERS[name]()
     table, written = (
         re.sub(r"[^\w.]+", " ", text).split()
-        for text in (render(answer, "table", Screen()), render(answer, "markdown", Screen()).replace("<br>", " "))
+        for text in (rendered(answer, "table", Screen()), rendered(answer, "markdown", Screen()).replace("<br>", " "))
     )
     if name != "Functions":  # whose cells have lines
         rest = iter(written)
@@ -104,7 +103,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 def test_csv_reads_back_as_the_same_floats(numbers: list[float]) -> None:
     """Those that are not finite too."""
     answer = replace(Function("x").eval({"x": 1.0}), value=np.array(numbers))
-    rows = _rows(render(answer, "csv", Screen()))
+    rows = _rows(rendered(answer, "csv", Screen()))
     np.testing.assert_array_equal([float(row["value"]) for row in rows], numbers)
     assert [row["index"] for row in rows] == [str(n) for n in range(len(numbers))]
 
@@ -113,7 +112,7 @@ def test_csv_of_a_matrix_reads_back_by_its_indices() -> None:
     """Rows and columns of any dimension, and of many points."""
     answer = Function("A@x").jacobian({"A": [[1, 2, 3], [4, 5, 6]], "x": [1, 2, 3]})
     found = {name: np.full(block.shape, np.nan) for name, block in (answer.jacobian or {}).items()}
-    for row in _rows(render(answer, "csv", Screen())):
+    for row in _rows(rendered(answer, "csv", Screen())):
         place = tuple(map(int, f"{row['row']} {row['column']}".split()))
         found[row["variable"]][place] = float(row["value"])
     for name, block in (answer.jacobian or {}).items():
@@ -123,15 +122,15 @@ def test_csv_of_a_matrix_reads_back_by_its_indices() -> None:
 def test_cells_of_csv_are_quoted_where_they_must_be() -> None:
     """A comma, a quote and a line break in what was typed."""
     claim = Function("x**2").check({"x": 1.0}, claim={"x": "2*maximum(x,\n  x)"})
-    rows = _rows(render(claim, "csv", Screen()))
+    rows = _rows(rendered(claim, "csv", Screen()))
     assert rows[-1]["entry"] == "claim x = 2*maximum(x, x)"
-    assert '"claim x = 2*maximum(x, x)"' in render(claim, "csv", Screen())
+    assert '"claim x = 2*maximum(x, x)"' in rendered(claim, "csv", Screen())
 
 
 def test_csv_of_a_check_says_why() -> None:
     """The one-sided derivatives of a kink, the reason, and what refutes a claim."""
     answer = Function("abs(x)").check({"x": [0.0, 2.0]}, claim={"x": "-sign(x)"})
-    text = render(answer, "csv", Screen())
+    text = rendered(answer, "csv", Screen())
     kink, smooth, *_, claim = _rows(text)
     assert text.isascii()
     assert (kink["verdict"], kink["left"], kink["right"], kink["torch"]) == ("kink", "-1", "1", "0")
@@ -144,7 +143,7 @@ def test_csv_of_a_check_says_why() -> None:
 
 def test_csv_of_an_explanation_adds_up() -> None:
     """The terms of each adjoint are there, with the lines they come from, and their sum is the adjoint."""
-    rows = _rows(render(Function("y = x**2; z = x*y").explain({"x": [1.0, 2.0]}, "ones"), "csv", Screen()))
+    rows = _rows(rendered(Function("y = x**2; z = x*y").explain({"x": [1.0, 2.0]}, "ones"), "csv", Screen()))
     terms = [row for row in rows if row["kind"] == "term"]
     assert {(row["name"], row["from"], row["operation"]) for row in terms} == {
         ("y", "z", "adj(z)*x"),
@@ -176,16 +175,16 @@ def test_markdown_of_code_outlasts_its_backticks() -> None:
 def test_no_width_loses_a_number(name: str) -> None:
     """Of those that fit at all: what a pipe has, a terminal has too, and no line is wider than it."""
     answer = Function("softmax(A@x)").explain(MATRIX, "e0", wrt=["x"]) if name == "Explanation" else ANSWERS[name]()
-    numbers = set(re.findall(r"\d\.\d{6,}", render(answer, "table", Screen())))
+    numbers = set(re.findall(r"\d\.\d{6,}", rendered(answer, "table", Screen())))
     for width in (20, 25, 40, 60, 80):
-        shown = render(answer, "table", Screen(width))
+        shown = rendered(answer, "table", Screen(width))
         assert numbers <= set(re.findall(r"\d\.\d{6,}", shown)), width
         assert max(map(cell_len, shown.splitlines())) <= width
 
 
 def test_pipes_stay_in_their_cells() -> None:
     """In formulas and in words."""
-    shown = render(Function("where((x > 0) | (x < -1), x, 0)").grad({"x": 1.0}), "markdown", Screen())
+    shown = rendered(Function("where((x > 0) | (x < -1), x, 0)").grad({"x": 1.0}), "markdown", Screen())
     for block in shown.split("\n\n"):
         lines = [line for line in block.split("\n") if line.startswith("|")]
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
@@ -193,7 +192,7 @@ def test_pipes_stay_in_their_cells() -> None:
 
 def test_without_unicode_markdown_is_ascii() -> None:
     """As tables are."""
-    assert render(F.explain(X, "ones"), "markdown", Screen(ascii=True)).isascii()
+    assert rendered(F.explain(X, "ones"), "markdown", Screen(ascii=True)).isascii()
 
 
 @pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
@@ -201,7 +200,7 @@ def test_without_unicode_markdown_is_ascii() -> None:
 def test_digits_are_as_many_as_asked(name: str, form: str) -> None:
     """No number of the answer is longer; what the formula says is not touched."""
     answer = ANSWERS[name]()
-    shown = render(answer, form, Screen(), 3)
+    shown = rendered(answer, form, Screen(), 3)
     assert not re.search(r"\d\.\d{5,}(?!\d*e)", shown)
 
 
@@ -239,5 +238,5 @@ def test_a_large_array_is_rounded_where_it_is_shown() -> None:
 
 def test_json_is_a_line_for_each_product() -> None:
     """As before there were more formats."""
-    lines = render(ANSWERS["Products"](), "json", Screen()).splitlines()
+    lines = rendered(ANSWERS["Products"](), "json", Screen()).splitlines()
     assert [json.loads(line)["v"] for line in lines] == [[1.0, 1.0], [0.0, 1.0]]

@@ -8,7 +8,7 @@ import pytest
 
 from gradcli import Function, report, results
 from gradcli.questions import functions
-from gradcli.report.screen import Screen
+from gradcli.report.document import Screen
 
 CASES: dict[type, tuple[Callable[[], results.Answer | results.Functions | results.Source], list[str]]] = {
     results.Evaluation: (lambda: Function("7.25*x").eval({"x": 1.5}), ["10.875"]),
@@ -58,6 +58,6 @@ def test_every_format_has_what_was_asked_for(
     """None falls through to a rendering of something else."""
     answer = asked()
     assert type(answer) is kind
-    shown = report.render(answer, form, Screen())
+    shown = report.rendered(answer, form, Screen())
     for words in telling:
         assert words in shown

@@ -11,10 +11,10 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import TooLargeError
-from gradcli.report import Screen, render
-from gradcli.report.compose.graph import MAX_ROWS
-from gradcli.report.graph_labels import MAX_NODES
-from gradcli.report.render.tree import MAX_LINES
+from gradcli.report import Screen, rendered
+from gradcli.report.compose.views import MAX_ROWS
+from gradcli.report.render.drawings import MAX_LINES
+from gradcli.report.wording import MAX_NODES
 from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 
 HOSTILE = [
@@ -107,7 +107,7 @@ def _shown_by_mermaid(label: str) -> str:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_dot_quotes_what_the_user_wrote(words: str) -> None:
     """Two nodes and two edges, whatever the labels are; and they say what was written."""
-    labels, edges = _parsed_dot(render(replace(_labelled(words), drawing="dot"), "table", Screen()))
+    labels, edges = _parsed_dot(rendered(replace(_labelled(words), drawing="dot"), "table", Screen()))
     assert edges == [("n0", "n1"), ("n0", "n1")]
     assert _shown_by_graphviz(labels["n0"]) == f"MulBackward0\n{words} = {words}"
     assert _shown_by_graphviz(labels["n1"]) == f"AccumulateGrad\n{words}"
@@ -116,7 +116,7 @@ def test_dot_quotes_what_the_user_wrote(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_mermaid_writes_by_number_what_could_mean_something(words: str) -> None:
     """Every line has its form, and the labels say what was written."""
-    first, node, leaf, *edges = render(replace(_labelled(words), drawing="mermaid"), "table", Screen()).splitlines()
+    first, node, leaf, *edges = rendered(replace(_labelled(words), drawing="mermaid"), "table", Screen()).splitlines()
     assert first == "flowchart TD"
     assert edges == ["  n0 -->|0| n1", "  n0 -->|1| n1"]
     shown = re.fullmatch(r'  n0\(\["MulBackward0<br/>([\w #;,()/:]*)"\]\)', node)
@@ -130,12 +130,12 @@ def test_mermaid_writes_by_number_what_could_mean_something(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_trees_show_markup_as_text(words: str) -> None:
     """Rich reads no markup in it."""
-    assert f"AccumulateGrad: {words}" in render(_labelled(words), "table", Screen())
+    assert f"AccumulateGrad: {words}" in rendered(_labelled(words), "table", Screen())
 
 
 def test_a_chain_goes_straight_down() -> None:
     """It never indents, and ends with how much is left."""
-    lines = render(replace(_chain(5_000), drawing="tree"), "table", Screen(width=60)).splitlines()[2:]
+    lines = rendered(replace(_chain(5_000), drawing="tree"), "table", Screen(width=60)).splitlines()[2:]
     assert lines[1] == "↓ AddBackward0: y1"
     assert lines[MAX_LINES - 1] == f"↓ AddBackward0: y{MAX_LINES - 1}"
     assert lines[MAX_LINES:] == [f"… and {5_000 - MAX_LINES:,} more nodes"]
@@ -144,7 +144,7 @@ def test_a_chain_goes_straight_down() -> None:
 @pytest.mark.parametrize("width", [None, 20, 40, 80])
 def test_branches_in_branches_stay_on_the_screen(width: int | None) -> None:
     """What is too deep is cut off and drawn below, under its number; every node is there once."""
-    lines = render(replace(_ladder(100), drawing="tree"), "table", Screen(width=width)).splitlines()[2:]
+    lines = rendered(replace(_ladder(100), drawing="tree"), "table", Screen(width=width)).splitlines()[2:]
     assert max(map(len, lines)) <= (width or 100)
     text = "\n".join(lines)
     assert " ".join(text.split()).count("↓ see below") > 5
@@ -158,15 +158,15 @@ def test_what_several_nodes_lead_to_is_drawn_once() -> None:
     """Of a chain of diamonds there is a line for each edge, for the output, and for each of the three parts below."""
     nodes = [GraphNode(n, "MulBackward0", f"y{n}") for n in range(50)]
     edges = [GraphEdge(n, n + 1, k) for n in range(49) for k in (0, 1)]
-    text = render(replace(_graph(nodes, edges), drawing="tree"), "table", Screen())
+    text = rendered(replace(_graph(nodes, edges), drawing="tree"), "table", Screen())
     assert text.count("see above") + text.count("see below") == 98 + 1 + 3 - 50
 
 
 def test_ascii_screens() -> None:
     """Nothing beyond ASCII is drawn."""
     for graph in (_ladder(40), _chain(500), Function("x**2 + x").graph({"x": "1,2"}, "ones")):
-        assert render(graph, "table", Screen(ascii=True)).isascii()
-    text = render(Function("x**2 + 1/x").graph({"x": 1}), "table", Screen(ascii=True))
+        assert rendered(graph, "table", Screen(ascii=True)).isascii()
+    text = rendered(Function("x**2 + 1/x").graph({"x": 1}), "table", Screen(ascii=True))
     assert "|-0 PowBackward0: x**2\n|   -> AccumulateGrad: x\n`-1 MulBackward0: 1/x\n" in text
     assert "^ see above" in text
 
@@ -175,7 +175,7 @@ def test_ascii_screens() -> None:
 def test_on_a_narrow_screen_each_tensor_is_a_paragraph(width: int) -> None:
     """And no digit is lost."""
     graph = Function("y = x**2; z = y**3").graph({"x": "1,2"}, "1,1", show=["y"])
-    lines = render(graph, "table", Screen(width=width)).splitlines()
+    lines = rendered(graph, "table", Screen(width=width)).splitlines()
     assert max(map(len, lines)) <= width
     assert "y" in lines
     assert "  grad 3, 48" in lines
@@ -185,7 +185,7 @@ def test_on_a_narrow_screen_each_tensor_is_a_paragraph(width: int) -> None:
 def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
     """With how many there are between."""
     graph = _graph([], [], tensors=5_000)
-    text = render(replace(graph, drawing="table"), "table", Screen())
+    text = rendered(replace(graph, drawing="table"), "table", Screen())
     assert text.count("AddBackward0") == MAX_ROWS
     assert f"{5_000 - MAX_ROWS:,} more" in text
     assert "│ y4999 " in text
@@ -197,14 +197,14 @@ def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
     graph = _chain(MAX_NODES + 1)
     graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
     with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:
-        render(graph, "json" if form == "json" else "table", Screen())
+        rendered(graph, "json" if form == "json" else "table", Screen())
     assert "--to tree" in (caught.value.hint or "")
-    assert render(_chain(MAX_NODES), "json", Screen())
+    assert rendered(_chain(MAX_NODES), "json", Screen())
 
 
 def test_json_says_what_torch_holds() -> None:
     """Absent keys do not apply; an edge is from, to, input."""
-    answer = json.loads(render(Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"]), "json", Screen()))
+    answer = json.loads(rendered(Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"]), "json", Screen()))
     assert answer["tensors"] == [
         {"name": "x", "shape": [], "data": 1, "requires_grad": True, "grad": 2, "grad_fn": None, "is_leaf": True,
          "retains_grad": False},

@@ -16,7 +16,7 @@ from gradcli.language.parsing import parse
 from gradcli.notation import Bar, Element, Name, Typed
 from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
-from gradcli.report import Screen, render
+from gradcli.report import Screen, rendered
 from gradcli.report.render.latex import matrix
 from gradcli.results import Functions
 from gradcli.symbolic.operations import written
@@ -25,7 +25,7 @@ from tests.conftest import Command
 
 
 def _shown(answer: Any) -> str:
-    return render(answer, "latex", Screen())
+    return rendered(answer, "latex", Screen())
 
 
 COMMANDS = [

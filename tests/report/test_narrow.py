@@ -10,12 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradcli.report import render
-from gradcli.report.document import Span, Table
+from gradcli.report import rendered
+from gradcli.report.document import Screen, Span, Table
 from gradcli.report.document import lines as cells
-from gradcli.report.render.reflow import lines
-from gradcli.report.render.terminal import draw, framed
-from gradcli.report.screen import Screen
+from gradcli.report.render.terminal import draw, framed, lines
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)", c)]
@@ -27,9 +25,9 @@ def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
     """Those that are shown where there is room for all."""
     output = answer(command)
     form, digits = output.manner.form, output.manner.digits
-    numbers = set(NUMBER.findall(render(output.answer, form, Screen(), digits)))
+    numbers = set(NUMBER.findall(rendered(output.answer, form, Screen(), digits)))
     for columns in (20, 30, 40, 60):
-        shown = render(output.answer, form, Screen(columns), digits)
+        shown = rendered(output.answer, form, Screen(columns), digits)
         assert max(map(cell_len, shown.splitlines())) <= columns
         assert not {number for number in numbers if len(number) < columns and number not in shown}, columns
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 
 from gradcli import Function
-from gradcli.report import labels, render
+from gradcli.report import rendered, wording
 from gradcli.report.data import json as json_report
 from gradcli.report.data import plain
+from gradcli.report.document import Screen
 from gradcli.report.numbers import as_json, digits
-from gradcli.report.screen import Screen
 from gradcli.results import Check, Checking, Claim, Entry, Rewrite, Sampling
 
 
 def shown_as_table(answer: Any, screen: Screen) -> str:
     """As people read it."""
-    return render(answer, "table", screen)
+    return rendered(answer, "table", screen)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -152,8 +152,8 @@ CURVATURE = [
 )
 def test_entries_of_second_derivatives_have_names(finding: Entry, shown: str, plain: str) -> None:
     """In mathematics, in one ASCII word, and in JSON by what they belong to."""
-    assert labels.entry(finding, "y").pretty == shown
-    assert labels.plain_entry(finding, "y") == plain
+    assert wording.entry(finding, "y").pretty == shown
+    assert wording.plain_entry(finding, "y") == plain
     check = Check("kink", 1, 1, None, (finding,), 1)
     answer = _checking(check=check)
     (written,) = json.loads("".join(json_report.pieces(answer)))["check"]["findings"]

@@ -11,8 +11,7 @@ import pytest
 
 from gradcli.errors import GradcliError, InternalError
 from gradcli.language.snippets import read as read_text
-from gradcli.questions.preparing import Inquiry
-from gradcli.questions.question import JACOBIAN_ENTRIES
+from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
 from gradcli.requests import answer, read
 from tests.examples import examples
 from tests.requests.fuzz import Rim, complaint

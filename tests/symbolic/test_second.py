@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gradcli.autodiff import hessians as torch_second
+from gradcli.autodiff import jacobians as torch_second
 from gradcli.autodiff.run import run
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives

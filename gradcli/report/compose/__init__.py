@@ -1,16 +1,17 @@
 """Answers as documents, a module a family of answers.  Knows no format.
 
-derivatives, products, points    vjp, jacobian, grad and eval; for several v; at many points
-second_order                     jvp, hessian and hvp
-check, explain                   what all readings say; the chain rule step by step
-graph, functions                 the backward graph; the functions of the language
-parts, extras                    what many of them have
+derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
+explain                          the chain rule step by step
+views                            check; the backward graph; the functions of the language
+parts                            what many of them have
 """
 
 from __future__ import annotations
 
-from gradcli.report.compose import check, derivatives, explain, functions, graph, points, products, second_order
-from gradcli.report.document import Document, Script
+from collections.abc import Iterator
+
+from gradcli.report.compose import derivatives
+from gradcli.report.document import Document, Node, Script
 from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products, Source
 
 __all__ = ["compose"]
@@ -18,22 +19,27 @@ __all__ = ["compose"]
 
 def compose(answer: Answer | Functions | Source) -> Document:
     """Titles, tables, formulas and remarks, from top to bottom."""
+    return tuple(_nodes(answer))
+
+
+def _nodes(answer: Answer | Functions | Source) -> Iterator[Node]:
     match answer:
         case Source():
-            return (Script(answer.source, answer.in_ascii, answer.language),)
-        case Functions():
-            return tuple(functions.document(answer))
+            return iter([Script(answer.source, answer.in_ascii, answer.language)])
         case Explanation():
-            return tuple(explain.document(answer))
-        case Checking():
-            return tuple(check.document(answer))
-        case BackwardGraph():
-            return tuple(graph.document(answer))
+            from gradcli.report.compose.explain import explanation
+
+            return explanation(answer)
+        case Functions() | Checking() | BackwardGraph():
+            from gradcli.report.compose import views
+
+            if isinstance(answer, Functions):
+                return views.functions(answer)
+            return views.check(answer) if isinstance(answer, Checking) else views.graph(answer)
         case Answer(points=int()):
-            return tuple(points.document(answer))
+            return derivatives.many_points(answer)
         case Products():
-            return tuple(products.document(answer))
+            return derivatives.several(answer)
         case JVP() | Hessian() | HVP():
-            return tuple(second_order.document(answer))
-        case _:
-            return tuple(derivatives.document(answer))
+            return derivatives.second_order(answer)
+    return derivatives.first_order(answer)

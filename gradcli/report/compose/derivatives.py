@@ -1,34 +1,43 @@
-"""Answers of vjp, jacobian, grad and eval."""
+"""Answers that differentiate, and of eval: by one v or by several, at one point or at many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import combinations_with_replacement
 
-from gradcli.notation import PARTIAL, Form, Name, joined
+from gradcli.notation import HU, JU, PARTIAL, Form, Name, joined, second
 from gradcli.report import document as doc
-from gradcli.report.compose.extras import LOSS, intermediates, loss
 from gradcli.report.compose.parts import (
     GRADIENT,
+    LOSS,
     PRODUCT,
     Row,
     closed_form,
+    code,
+    formula_matrix,
+    formula_notes,
+    formula_rows,
     gradient,
     heading,
+    intermediates,
+    loss,
     lying,
+    named,
     note,
+    quantities,
+    quantity,
     title,
     verdict,
 )
 from gradcli.report.document import lines
-from gradcli.report.labels import RATIO
-from gradcli.report.numbers import LONG
-from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, diagonal
-from gradcli.results import VJP, Answer, Differentiation, Gradient, Judged
+from gradcli.report.numbers import LONG, ends
+from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, RATIO, accumulating, at_points, diagonal, statement
+from gradcli.results import HVP, JVP, VJP, Answer, Array, Differentiation, Gradient, Hessian, Jacobian, Judged, Products
 
 _BY_SEVERAL = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial (%s)")
 
 
-def document(answer: Answer) -> Iterator[doc.Node]:
+def first_order(answer: Answer) -> Iterator[doc.Node]:
     """The function, the quantity asked for, the Jacobian, formulas and the verdict."""
     yield from heading(answer)
     if isinstance(answer, Differentiation) and not answer.wrt:
@@ -44,17 +53,17 @@ def document(answer: Answer) -> Iterator[doc.Node]:
     yield from map(note, answer.remarks)
     if isinstance(answer, Differentiation):
         yield from intermediates([answer])
-    yield from shared(answer)
+    yield from _shared(answer)
 
 
-def shared(answer: Answer) -> Iterator[doc.Node]:
+def _shared(answer: Answer) -> Iterator[doc.Node]:
     """What all products of one Jacobian share: it, its formula and the check."""
     if isinstance(answer, Differentiation) and not isinstance(answer, Gradient):
-        yield from jacobian(answer)
-    yield from ending(answer)
+        yield from _jacobian(answer)
+    yield from _ending(answer)
 
 
-def ending(answer: Answer) -> Iterator[doc.Node]:
+def _ending(answer: Answer) -> Iterator[doc.Node]:
     """Formulas and the verdict."""
     if isinstance(answer, Differentiation):
         yield from closed_form(answer)
@@ -65,7 +74,7 @@ def ending(answer: Answer) -> Iterator[doc.Node]:
 
 
 def _products(answer: VJP) -> doc.Table:
-    """VᵀJ by variable, beside the gradient of the loss of the whole in one go."""
+    """vᵀJ by variable, beside the gradient of the loss of the whole in one go."""
     headers = ["", "shape", "vᵀJ", *(["gradient of the loss in one go"] if answer.loss else [])]
     return doc.Table(lines(*headers), tuple(_product(answer, name) for name in answer.wrt))
 
@@ -80,7 +89,7 @@ def _product(answer: VJP, name: str) -> Row:
     return lines(name, str(product.shape), *cells)
 
 
-def jacobian(answer: Differentiation) -> Iterator[doc.Node]:
+def _jacobian(answer: Differentiation) -> Iterator[doc.Node]:
     """The blocks as one matrix, or why they are left out."""
     y = answer.output
     if answer.jacobian is None or answer.value.size == 0:
@@ -98,3 +107,168 @@ def jacobian(answer: Differentiation) -> Iterator[doc.Node]:
         tuple(doc.Axis(name, shape[answer.value.ndim :]) for name, shape in zip(answer.wrt, shapes, strict=True)),
         (tuple((PARTIAL(Name(y), Name(name)), answer.jacobian[name].reshape(rows, -1)) for name in answer.wrt),),
     )
+
+
+# -- at many points
+
+
+def many_points(answer: Answer) -> Iterator[doc.Node]:
+    """What is the same at each point, the points, formulas and the verdict."""
+    yield title(code(statement(answer)), f"  at {at_points(answer)}")
+    same = {name: array for name, array in answer.inputs.items() if name not in answer.points_of}
+    if same:
+        yield quantities(
+            answer.dtype, named(same), first="the same at each", lead=f"the same at each, in {answer.dtype}"
+        )
+    if isinstance(answer, Differentiation) and not answer.wrt:
+        yield note(NO_VARIABLE)
+        return
+    yield _points(answer, answer.points or 0)
+    yield from map(note, answer.remarks)
+    yield from _ending(answer)
+
+
+def _points(answer: Answer, count: int) -> doc.Table:
+    """A row for each point, or for those at the ends."""
+    columns = _columns(answer, count)
+    rows = (
+        lines(str(point), *(doc.Numbers(array[point]) for array in columns.values())) if point >= 0 else None
+        for point in ends(count)
+    )
+    return doc.Table(lines("point", *columns), tuple(rows), heads=(0,), has_rules=True)
+
+
+def _columns(answer: Answer, count: int) -> Mapping[str, Array]:
+    """What there is to show of each point, by its header."""
+    y = answer.output
+    found = {name: answer.inputs[name] for name in answer.points_of} | {y: answer.value}
+    match answer:
+        case VJP():
+            found |= {"v": answer.v} | {f"vᵀJ {name}": answer.vjp[name] for name in answer.wrt}
+        case Gradient():
+            found |= {f"gradient {name}": answer.grad[name] for name in answer.wrt}
+        case Jacobian(jacobian=blocks) if blocks is not None:
+            rows = answer.value.size // count
+            for name in answer.wrt:
+                block = blocks[name]
+                is_matrix = answer.value.ndim > 1 and block.ndim > answer.value.ndim
+                found[f"∂{y}/∂{name}"] = (
+                    block.reshape(count, rows, block.size // max(1, count * rows)) if is_matrix else block
+                )
+    return found
+
+
+# -- by several v
+
+
+def several(answer: Products) -> Iterator[doc.Node]:
+    """The function, the products, what the passes add up to, the Jacobian, formulas and the verdict."""
+    yield from heading(answer)
+    if not answer.wrt:
+        yield note(NO_VARIABLE)
+        return
+    first = answer.answers[0]
+    yield from loss(first)
+    accumulates = first.accumulated is not None
+    what = ", and .grad after each pass" if accumulates else " for each v"
+    yield title(f"vᵀJ, the vector-Jacobian product{what}")
+    yield _each_product(answer, accumulates=accumulates)
+    if accumulates:
+        yield note(accumulating(answer))
+    yield from intermediates(answer.answers)
+    yield from _shared(answer)
+
+
+def _each_product(answer: Products, *, accumulates: bool) -> doc.Table:
+    """A row a v; a column a variable, and one for what its `.grad` holds."""
+    headers = [f"vᵀJ: {name}" for name in answer.wrt] if len(answer.wrt) > 1 else ["vᵀJ"]
+    after = [f"{name}.grad after" for name in answer.wrt] if accumulates else []
+    rows = []
+    for number, one in enumerate(answer.answers):
+        held = [one.accumulated[name] for name in answer.wrt] if one.accumulated is not None else []
+        cells = [one.v, *(one.vjp[name] for name in answer.wrt), *held]
+        rows.append(lines(str(number + 1), *map(doc.Numbers, cells)))
+    return doc.Table(lines("", "v", *headers, *after), tuple(rows))
+
+
+# -- along directions, and twice
+
+
+def second_order(answer: JVP | Hessian | HVP) -> Iterator[doc.Node]:
+    """The function, the quantity asked for, formulas and the verdict."""
+    yield from heading(answer)
+    if not answer.wrt:
+        yield note(NO_VARIABLE)
+        return
+    match answer:
+        case JVP():
+            yield from _jvp(answer)
+        case Hessian():
+            yield from gradient(answer.grad, answer.wrt, answer.output)
+            yield from _hessian(answer)
+        case HVP():
+            yield from gradient(answer.grad, answer.wrt, answer.output)
+            yield from _hvp(answer)
+    yield from verdict(answer)
+
+
+def _jvp(answer: JVP) -> Iterator[doc.Node]:
+    yield title("Ju, the Jacobian-vector product")
+    yield quantities("Ju", [quantity(answer.output, JU(), answer.jvp)])
+    yield title("the derivative along u in closed form")
+    yield doc.Formulas(tuple(formula_rows(answer.symbolic, {"": answer.symbolic_omitted}, "", JU())))
+    yield from formula_notes([answer.symbolic] if answer.symbolic else [])
+
+
+def _hvp(answer: HVP) -> Iterator[doc.Node]:
+    yield title("Hu, the Hessian-vector product")
+    yield quantities("Hu", (quantity(name, HU(Name(name)), answer.hvp[name]) for name in answer.wrt))
+    yield title("the Hessian-vector product in closed form")
+    shown, omitted = answer.symbolic, answer.symbolic_omitted
+    rows = (row for name in answer.wrt for row in formula_rows(shown.get(name), omitted, name, HU(Name(name))))
+    yield doc.Formulas(tuple(rows))
+    yield from formula_notes(shown.values())
+
+
+def _hessian(answer: Hessian) -> Iterator[doc.Node]:
+    y, sizes = Name(answer.output), {name: answer.grad[name].size for name in answer.wrt}
+    total = sum(sizes.values())
+    shown = f": {total:,} × {total:,} entries" if total * total > LONG else ""
+    yield title(f"the Hessian of {answer.output} by {', '.join(answer.wrt)}{shown}")
+    if total:
+        axes = tuple(doc.Axis(name, answer.grad[name].shape) for name in answer.wrt)
+        yield doc.Blocks(
+            axes,
+            axes,
+            tuple(
+                tuple(
+                    (second(y, Name(a), Name(b)), answer.hessian[a][b].reshape(sizes[a], sizes[b])) for b in answer.wrt
+                )
+                for a in answer.wrt
+            ),
+        )
+    else:
+        yield note("empty, as there are no elements to differentiate by")
+    yield title("the second derivatives in closed form")
+    yield from _formulas(answer)
+
+
+def _formulas(answer: Hessian) -> Iterator[doc.Node]:
+    """The formulas as a matrix where they fit one, else a block a row; those below the diagonal are transposes."""
+    found = [answer.symbolic.get(a, {}).get(b) for a in answer.wrt for b in answer.wrt]
+    shown = [block for block in found if block is not None]
+    matrix = formula_matrix("H", shown, row_label="∂/∂%s") if len(shown) == len(found) else None
+    if matrix is not None:
+        yield matrix
+        yield from formula_notes(shown)
+        return
+    y, pairs = Name(answer.output), list(combinations_with_replacement(answer.wrt, 2))
+    blocks = [(a, b, answer.symbolic.get(a, {}).get(b)) for a, b in pairs]
+    omitted = answer.symbolic_omitted
+    rows = (
+        row for a, b, block in blocks for row in formula_rows(block, omitted.get(a, {}), b, second(y, Name(a), Name(b)))
+    )
+    yield doc.Formulas(tuple(rows))
+    yield from formula_notes(block for _, _, block in blocks if block is not None)
+    if len(answer.wrt) > 1:
+        yield note("the other blocks are the transposes of these")

@@ -27,7 +27,7 @@ _EQUALS = Form("= %s", "= %s", "= %s")
 _WEIGHTED = Form("sum(v*%s)", "sum(v·%s)", r"\operatorname{sum}(v \cdot %s)")
 
 
-def document(answer: Explanation) -> Iterator[doc.Node]:
+def explanation(answer: Explanation) -> Iterator[doc.Node]:
     """Titles, tables and equations."""
     yield from heading(answer)
     yield from _titled("forward: each line from those before it")
@@ -89,7 +89,6 @@ def _step(step: Step) -> tuple[doc.Line, ...]:
 
 
 def _loss(answer: Explanation, loss: Loss) -> Iterator[doc.Node]:
-    """The loss, its value, and v as its derivative."""
     yield _chain(_LOSS, Typed(loss.expression), loss.value)
     for given, array in loss.inputs.items():
         if given not in answer.inputs:
@@ -186,7 +185,6 @@ def _term(
 
 
 def _product(answer: Explanation) -> Iterator[doc.Node]:
-    """V, J and vᵀJ by variable."""
     y = Name(answer.output)
     products = [
         doc.Product(name, PARTIAL(y, Name(name)), answer.v, _block(answer, name), answer.vjp[name])
@@ -200,7 +198,6 @@ def _product(answer: Explanation) -> Iterator[doc.Node]:
 
 
 def _block(answer: Explanation, name: str) -> Array | None:
-    """J by a variable as a matrix, if it is small."""
     found = (answer.jacobian or {}).get(name)
     rows, columns = answer.value.size, answer.vjp[name].size
     is_small = found is not None and 0 < rows <= SMALL and 0 < columns <= SMALL
@@ -219,7 +216,6 @@ def _in_one_go(answer: Explanation, loss: Loss) -> Iterator[doc.Node]:
 
 
 def _verdict(check: Check) -> doc.Note:
-    """The verdict and what it covers, on one line."""
     error = "" if check.max_relative_error is None else f", largest relative error {check.max_relative_error:.2g}"
     how = f", {chosen(check)}" if chosen(check) else ""
     rest = "".join([how + error, *(f"\n{words}" for words in check.notes)])

@@ -17,11 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import UsageError
-from gradcli.report.data.quantities import by_variable
-from gradcli.report.labels import plain_entry, status
+from gradcli.report.data.plain import by_variable
+from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
-from gradcli.report.screen import in_ascii
-from gradcli.report.wording import counterexample
+from gradcli.report.wording import counterexample, plain_entry, status
 from gradcli.results import (
     JVP,
     VJP,
@@ -48,7 +47,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 
 
 def pieces(answer: Answer | Functions | Source) -> Iterator[str]:
-    """VᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
+    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
     Of a check, a row an opinion, then a row a claim.  Of an explanation, the elements of the lines, of v, of what
@@ -214,7 +213,6 @@ def _explanation(answer: Explanation) -> Iterator[list[str]]:
 
 
 def _rows(kind: str, name: str, source: str, operation: str, array: Array) -> Iterator[list[str]]:
-    """A row an element."""
     return ([kind, name, source, operation.replace("…", "..."), *entry] for entry in _entries(array))
 
 

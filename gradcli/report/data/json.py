@@ -1,13 +1,17 @@
-"""Answers and errors as lines of JSON, one object each.
+"""Answers and errors as lines of JSON, one object each: what their fields are called, schema 1, in their order.
 
 Floats are the shortest that round-trip; numbers that are not finite are the strings `"NaN"`, `"Infinity"` and
 `"-Infinity"`, so that every JSON parser reads the line.
+
+A key is absent where its value is None (`known`), where there is nothing in it either (`some`), or never (`always`).
+What is behind a key is an attribute of the same name, an attribute of another, or made of the answer.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -16,11 +20,243 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.notation import Notation
-from gradcli.report.data.keys import KEYS, SCHEMA, Key, Record
 from gradcli.report.numbers import as_json, json_number, json_pieces
-from gradcli.results import Answer, Formula, FunctionPage, Functions, Products, Source
+from gradcli.report.wording import require_few_nodes
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Adjoint,
+    Answer,
+    BackwardGraph,
+    Check,
+    Checking,
+    Claim,
+    Evaluation,
+    Explanation,
+    Formula,
+    FunctionEntry,
+    FunctionPage,
+    Functions,
+    Gradient,
+    GraphNode,
+    GraphTensor,
+    Hessian,
+    Intermediate,
+    Jacobian,
+    Loss,
+    Meaning,
+    Parameter,
+    Products,
+    Rewrite,
+    Sampling,
+    Source,
+    Step,
+    Term,
+)
 
-__all__ = ["pieces", "render_error", "reply"]
+SCHEMA = 1
+
+MOST_LOCAL = 10_000
+"""Numbers of a local derivative that are written out, as many as of a Jacobian."""
+
+Getter = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key, the value behind it, and whether something with that value has the key."""
+
+    name: str
+    get: Getter
+    applies: Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Something by the keys of another than its own class."""
+
+    of: Any
+    keys: tuple[Key, ...]
+
+
+def _getter(source: str | Getter) -> Getter:
+    return source if callable(source) else lambda one: getattr(one, source)
+
+
+def always(name: str, source: str | Getter = "") -> Key:
+    """A key that is never absent."""
+    return Key(name, _getter(source or name), lambda one, value: True)
+
+
+def known(name: str, source: str | Getter = "") -> Key:
+    """A key that is absent where the value is None."""
+    return Key(name, _getter(source or name), lambda one, value: value is not None)
+
+
+def some(name: str, source: str | Getter = "") -> Key:
+    """A key that is absent where there is nothing to say: no text, no items, a count of none."""
+    return Key(name, _getter(source or name), lambda one, value: value is not None and bool(value))
+
+
+def _count(name: str, of: str) -> Key:
+    """How many there are, where not all are listed."""
+    return some(name, lambda one: getattr(one, name) if getattr(one, name) > len(getattr(one, of)) else 0)
+
+
+def _each(name: str, keys: tuple[Key, ...]) -> Key:
+    return always(name, lambda one: tuple(Record(item, keys) for item in getattr(one, name)))
+
+
+# -- verdicts
+
+FINDING = (
+    *(some("of"), *map(known, ("by", "variable", "point", "row", "column")), always("verdict")),
+    *(*map(known, ("torch", "reference", "relative_error")), always("note"), known("one_sided"), always("proven")),
+)
+
+OPINION = (
+    *(*map(known, ("variable", "row", "column")), always("verdict"), always("proven"), always("torch")),
+    *map(known, ("formula", "reference", "radius", "difference", "difference_error", "relative_error", "ulps")),
+    *(known("one_sided"), some("note")),
+)
+
+
+def _opinions(answer: Checking) -> tuple[Record, ...]:
+    """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
+    kind = np.dtype(answer.dtype).type
+    return tuple(Record(replace(one, torch=kind(one.torch)), OPINION) for one in answer.opinions)
+
+
+# -- what most answers have
+
+_HEAD = (always("schema", lambda one: SCHEMA), always("command"), always("expression"), always("dtype"))
+_ANSWER = (
+    *_HEAD,
+    *(some("points_of"), known("points")),
+    *(always("inputs"), always("wrt"), always("value")),
+)
+_DERIVATIVE = (
+    some("intermediates"),
+    known("jacobian"),
+    some("jacobian_omitted"),
+    always("symbolic"),
+    some("structure", lambda one: {name: f.structure for name, f in one.symbolic.items() if f.structure}),
+    some("symbolic_omitted"),
+)
+_REMARKS = (some("remarks"), some("warnings"))
+_END = (known("check"), *_REMARKS)
+_FORMULAS = (always("symbolic"), some("symbolic_omitted"))
+
+_LOSS = (
+    *(always("expression"), always("value"), some("inputs")),
+    known("symbolic", "formula"),
+    some("symbolic_omitted", lambda one: "" if one.formula else one.formula_omitted),
+    *(always("gradient"), known("check")),
+)
+_PAGE_DERIVATIVE = (
+    always("expression", lambda page: page.derivative.expression),
+    always("symbolic", lambda page: page.derivative.symbolic),
+    always("symbolic_omitted", lambda page: page.derivative.symbolic_omitted),
+    always("note", "derivative_note"),
+)
+
+
+def _nodes(graph: BackwardGraph) -> tuple[GraphNode, ...]:
+    require_few_nodes(graph, "json")
+    return graph.nodes
+
+
+KEYS: Mapping[type, tuple[Key, ...]] = {
+    Evaluation: (*(key for key in _ANSWER if key.name != "wrt"), *_END),
+    VJP: (*_ANSWER, always("v"), always("vjp"), known("accumulated"), known("loss"), *_DERIVATIVE, *_END),
+    Gradient: (*_ANSWER, always("grad"), *_DERIVATIVE, *_END),
+    Jacobian: (*_ANSWER, *_DERIVATIVE, *_END),
+    JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), some("symbolic_omitted"), *_END),
+    Hessian: (*_ANSWER, always("grad"), always("hessian"), *_FORMULAS, *_END),
+    HVP: (*_ANSWER, always("u"), always("grad"), always("hvp"), *_FORMULAS, *_END),
+    Explanation: (
+        *_ANSWER,
+        *(always("output"), always("v"), always("vjp")),
+        *(always("steps"), _count("steps_count", "steps")),
+        *(always("adjoints"), _count("adjoints_count", "adjoints")),
+        known("loss", lambda one: one.loss and Record(one.loss, (*_LOSS, always("agrees", lambda _: one.loss_agrees)))),
+        *_DERIVATIVE,
+        *_END,
+    ),
+    Checking: (
+        *_ANSWER,
+        *(known("v"), known("vjp")),
+        *_DERIVATIVE,
+        known("check"),
+        always("opinions", _opinions),
+        _count("opinions_count", "opinions"),
+        some("claims"),
+        known("sampling"),
+        *(always("allowed"), always("passed")),
+        *_REMARKS,
+    ),
+    BackwardGraph: (
+        *_ANSWER,
+        known("v"),
+        always("tensors"),
+        always("nodes", _nodes),
+        always("edges", lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges)),
+        some("notes"),
+        *_REMARKS,
+    ),
+    Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),
+    # parts of answers
+    Check: (
+        *map(always, ("verdict", "entries", "checked", "max_relative_error")),
+        _each("findings", FINDING),
+        *(always("proven"), always("sampled")),
+        _count("findings_count", "findings"),
+        some("zero_by_structure", "zeros"),
+        some("chosen", lambda one: one.chosen if one.chosen != "all" else ""),
+        some("notes"),
+        known("rewrite"),
+    ),
+    Rewrite: tuple(map(always, ("expression", "reason", "verdict"))),
+    Claim: (
+        *(always("variable"), always("claim", "text"), always("of"), always("status"), always("points")),
+        *map(known, ("entry", "claimed", "truth", "at", "v")),
+        *(some("mistake"), some("note")),
+    ),
+    Sampling: tuple(map(always, ("points", "seed", "boxes", "verdicts", "worst"))),
+    Loss: _LOSS,
+    Intermediate: (always("value"), always("grad")),
+    Step: (always("name"), always("operation"), always("value")),
+    Adjoint: (always("name"), always("value"), always("terms"), _count("terms_count", "terms")),
+    Term: (
+        always("from", "source"),
+        some("entry", lambda one: one.entry if all(one.entry) else ()),
+        *(some("formula"), some("rule", "words")),
+        known("local", lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None),
+        always("value"),
+    ),
+    GraphTensor: (
+        *(always("name"), always("shape", lambda one: one.data.shape), always("data")),
+        *map(always, ("requires_grad", "grad", "grad_fn", "is_leaf", "retains_grad")),
+    ),
+    GraphNode: (always("id"), always("name"), some("tensors"), some("line"), some("variable")),
+    # the list of functions
+    FunctionEntry: (
+        *map(always, ("name", "group", "usage", "parameters", "aliases", "spellings", "doc", "domain", "kinks")),
+        *(always("step", "is_step"), always("caveat")),
+    ),
+    Parameter: (
+        *(always("name"), always("constant", "is_constant"), always("required", "is_required")),
+        Key("default", lambda one: one.default, lambda one, default: not one.is_required),
+    ),
+    Meaning: (some("case"), always("text")),
+    FunctionPage: (
+        *(always("meaning", "meanings"), always("meaning_note"), always("inner_kinks")),
+        always("derivative", lambda one: Record(one, _PAGE_DERIVATIVE)),
+        always("example", lambda one: {"command": one.example_command, "answer": one.example}),
+    ),
+}
+"""The keys of each class, in order."""
 
 
 def pieces(answer: Answer | Functions | Source, *, one_document: bool = False) -> Iterator[str]:
@@ -118,7 +354,6 @@ def value(one: Any) -> Any:
 
 
 def _object(one: Any, keys: tuple[Key, ...]) -> dict[str, Any]:
-    """The keys that apply, each with its value."""
     found = ((key, key.get(one)) for key in keys)
     return {key.name: value(held) for key, held in found if key.applies(one, held)}
 

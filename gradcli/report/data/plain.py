@@ -1,33 +1,45 @@
-"""The command's own quantity alone, for shell arithmetic: numbers separated by spaces, one row a line."""
+"""The command's own quantity alone, and arrays by name.
+
+Bare numbers are for shell arithmetic: separated by spaces, one row a line.  The arrays are those of an .npz file, in
+the shapes of the answer; of several products, the first axis counts them.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from gradcli.report.data.quantities import by_variable
-from gradcli.report.labels import plain_entry, status
+from gradcli.errors import InputError
 from gradcli.report.numbers import digits, spaced
+from gradcli.report.wording import plain_entry, status
 from gradcli.results import (
+    HVP,
     JVP,
     VJP,
     Answer,
     Array,
     BackwardGraph,
     Checking,
+    Differentiation,
+    Evaluation,
     Explanation,
     Functions,
+    Gradient,
     Hessian,
     Jacobian,
     Listing,
     Products,
 )
 
+_QUANTITIES = ("v", "u", "vjp", "accumulated", "grad", "jvp", "hvp", "hessian")
+"""What an answer may have beside its value, by the name of the attribute."""
+
 
 def pieces(answer: Answer | Functions) -> Iterator[str]:
-    """VᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
+    """vᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
@@ -123,3 +135,104 @@ def _rows(array: Array) -> list[Array]:
 
 def _matrix(array: Array, rows: int) -> Array:
     return array.reshape(rows, array.size // rows if rows else 0)
+
+
+def by_variable(answer: Answer) -> Mapping[str, Array] | None:
+    """vᵀJ, the gradient, Hu or J by variable; None of an answer whose quantity is not by variable.
+
+    Shapes: those of the variables, J y.shape + x.shape; at many points with the points before.
+    """
+    match answer:
+        case VJP() | Explanation():
+            return answer.vjp
+        case Gradient():
+            return answer.grad
+        case HVP():
+            return answer.hvp
+        case Jacobian():
+            return answer.jacobian or {}
+    return None
+
+
+# -- arrays
+
+
+def named(answer: Answer) -> dict[str, Array]:
+    """Inputs by their names, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and what else there is.
+
+    An input that is called as one of these is `input_NAME`.
+    """
+    found = {"value": answer.value}
+    for quantity in _QUANTITIES:
+        found |= _by(
+            quantity, _stacked(answer, quantity) if isinstance(answer, Products) else getattr(answer, quantity, None)
+        )
+    match answer:
+        case Explanation():
+            found |= _by("value", {step.name: step.value for step in answer.steps})
+            found |= _by("adjoint", {adjoint.name: adjoint.value for adjoint in answer.adjoints})
+        case BackwardGraph():
+            found |= _by("data", {tensor.name: tensor.data for tensor in answer.tensors})
+            found |= _by("grad", {tensor.name: tensor.grad for tensor in answer.tensors})
+    if isinstance(answer, Differentiation):
+        kept = answer.intermediates.items()
+        found |= _by("value", {name: one.value for name, one in kept})
+        found |= _by("adjoint", {name: one.grad for name, one in kept})
+        found |= _by("jacobian", answer.jacobian)
+    inputs = {f"input_{name}" if name in found else name: array for name, array in answer.inputs.items()}
+    return inputs | found
+
+
+def _by(name: str, held: Any) -> dict[str, Array]:
+    """An array by its name, or several by their names behind it; nothing where there is none."""
+    if held is None:
+        return {}
+    if isinstance(held, Mapping):
+        return {key: array for inner, one in held.items() for key, array in _by(f"{name}_{inner}", one).items()}
+    return {name: held}
+
+
+def _stacked(answer: Products, quantity: str) -> Any:
+    """A quantity of all products, the first axis counting them."""
+    held: list[Any] = [getattr(one, quantity, None) for one in answer.answers]
+    if held[0] is None:
+        return None
+    if isinstance(held[0], Mapping):
+        return {name: np.stack([one[name] for one in held]) for name in answer.wrt}
+    return np.stack(held)
+
+
+def primary_array(answer: Answer) -> Array:
+    """The command's own quantity.
+
+    Raises:
+        InputError: It has one array for each of several variables, or none.
+    """
+    match answer:
+        case Products():
+            return _only("vᵀJ", {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt})
+        case VJP(vjp=arrays) | Explanation(vjp=arrays):
+            return _only("vᵀJ", arrays)
+        case Gradient():
+            return _only("the gradient", answer.grad)
+        case HVP():
+            return _only("Hu", answer.hvp)
+        case JVP():
+            return answer.jvp
+        case Jacobian():
+            return _only("the Jacobian", answer.jacobian or {})
+        case Hessian():
+            return _only("the Hessian", {name: blocks[name] for name, blocks in answer.hessian.items()})
+        case Evaluation():
+            return answer.value
+        case _:
+            raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
+
+
+def _only(what: str, arrays: Mapping[str, Array]) -> Array:
+    if len(arrays) != 1:
+        raise InputError(
+            f"{what} has {len(arrays)} variables, and an .npy file holds one array",
+            hint="write an .npz, which holds them all, or choose one with --wrt",
+        )
+    return next(iter(arrays.values()))

@@ -15,8 +15,8 @@ import numpy as np
 from gradcli.notation import Notation
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc
-from gradcli.report.graph_labels import node_text
 from gradcli.report.numbers import LONG, digits, ends
+from gradcli.report.wording import node_text
 from gradcli.results import Array, GraphNode
 
 MOST_COLUMNS = 10
@@ -97,7 +97,6 @@ _Sides = tuple[str, str]
 
 
 def _align(lines: Iterable[_Sides]) -> str:
-    """Equations below each other, their signs in line."""
     shown = " \\\\\n".join(f"{left} &= {right}" if right else left for left, right in lines)
     return f"\\begin{{align*}}\n{shown}\n\\end{{align*}}"
 
@@ -323,7 +322,6 @@ def _also(aliases: Sequence[str]) -> str:
 
 
 def _graph(node: doc.Graph) -> Iterator[str]:
-    """The edges, or the nodes where there are none."""
     if not node.edges:
         yield rf"\noindent {text('no edges: ' + ('; '.join(map(_label, node.nodes)) or 'empty'))}"
         return

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from gradcli.report import document as doc
-from gradcli.report.render import board, tables, terminal, tree
-from gradcli.report.screen import Screen
+from gradcli.report.document import Screen
+from gradcli.report.render import drawings, terminal
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _LINK = re.compile(r"\][(\[:]")
@@ -49,17 +49,17 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
         case doc.Gap():
             return
         case doc.Chain() | doc.BoardLine():
-            yield board.drawn(node, screen)
+            yield drawings.drawn(node, screen)
         case doc.Products():
             yield from (
-                part if isinstance(part, list) else _table(part, screen) for part in board.products(node, screen)
+                part if isinstance(part, list) else _table(part, screen) for part in drawings.products(node, screen)
             )
         case doc.Graph():
-            yield tree.lines(node, screen)
+            yield drawings.tree(node, screen)
         case doc.Script(source=source, in_ascii=in_ascii, language=language):
             yield fenced(in_ascii if screen.ascii else source, _FENCES.get(language, language))
         case _:
-            yield _table(tables.table(node), screen)
+            yield _table(drawings.table(node), screen)
 
 
 def _table(found: doc.Table, screen: Screen) -> str:

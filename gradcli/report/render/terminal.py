@@ -1,12 +1,14 @@
 """A document on a terminal or in a pipe: titles, tables in frames, equations as on a board.
 
-In a pipe, tables are as wide as they need; on a terminal, they fit, and no number is broken.  Every cell is plain text:
-rich's markup would eat `x[0]`.
+In a pipe, tables are as wide as they need.  On a terminal they fit, and no number is broken: a table that does not fit
+is drawn with its cells broken at blanks where that leaves room to read; else each row becomes a block, its first cell
+above a line for each of the others.  Every cell is plain text: rich's markup would eat `x[0]`.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -19,10 +21,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from gradcli.report import document as doc
+from gradcli.report.document import WIDEST, Screen
 from gradcli.report.numbers import elements
-from gradcli.report.render import board, tables, tree
-from gradcli.report.render.reflow import fitted
-from gradcli.report.screen import WIDEST, Screen
+from gradcli.report.render import drawings
 
 STYLES: Mapping[doc.Role, str] = {
     "strong": "bold",
@@ -38,6 +39,15 @@ NARROW = 72
 
 NAMES_WIDTH = 76
 """Columns of names that stand one after another."""
+
+COMFORTABLE = 24
+"""Columns that a cell of words should have at least, before a table becomes blocks."""
+
+_WORD = re.compile(r"\s*\S+")
+_TOKEN = re.compile(r"\s*(?:[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\w+|\S)", re.IGNORECASE)
+
+_STEP = "  "
+"""What the lines of a block are indented by."""
 
 Part = RichTable | Text | Padding
 
@@ -86,12 +96,12 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Gap():
             yield Text()
         case doc.Chain() | doc.BoardLine():
-            yield Text("\n".join(map(screen.shown, board.drawn(node, screen))))
+            yield Text("\n".join(map(screen.shown, drawings.drawn(node, screen))))
         case doc.Products():
-            for part in board.products(node, screen):
+            for part in drawings.products(node, screen):
                 yield Text("\n".join(map(screen.shown, part))) if isinstance(part, list) else framed(part, screen)
         case doc.Graph():
-            yield Text(screen.shown("\n".join(tree.lines(node, screen))))
+            yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():
             yield Text(node.source)
         case doc.Facts() | doc.Glossary() if screen.width is not None and screen.width < NARROW:
@@ -99,7 +109,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Glossary():
             yield _glossary(node, screen)
         case _:
-            yield from _fitting(tables.table(node), screen)
+            yield from _fitting(drawings.table(node), screen)
 
 
 # -- tables
@@ -179,7 +189,7 @@ def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
 
 def _glossary(node: doc.Glossary, screen: Screen) -> RichTable:
     found = _frame([(doc.Span(header),) for header in node.headers], screen)
-    rows = iter(tables.table(node).rows)
+    rows = iter(drawings.table(node).rows)
     for _, entries in node.groups:
         found.add_section()
         for _ in range(len(entries) + 1):
@@ -228,3 +238,136 @@ def words(part: doc.Inline, screen: Screen) -> str:
             return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
         case doc.Equation(right=right):
             return words(right, screen)
+
+
+# -- on a narrow terminal: broken at blanks, never inside a number that fits
+
+
+def fitted(part: RichTable | Text | Padding, width: int) -> Iterator[RichTable | Text]:
+    """The part in pieces that are no wider than so many columns."""
+    match part:
+        case RichTable():
+            yield from _table(part, width)
+        case Padding(renderable=Text() as inside):
+            indent = min(part.left, width // 3)
+            for line in lines(inside, width - indent):
+                yield Text(" " * indent) + line
+        case Text():
+            yield from lines(part, width)
+
+
+# -- lines
+
+
+def lines(text: Text, room: int) -> list[Text]:
+    """The lines of a text, long ones broken; what follows is indented as the line is.
+
+    >>> [line.plain for line in lines(Text("  torch 0.1 0.2"), 11)]
+    ['  torch 0.1', '  0.2']
+    """
+    found: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        if cell_len(line.plain.rstrip()) <= room:
+            found.append(line)
+            continue
+        depth = min(len(line.plain) - len(line.plain.lstrip(" ")), room // 3)
+        pieces = _broken(line.plain, room, depth)
+        for n, (start, stop) in enumerate(pieces):
+            words = line.plain[start:stop].lstrip(" ")
+            piece = line[stop - len(words) : stop]
+            indent = " " * (depth if n else stop - start - len(words))
+            found.append(Text(indent) + piece if cell_len(indent + words) <= room else piece)
+    return found
+
+
+def _broken(line: str, room: int, depth: int) -> list[tuple[int, int]]:
+    """Where the pieces of a line begin and end; what follows the first has less room by its indent."""
+    cuts = [0]
+    stop = 0
+    for begin, end in _units(line, room):
+        space = room - (depth if len(cuts) > 1 else 0)
+        if stop > cuts[-1] and cell_len(line[cuts[-1] : end]) > space and line[cuts[-1] : stop].strip():
+            cuts.append(begin + len(line[begin:end]) - len(line[begin:end].lstrip()))
+        stop = end
+    ends = [*cuts[1:], len(line)]
+    return [(start, start + len(line[start:end].rstrip())) for start, end in zip(cuts, ends, strict=True)]
+
+
+def _units(line: str, room: int) -> Iterator[tuple[int, int]]:
+    """What is not broken: words; of a word that is too long, numbers and names; of those, characters."""
+    for word in _WORD.finditer(line):
+        if cell_len(word[0].strip()) <= room:
+            yield word.span()
+            continue
+        for token in _TOKEN.finditer(line, *word.span()):
+            if cell_len(token[0].strip()) <= room:
+                yield token.span()
+            else:
+                yield from ((n, n + 1) for n in range(*token.span()))
+
+
+# -- tables
+
+
+def _table(table: RichTable, width: int) -> Iterator[RichTable | Text]:
+    headers = [_text(column.header) for column in table.columns]
+    rows = list(zip(*([_text(cell) for cell in column.cells] for column in table.columns), strict=True))
+    columns = list(zip(headers, *rows, strict=True))
+    natural = [max(cell_len(line) for text in column for line in text.plain.split("\n")) for column in columns]
+    room = width - 3 * len(columns) - 1
+    if sum(natural) <= room:
+        yield table
+        return
+    least = [max((cell_len(w) for text in column for w in text.plain.split()), default=0) for column in columns]
+    widths = [min(wide, max(word, COMFORTABLE)) for wide, word in zip(natural, least, strict=True)]
+    if sum(widths) <= room:
+        yield _narrowed(table, headers, rows, _shared(widths, natural, room))
+    else:
+        for row in rows:
+            yield from _block(headers, row, width)
+
+
+def _text(cell: object) -> Text:
+    return cell if isinstance(cell, Text) else Text(str(cell))
+
+
+def _shared(widths: Sequence[int], natural: Sequence[int], room: int) -> list[int]:
+    """The room that is left given to the columns that want it, from the left."""
+    found = list(widths)
+    for n, wide in enumerate(natural):
+        found[n] += min(wide - found[n], room - sum(found))
+    return found
+
+
+def _narrowed(
+    table: RichTable, headers: Sequence[Text], rows: Sequence[Sequence[Text]], widths: Sequence[int]
+) -> RichTable:
+    found = RichTable(box=table.box, show_header=table.show_header)
+    for column, header, width in zip(table.columns, headers, widths, strict=True):
+        found.add_column(_joined(header, width), justify=column.justify, overflow="fold")
+    for row, options in zip(rows, table.rows, strict=True):
+        found.add_row(
+            *(_joined(cell, width) for cell, width in zip(row, widths, strict=True)), end_section=options.end_section
+        )
+    return found
+
+
+def _joined(cell: Text, width: int) -> Text:
+    return Text("\n").join(lines(cell, width))
+
+
+def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator[Text]:
+    """A row as lines: the first cell, and below it the others behind their headers."""
+    for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
+        if not cell.plain:
+            continue
+        indent = _STEP if n else ""
+        label = Text(f"{indent}{header.plain.replace(chr(10), ' ')} " if header.plain else indent)
+        if "\n" not in cell.plain:
+            yield from lines(label + cell, width)
+            continue
+        if header.plain:
+            yield from lines(label, width)
+            indent += _STEP
+        for line in cell.split("\n"):
+            yield from lines(Text(indent) + line, width)

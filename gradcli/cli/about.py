@@ -1,0 +1,112 @@
+"""The commands about gradcli itself: functions, guide, completion."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from gradcli import guide as manual
+from gradcli.cli.completion import SCRIPTS, Shell, function_names
+from gradcli.cli.expression import OnceCommand
+from gradcli.cli.output import Output, Stream, manner, output
+from gradcli.cli.parameters import signed
+from gradcli.errors import UsageError, did_you_mean
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...",
+        show_default=False,
+        autocompletion=function_names,
+        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
+    ),
+]
+
+
+def pages(incomplete: str) -> list[tuple[str, str]]:
+    """The pages that begin so, each with its title, to complete what is typed."""
+    return [(page, manual.title(page)) for page in manual.PAGES if page.startswith(incomplete)]
+
+
+Page = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PAGE]", show_default=False, autocompletion=pages, help="The page to show. By default their list."
+    ),
+]
+
+
+Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh or fish.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("functions", cls=OnceCommand)(signed(functions, "functions", "names", Names, None))
+    app.command("guide", cls=OnceCommand)(guide)
+    app.command("completion")(completion)
+
+
+def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Output:
+    """The functions of the language, or all about one of them.
+
+    Of one, prints its usage, names, definition, derivative, domain and kinks, and an example with its verdict. A word
+    that is no function is searched for in names, groups and descriptions.
+
+    \b
+    Examples:
+      gradcli functions
+      gradcli functions softmax
+      gradcli functions torch.nn.functional.gelu ln
+      gradcli functions loss --format plain
+      gradcli functions --groups
+    """
+    from gradcli.questions.functions import listed, pages
+
+    shown = manner(presentation)
+    is_list = groups or not names or shown.form in ("plain", "csv")
+    found = listed(*names or (), brief=groups) if is_list else pages(*names or ())
+    return output(found, shown)
+
+
+def guide(page: Page = None) -> str | Stream:
+    """The pages of the guide: a tour, the language, verdicts, scripts.
+
+    Without a page, lists them. On a terminal, a page comes through the pager: PAGER, or else less. In a pipe, it is the
+    Markdown that it is written in.
+
+    \b
+    Examples:
+      gradcli guide
+      gradcli guide tour
+    """
+    if page is None:
+        width = max(map(len, manual.PAGES))
+        return "".join(f"{name.ljust(width)}  {title}\n" for name, title in pages(""))
+    if page not in manual.PAGES:
+        hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
+        raise UsageError(f"the guide has no page '{page}'", hint=hint)
+    return partial(_show, page)
+
+
+def _show(page: str) -> int:
+    from gradcli.cli.paging import show  # rich is not for the help
+
+    return show(manual.text(page))
+
+
+def completion(shell: Shells) -> str:
+    """The script that completes what is typed in a shell.
+
+    That is commands, options and their words, functions inside of an expression, and its variables.
+
+    For bash, put `eval "$(gradcli completion bash)"` into ~/.bashrc; for zsh, `eval "$(gradcli completion zsh)"` into
+    ~/.zshrc behind compinit; for fish, write the script to ~/.config/fish/completions/gradcli.fish.
+
+    \b
+    Examples:
+      gradcli completion bash
+      gradcli completion fish
+    """
+    return SCRIPTS[shell]

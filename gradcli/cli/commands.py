@@ -1,0 +1,315 @@
+"""The commands on a function at a point: their options are read, they answer, and the answer is written.
+
+The docstring of a command is its help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gradcli import options
+from gradcli.cli import completion
+from gradcli.cli.expression import ExpressionCommand
+from gradcli.cli.output import Output, OutputOptions, manner, output
+from gradcli.cli.parameters import arguments, read_expression, signed
+from gradcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from gradcli.files import Files
+    from gradcli.function import Function
+    from gradcli.results import Answer, Source
+
+Expression = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPR",
+        show_default=False,
+        autocompletion=completion.expression,
+        help='The function, such as "x**2"; variables are its free names. '
+        "@FILE reads it from a file, @- from standard input.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What a command line says.
+
+    Attributes:
+        command: Its name.
+        function: The function of EXPR.
+        arguments: Those of the question that were given, by the keywords of `Function`.
+        presentation: The options of how the answer is shown.
+        shown: What they come to: the format, the colours, the file.
+        files: Where values may be, of which standard input is read once.
+    """
+
+    command: str
+    function: Function
+    arguments: Mapping[str, Any]
+    presentation: Mapping[str, Any]
+    shown: OutputOptions
+    files: Files
+
+    def answer(self) -> Answer | Source:
+        """What the command answers."""
+        from gradcli.requests import ask
+
+        return ask(self.function, self.command, self.arguments)
+
+
+def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callable[[], int]]) -> None:
+    """Add a command to the application.
+
+    Args:
+        app: The application.
+        body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
+            is the command's, its docstring the help.
+    """
+    command = body.__name__.rstrip("_")
+    table = tuple(options.typed(command))
+
+    def run(expression: str, **given: Any) -> Output | Callable[[], int]:
+        presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
+        demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
+        if command in options.JUDGED and given["check"]:
+            require_none(demands, "and --no-check exclude each other")
+        shown = manner(presentation)
+        function, files = _function_of(expression)
+        question = (option for option in table if not option.is_presentation)
+        function, asked = arguments(question, given, function, files)
+        answer = body(CommandLine(command, function, asked, presentation, shown, files))
+        return answer if callable(answer) else output(answer, shown, **demands)
+
+    run.__doc__ = body.__doc__
+    app.command(command, cls=ExpressionCommand)(signed(run, command, "expression", Expression))
+
+
+def require_none(demands: Mapping[str, bool], why: str) -> None:
+    """Refuse `--strict` and `--require-all` where there is no verdict to be strict about.
+
+    Args:
+        demands: Whether each is given.
+        why: What is wrong with that.
+
+    Raises:
+        UsageError: One is given.
+    """
+    for name, is_given in demands.items():
+        if is_given:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
+
+
+def _function_of(expression: str) -> tuple[Function, Files]:
+    """The function of a command line, and the files that its values may be in.
+
+    Raises:
+        GradcliError: The text is not in the language.
+    """
+    from gradcli.files import Files
+
+    files = Files()
+    text = read_expression(expression, files)
+    from gradcli.function import Function
+
+    return Function(text), files
+
+
+# -- differentiate
+
+
+def vjp(line: CommandLine) -> Answer | Source:
+    """The vector-Jacobian product, as y.backward(gradient=v).
+
+    That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
+    and the verdict of the cross-check; with --json a line for each --v. In --format plain, the numbers of vᵀJ alone, or
+    of .grad with --accumulate: a row of them a line, for each --v and variable in turn.
+
+    \b
+    Examples:
+      gradcli vjp "x**2" --at 1,2 --v 1,1
+      gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
+      gradcli vjp "-x**2" --at -1,2 --v ones --format plain
+      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
+      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
+      gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
+    """
+    given = dict(line.arguments)
+    vs = given.pop("v", [])
+    if "points_of" in given and ("accumulate" in given or len(vs) > 1):
+        what = "--accumulate" if "accumulate" in given else "several --v"
+        raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
+    if vs:
+        given |= {"vs": vs} if len(vs) > 1 else {"v": vs[0]}
+    return replace(line, arguments=given).answer()
+
+
+def jacobian(line: CommandLine) -> Answer | Source:
+    """The full Jacobian: a row for each y[i], a column for each x[j].
+
+    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
+    columns of all variables beside one another.
+
+    \b
+    Examples:
+      gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
+      gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
+      gradcli jacobian "[x[0]*x[1], x[0]+x[1]]" --at "[[1,2],[3,4],[5,6]]" --points-of x
+    """
+    return line.answer()
+
+
+def grad(line: CommandLine) -> Answer | Source:
+    """The gradient of a function with one output.
+
+    In --format plain, the numbers alone, variable after variable, a row of them a line.
+
+    \b
+    Examples:
+      gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
+      gradcli grad "log(x)" --at -1
+      gradcli grad "y = x**2; sum(exp(y))" --at 0,1 --show y
+      gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
+    """
+    return line.answer()
+
+
+def jvp(line: CommandLine) -> Answer | Source:
+    """The Jacobian-vector product, the slope along u.
+
+    Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
+    In --format plain, the numbers of Ju alone, a row of them a line.
+
+    \b
+    Examples:
+      gradcli jvp "x**2" --at 1,2 --u 1,1
+      gradcli jvp "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --u x=e0
+    """
+    return line.answer()
+
+
+def hessian(line: CommandLine) -> Answer | Source:
+    """All second derivatives of a function with one output.
+
+    It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
+    rows and columns of all variables, a row a line.
+
+    \b
+    Examples:
+      gradcli hessian "(1 - x[0])**2 + 100*(x[1] - x[0]**2)**2" --at 1,1
+      gradcli hessian "x**3*y" --at x=2 --at y=5 --format plain
+    """
+    return line.answer()
+
+
+def hvp(line: CommandLine) -> Answer | Source:
+    """The Hessian times a direction u, without the Hessian.
+
+    Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
+    after variable, a row of them a line.
+
+    \b
+    Examples:
+      gradcli hvp "sum(x**3)" --at 1,2 --u e0
+      gradcli hvp "log(sum(exp(x)))" --at 1,2,3 --u 1,0,-1 --format plain
+    """
+    return line.answer()
+
+
+# -- look closer, and write
+
+
+def eval_(line: CommandLine) -> Answer | Source:
+    """The value of a function, and whether it can be trusted.
+
+    In --format plain, the numbers alone, a row of them a line.
+
+    \b
+    Examples:
+      gradcli eval "y = x**2; sum(y)" --at 1,2
+      gradcli eval "sin(pi/6)" --format plain
+    """
+    return line.answer()
+
+
+def check(line: CommandLine) -> Answer | Source:
+    """What all readings say of a derivative, side by side.
+
+    Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
+    and exits with 1 unless all agree and every claim is proved. In --format plain, a line an entry: verdict, entry,
+    torch, truth; then a line a claim.
+
+    \b
+    Examples:
+      gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
+      gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
+      gradcli check "relu(x)" --at 0,1 --v ones --allow kink
+    """
+    return line.answer()
+
+
+def explain(line: CommandLine) -> Answer | Source:
+    """The chain rule step by step: forward, v, backward, vᵀJ.
+
+    Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
+    local derivative that made it, as formula and as number; and vᵀJ as one product. A loss shows where v comes from.
+    In --format plain, a line a step, such as y = x**2 = 1 4, then v, then a line an adjoint, such as adj(x) = 2 4.
+
+    \b
+    Examples:
+      gradcli explain "y = x**2; z = y**3" --at 1,2 --v 1,1
+      gradcli explain "3*a + 2*b*b + log(c)" --at a=1 --at b=3 --at c=6
+      gradcli explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)" --at t=1,2
+    """
+    return line.answer()
+
+
+def graph(line: CommandLine) -> Answer | Source:
+    """The backward graph as torch builds it, and its tensors.
+
+    Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
+    after the backward pass if there is one. In --format plain, an edge a line.
+
+    \b
+    Examples:
+      gradcli graph "x*y" --at x=1 --at y=2 --wrt x
+      gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
+      gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
+    """
+    drawing, form = line.presentation["drawing"], line.shown.form
+    if drawing is not None and form not in ("table", "markdown"):
+        raise UsageError(f"--to {drawing} and --format {form} exclude each other", hint="leave out one of them")
+    found = line.answer()
+    from gradcli.results import BackwardGraph
+
+    return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
+
+
+def code(line: CommandLine) -> Answer | Source:
+    """The same computation as a runnable script, or as a document.
+
+    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
+    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
+
+    \b
+    Examples:
+      gradcli code "x**2" --at 1,2 --v 1,1
+      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
+      gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
+      gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
+    """
+    if line.shown.form == "csv":
+        raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
+    return line.answer()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    for command in (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, explain, graph, code):
+        add(app, command)

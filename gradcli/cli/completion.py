@@ -1,0 +1,304 @@
+"""Completion in the shells: the scripts that ask, what may stand at the cursor, and the answer to a shell.
+
+Typer says which parameter is being typed; here is what fits into it, beyond its choices.  Text is read by its look, as
+what is being typed is not yet in the language.  Neither torch nor SymPy is imported, as a person waits for every key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import string
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+import typer
+from typer import _click as click
+from typer._click.shell_completion import CompletionItem, ShellComplete
+
+from gradcli.errors import GradcliError
+
+CONSTANTS = frozenset(["pi", "E", "inf", "nan"])
+"""Names that are not variables."""
+
+MODULES = frozenset(
+    "F autograd fft functional jax jnp linalg math nn np numpy scipy sp special sympy tensorflow tf torch".split()
+)
+"""Names before a dot that are not variables either."""
+
+KEYWORDS = frozenset("if else and or not for in True False None".split())
+
+Candidates = list[tuple[str, str]]
+"""Texts for what is being typed, each with a word of explanation."""
+
+_PLAIN = frozenset(string.ascii_letters + string.digits + "_+-,")
+
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_LAST_NAME = re.compile(r"(\.?)([^\W\d]\w*)\Z")
+_STATEMENT = re.compile(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)")
+
+
+def expression(ctx: typer.Context, incomplete: str) -> Candidates:
+    """The text with the name at its end completed to a function, or to a variable; behind `@` a file."""
+    return list(_files(incomplete[1:]) if incomplete.startswith("@") else _in_language(ctx, incomplete))
+
+
+def vector(ctx: typer.Context, incomplete: str) -> Candidates:
+    """A gradient vector by its short name, or as an expression."""
+    words = {"ones": "sums the elements of y", "e0": "ones over y[0]", "e1": "ones over y[1]", "e0_0": "y[0,0] alone"}
+    return [*_starting(words.items(), incomplete), *expression(ctx, incomplete)]
+
+
+def value(ctx: typer.Context, incomplete: str) -> Candidates:
+    """A variable with its equals sign, or behind it a value."""
+    name, equals, given = incomplete.partition("=")
+    if given.startswith("@"):
+        return [(f"{name}={file}", said) for file, said in expression(ctx, given)]
+    if equals:
+        return expression(ctx, incomplete)
+    names = [(f"{name}=", "a variable") for name in variables(_typed(ctx))]
+    return [*_starting(names, incomplete), *expression(ctx, incomplete)]
+
+
+def direction(ctx: typer.Context, incomplete: str) -> Candidates:
+    """A variable with its equals sign, or behind it a direction by its short name or as a value."""
+    name, equals, _ = incomplete.partition("=")
+    head = f"{name}=" if equals else ""
+    words = {"ones": "all elements alike", "e0": "along x[0]", "e1": "along x[1]", "e0_0": "along x[0,0]"}
+    return [*_starting(((head + word, text) for word, text in words.items()), incomplete), *value(ctx, incomplete)]
+
+
+def variable_names(ctx: typer.Context, incomplete: str) -> Candidates:
+    """Variables of the expression, after those that are there, separated by commas."""
+    return _listed([(name, "a variable") for name in variables(_typed(ctx))], incomplete)
+
+
+def statement_names(ctx: typer.Context, incomplete: str) -> Candidates:
+    """Names of statements of the expression, in the same way."""
+    return _listed([(name, "a statement") for name in dict.fromkeys(_STATEMENT.findall(_typed(ctx)))], incomplete)
+
+
+def verdicts(incomplete: str) -> Candidates:
+    """What may be allowed, in the same way."""
+    from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY
+
+    words = (*SEVERITY, NO_COUNTEREXAMPLE)
+    return _listed([(word, "") for word in words if word not in ("agree", "disagree")], incomplete)
+
+
+def function_names(incomplete: str) -> Candidates:
+    """Functions of the language by all of their names."""
+    return list(_starting(_functions(is_dotted=True), incomplete))
+
+
+def variables(text: str) -> list[str]:
+    """The names of an expression that look like variables, in order of appearance."""
+    from gradcli.language.ops import find
+
+    known = {*CONSTANTS, *MODULES, *KEYWORDS, *_STATEMENT.findall(text)}
+    found = (match for match in _NAME.finditer(text) if match[0] not in known)
+    names = [match[0] for match in found if text[match.end() :].lstrip()[:1] != "(" or not find(match[0])]
+    return list(dict.fromkeys(names))
+
+
+def _typed(ctx: typer.Context) -> str:
+    return ctx.params.get("expression") or ""
+
+
+def _in_language(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    match = _LAST_NAME.search(incomplete)
+    if match is None:
+        return
+    head, is_dotted = incomplete[: match.start(2)], bool(match[1])
+    names = [(f"{name}(", text) for name, text in _functions(is_dotted=is_dotted)]
+    others = [] if is_dotted else [(name, "a variable") for name in variables(_typed(ctx) or head)]
+    yield from ((head + name, text) for name, text in _starting([*names, *others], match[2]))
+
+
+def _files(start: str) -> Iterator[tuple[str, str]]:
+    """Files whose path begins so, but those that are hidden or would need quotes."""
+    folder, name = os.path.split(start)
+    with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in sorted(entries, key=lambda one: one.name):
+            if entry.name.startswith(name or tuple(_PLAIN)) and set(entry.name) <= _PLAIN | {"."}:
+                is_folder = entry.is_dir()
+                path = os.path.join(folder, entry.name)
+                yield f"@{path}{'/' * is_folder}", "a folder" if is_folder else "a file"
+
+
+def _functions(*, is_dotted: bool) -> Iterator[tuple[str, str]]:
+    from gradcli.language.ops import TABLE, find, names
+
+    known = {*names(), *(name for op in TABLE.values() for name in op.qualified if is_dotted)}
+    for name in sorted(known):
+        op = find(name, after_dot=is_dotted)
+        yield name, op.doc if op else ""
+
+
+def _listed(words: Iterable[tuple[str, str]], incomplete: str) -> Candidates:
+    """The text with the word behind its last comma completed to one that is not yet in it."""
+    head, comma, last = incomplete.rpartition(",")
+    there = {word.strip() for word in head.split(",")}
+    left = [(word, text) for word, text in words if word not in there]
+    return [(head + comma + word, text) for word, text in _starting(left, last)]
+
+
+def _starting(words: Iterable[tuple[str, str]], start: str) -> Iterator[tuple[str, str]]:
+    return ((word, text) for word, text in words if word.startswith(start))
+
+
+EXPLAINED = 60
+"""Characters of an explanation, which stands beside its candidate."""
+
+
+def is_asked() -> bool:
+    """Whether a shell wants candidates, and not the command to run."""
+    return ASKED in os.environ
+
+
+def candidates(command: click.Command) -> str:
+    """What may stand at the cursor, a line each; nothing where that is not known."""
+    try:
+        return _Line(command, {}, "gradcli", ASKED).complete()
+    except (GradcliError, click.exceptions.ClickException, typer.Exit):
+        return ""
+
+
+class _Line(ShellComplete):
+    """A command line that ends at the cursor, as click completes it."""
+
+    name = "gradcli"
+    source_template = ""
+
+    def source_vars(self) -> dict[str, Any]:
+        """None: the scripts are ready."""
+        return {}
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one at the cursor, and what there is of that."""
+        words, incomplete = split(os.environ.get(LINE, ""))
+        return words[1:], incomplete
+
+    def complete(self) -> str:
+        """The candidates, each in the place of what the shell replaces."""
+        args, incomplete = self.get_completion_args()
+        option, equals, value = incomplete.partition("=")
+        is_joined = option.startswith("--") and bool(equals)
+        found = self.get_completions([*args, option], value) if is_joined else self.get_completions(args, incomplete)
+        word = os.environ.get(WORD, incomplete)
+        cut = len(incomplete) - len("" if word == "=" else word)
+        head = f"{option}=" if is_joined else ""
+        lines = (self.format_completion(item, head, cut if incomplete.endswith(word) else 0) for item in found)
+        return "".join(dict.fromkeys(lines))
+
+    def format_completion(self, item: CompletionItem, head: str = "", cut: int = 0) -> str:
+        """A line: the candidate, and for the shells that show it, what it is."""
+        text = f"{head}{item.value}"[cut:]
+        if not item.help or os.environ[ASKED] == Shell.bash:
+            return f"{text}\n"
+        return f"{text}\t{textwrap.shorten(item.help, EXPLAINED, placeholder='...')}\n"
+
+
+def split(line: str) -> tuple[list[str], str]:
+    """The words of a line that may end inside of quotes, and the one at its end, which may be empty.
+
+    >>> split('gradcli vjp "x + si')
+    (['gradcli', 'vjp'], 'x + si')
+    >>> split("gradcli vjp ")
+    (['gradcli', 'vjp'], '')
+    """
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:  # a quote that is still open
+        return words, lexer.token
+    if not words or line[-1:].isspace():
+        return words, ""
+    return words[:-1], words[-1]
+
+
+class Shell(StrEnum):
+    """The shells that have a script."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+
+
+ASKED = "_GRADCLI_COMPLETE"
+"""The variable that makes of a run of the command a question for candidates; it holds the shell."""
+
+LINE = "_GRADCLI_LINE"
+"""The command line up to the cursor."""
+
+WORD = "_GRADCLI_WORD"
+"""In bash, the end of the line that a candidate is put in the place of: bash cuts words at `=` too."""
+
+SCRIPTS: Mapping[Shell, str] = {
+    # A loop in the place of mapfile, which the bash of macOS has not; compopt is not there either, and not needed.
+    Shell.bash: rf"""# bash completion for gradcli: eval "$(gradcli completion bash)"
+_gradcli_completion() {{
+    local candidate
+    COMPREPLY=()
+    while IFS= read -r candidate; do
+        COMPREPLY+=("$candidate")
+    done < <({ASKED}=bash {LINE}="${{COMP_LINE:0:COMP_POINT}}" {WORD}="$2" "$1" 2>/dev/null)
+    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *[\(=/] ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+    return 0
+}}
+
+complete -o default -F _gradcli_completion gradcli
+""",
+    Shell.zsh: rf"""#compdef gradcli
+# zsh completion for gradcli: eval "$(gradcli completion zsh)", or a file _gradcli in a directory of fpath
+_gradcli_completion() {{
+    local line text
+    local -a bare open bare_shown open_shown
+    for line in "${{(@f)$({ASKED}=zsh {LINE}="${{(j: :)words[1,CURRENT]}}" $words[1] 2>/dev/null)}}"; do
+        text="${{line%%$'\t'*}}"
+        if [[ -z $text ]]; then
+            continue
+        elif [[ $text == *[\(=/] ]]; then
+            open+=("$text")
+            open_shown+=("${{line/$'\t'/  -- }}")
+        else
+            bare+=("$text")
+            bare_shown+=("${{line/$'\t'/  -- }}")
+        fi
+    done
+    if (( $#bare + $#open == 0 )); then
+        _files
+        return
+    fi
+    (( $#bare )) && compadd -l -d bare_shown -a bare
+    (( $#open )) && compadd -S '' -l -d open_shown -a open
+}}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _gradcli_completion "$@"
+else
+    compdef _gradcli_completion gradcli
+fi
+""",
+    Shell.fish: rf"""# fish completion for gradcli: gradcli completion fish | source
+function _gradcli_completion
+    set -l found ({ASKED}=fish {LINE}=(commandline -cp | string collect) gradcli 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+
+complete --command gradcli --no-files --arguments '(_gradcli_completion)'
+""",
+}

@@ -1,0 +1,228 @@
+"""The commands for many: map, rows in and rows out; batch, requests in and answers out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from gradcli.cli.commands import CommandLine, add, require_none
+from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes, remark, require_stdout, send
+from gradcli.errors import GradcliError, InputError, InternalError, UsageError
+from gradcli.signals import undone
+
+if TYPE_CHECKING:
+    from gradcli.files.rows import Rows
+    from gradcli.results import StreamSummary
+
+Requests = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FILE]",
+        show_default=False,
+        help="A file of requests, a line each; - is standard input, which is the default unless it is a terminal.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("batch")(batch)
+    add(app, map_)
+
+
+# -- map
+
+
+def map_(line: CommandLine) -> Callable[[], int]:
+    """One function at many points: rows in, y and its derivatives out.
+
+    Columns that are called as variables are their values, a row a point; --at gives the others one value for all. The
+    rows stream through in blocks, so that a file may be larger than the memory.
+
+    \b
+    Examples:
+      gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
+      gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
+      cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
+    """
+    demands = {name: line.presentation[name] for name in ("strict", "require_all")}
+    if "check" not in line.arguments:
+        require_none(demands, "needs --check")
+    return lambda: _streamed(line, demands)
+
+
+def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
+    from gradcli.files.rows import format_of, open_rows
+    from gradcli.files.sinks import open_sink
+
+    start = time.perf_counter()
+    asked = dict(line.arguments)
+    points, output = asked.pop("points"), asked.pop("output", "-")
+    given, keep = asked.pop("points_format", None), asked.pop("keep", False)
+    form = format_of(output, asked.pop("output_format", None), "--output-format")
+    names = [name for name in line.function.variables if name not in asked.get("at", {})]
+    with ExitStack() as stack:
+        rows = stack.enter_context(open_rows(line.files, points, given, names))
+        stream = line.function.stream(rows.source, **asked)
+        plan = stream.plan
+        kept = rows.source.columns if keep else {}
+        plan.require_free(list(kept))
+        from_text = format_of(points, given, "--points-format") in ("csv", "tsv")
+        sink = stack.enter_context(
+            open_sink(output, form, kept, plan.quantities, plan.question.dtype, from_text=from_text)
+        )
+        advance = stack.enter_context(_progress(rows, output))
+        blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
+        for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
+            sink.write(part)
+            advance(stream.read)
+    return _ended(stream.passage(), time.perf_counter() - start, demands)
+
+
+def _ended(passage: StreamSummary, seconds: float, demands: Mapping[str, bool]) -> int:
+    from gradcli.report.wording import summary
+
+    remark(summary(passage, seconds, is_terminal=_is_terminal()))
+    return 0 if passes(passage.check, **demands) else NOT_PASSED
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def _progress(rows: Rows, output: str) -> Iterator[Any]:
+    """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it.
+
+    There is none where the rows themselves come to a terminal, in whose lines it would stand.
+    """
+    shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
+    if shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
+        yield lambda read: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[read]:,} rows, {task.fields[rate]:,.0f} a second"),
+        TimeRemainingColumn(),
+    )
+    start = time.perf_counter()
+    bar = Progress(
+        *columns,
+        console=Console(stderr=True, emoji=False),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    with undone(_clear), bar:
+        task = bar.add_task("", total=rows.progress[1], read=0, rate=0.0)
+
+        def advance(read: int) -> None:
+            done, total = rows.progress
+            rate = read / max(1e-9, time.perf_counter() - start)
+            bar.update(task, completed=done, total=total, read=read, rate=rate)
+
+        yield advance
+
+
+def _clear() -> None:
+    """Take the bar from the terminal, and show the cursor again; what a thread still draws goes nowhere."""
+    terminal = os.dup(sys.stderr.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    os.write(terminal, b"\r\x1b[2K\x1b[?25h")
+
+
+# -- batch
+
+
+def batch(file: Requests = None) -> Stream:
+    """JSON requests in, a line each, and their answers out in order.
+
+    A request is one object: "command", "expression", and the options of the command as keys, such as "at", "v" or
+    "vs" (several), "u", "wrt", "dtype", "check". Its answer is the line that --json prints, written at once, and
+    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
+    An error of the kind "internal" is a bug of ours, and makes it 70.
+    Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, explain, graph and code.
+
+    \b
+    Examples:
+      echo '{"command": "grad", "expression": "x**2", "at": {"x": 3}}' | gradcli batch
+    """
+    return lambda: _answer_all(file)
+
+
+def _answer_all(file: str | None) -> int:
+    from gradcli.requests import lines
+
+    require_stdout()
+    code = 0
+    with _opened(file) as stream:
+        for number, line in enumerate(lines(stream), start=1):
+            if line is None or line.strip():
+                pieces, its_code = _reply(line, number)
+                send(pieces)
+                code = max(code, its_code)
+    return code
+
+
+def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
+    """The line for a request, piece by piece, and the exit code that it would have alone."""
+    from gradcli.report.data.json import render_error, reply
+    from gradcli.requests import answer, read
+
+    request = read(line)
+    try:
+        return reply(answer(request), request.head), 0
+    except Exception as error:  # whatever it is, it must not take along the answers behind it
+        said = _said(error)
+        return [render_error(said, request.head, line=number)], said.exit_code
+
+
+def _said(error: Exception) -> GradcliError:
+    """What the line of a request says that was not answered."""
+    known = error if isinstance(error, GradcliError) else out_of_memory(error)
+    if known is not None:
+        return known
+    if os.environ.get("GRADCLI_DEBUG"):
+        remark("".join(traceback.format_exception(error)))
+    return InternalError(
+        f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
+        hint="this is a bug of gradcli; please report it with the request",
+    )
+
+
+@contextlib.contextmanager
+def _opened(file: str | None) -> Iterator[BinaryIO]:
+    """The stream of requests.
+
+    Raises:
+        UsageError: It would be a terminal, and nobody asked for that.
+        InputError: It cannot be opened.
+    """
+    if file not in (None, "-"):
+        try:
+            stream = open(file, "rb")  # noqa: SIM115
+        except OSError as error:
+            raise InputError(f"the requests cannot be read from '{file}': {error.strerror or error}") from error
+        with stream:
+            yield stream
+        return
+    if sys.stdin is None:
+        raise InputError("there is no standard input to read requests from")
+    if file is None and sys.stdin.isatty():
+        raise UsageError(
+            "standard input is a terminal, where nobody sends requests",
+            hint="pipe them in, name a file of them, or write gradcli batch - to type them",
+        )
+    yield sys.stdin.buffer

@@ -1,0 +1,393 @@
+"""Bytes to whole lines, a chunk at a time, and CSV and TSV to blocks of columns.
+
+A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
+its own, to say what is wrong with which; both ways read the same numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import os
+import select
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+import numpy as np
+
+from gradcli.errors import InputError, TooLargeError
+from gradcli.files.csv_tables import SEPARATORS, fault, is_number, number
+from gradcli.files.decoding import Array, shown
+from gradcli.files.reader import unreadable
+from gradcli.results import Block, Cells, Fault, RowSource
+
+CHUNK = 2**20
+"""Bytes that are read at a time: some ten thousand rows."""
+
+LONGEST = 2**24
+"""Bytes of a line: a row of half a million numbers of full length."""
+
+_PATIENCE = 0.02
+"""Seconds without a byte after which a pipe counts as waiting."""
+
+
+_LONGEST_RECORD = 2**20
+"""Characters in which a quote must end; else the row is taken for a broken one."""
+
+_MOST_ROWS = 2**16
+"""Rows of a block that are looked at one by one: a text may have any number of blank ones."""
+
+
+class TextRows:
+    """What the readers of text have in common: whole lines, and how far they have come."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._lines = Lines(stream, name)
+        self._name = name
+        self._chunks = self._lines.chunks()
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes that have been read, and that there are."""
+        return self._lines.position, self._lines.size
+
+
+class Lines:
+    """The lines of a stream.
+
+    Attributes:
+        position: Bytes that have been read.
+        size: Bytes that there are, where that is known.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        self.position = 0
+        self.size, self._descriptor = _kind(stream)
+
+    def chunks(self) -> Iterator[tuple[int, str]]:
+        r"""Whole lines with `\n` alone at their ends, and the number of the first; none while a pipe waits.
+
+        Raises:
+            InputError: The stream cannot be read, or is no text.
+            TooLargeError: A line is longer than `LONGEST`.
+        """
+        number, rest = 1, b""
+        while True:
+            # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
+            if self._waits():
+                yield number, ""
+            data = self.read()
+            # Cut at a newline, in bytes: a chunk may end inside of a character.
+            cut = data.rfind(b"\n") + 1
+            if data and not cut:
+                rest += data
+                if len(rest) > LONGEST:
+                    raise TooLargeError(
+                        f"row {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
+                        hint="a text of rows has a newline after each",
+                    )
+                continue
+            whole, rest = rest + data[:cut], data[cut:]
+            if whole or rest:
+                text = self._text(whole or rest, number)
+                yield number, text
+                number += text.count("\n")
+            if not data:
+                return
+
+    def read(self) -> bytes:
+        """Some bytes, none at the end.
+
+        Raises:
+            InputError: The system refuses, as it says.
+        """
+        try:
+            data = self._stream.read1(CHUNK) if self._descriptor is not None else self._stream.read(CHUNK)  # type: ignore[attr-defined]
+            while data and len(data) < CHUNK and self._descriptor is not None and not self._waits():
+                more = self._stream.read1(CHUNK - len(data))  # type: ignore[attr-defined]
+                if not more:
+                    break
+                data += more
+        except OSError as error:
+            raise unreadable(self._name, error) from None
+        self.position += len(data)
+        return bytes(data)
+
+    def _waits(self) -> bool:
+        return self._descriptor is not None and not select.select([self._descriptor], [], [], _PATIENCE)[0]
+
+    def _text(self, data: bytes, number: int) -> str:
+        if number == 1:
+            if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise InputError(f"{self._name} is not text in UTF-8", hint="save it as UTF-8")
+            # The mark that Excel writes before UTF-8 would else belong to the first name.
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        # Cells that are no numbers may be in any encoding, and are written as they were read.
+        text = data.decode("utf-8", "surrogateescape")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
+    """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
+    try:
+        descriptor = stream.fileno()
+        found = os.fstat(descriptor)
+    except (OSError, ValueError, AttributeError):
+        return None, None
+    if stat.S_ISREG(found.st_mode):
+        return found.st_size, None
+    waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"
+    return None, descriptor if waits else None
+
+
+# -- rows of cells
+
+
+class Delimited(TextRows):
+    """The rows of a CSV or TSV text, below its row of names.
+
+    Attributes:
+        source: Its columns, each of numbers.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
+        super().__init__(stream, name)
+        self._separator = "\t" if form == "tsv" else ","
+        self._rest = _Rest()
+        self._first, self._text = 1, ""
+        self._header: list[str] = self._names(form)
+        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
+        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep the cells of all columns.
+            most: Rows of a block; here a chunk decides.
+        """
+        del most
+        usecols = [self._header.index(name) for name in wanted]
+        for first, text in itertools.chain([(self._first, self._text)], self._chunks):
+            self._text = ""
+            if not text:
+                yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
+                continue
+            block = self._fast(first, text, wanted, usecols, keep=keep)
+            yield from [block] if block else self._exact(first, text, wanted, usecols, keep=keep)
+        if self._rest.lines:
+            yield from self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
+
+    def _names(self, form: str) -> list[str]:
+        """The first row that is not blank; what follows it in the same chunk is kept for later."""
+        for first, text in self._chunks:
+            lines = text.split("\n")
+            feed = _Feed(lines)
+            blank = next((place for place, line in enumerate(lines) if line.strip()), None)
+            if blank is None:
+                continue
+            feed.place = blank
+            if form == "csv" and ";" in lines[blank] and "," not in lines[blank]:
+                self._separator = ";"
+            try:
+                cells = next(csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True))
+            except (csv.Error, StopIteration) as error:
+                message = f"row {first + blank} of {self._name} is not a row of names: {error}"
+                raise InputError(message, hint="the first row names the columns") from error
+            names = [cell.strip() for cell in cells]
+            if all(map(is_number, names)):
+                raise InputError(
+                    f"{self._name} has no row of names: its first row is {shown(lines[blank])}",
+                    hint="the first row names the columns, such as x,y",
+                )
+            self._first = first + feed.place
+            self._text = "\n".join(lines[feed.place :])
+            return names
+        raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
+
+    # -- a chunk at once
+
+    def _fast(self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
+        """The block, if every row of it is in order."""
+        if '"' in text or self._rest.lines or self._rest.blanks or text.isspace():
+            return None
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        count, width = len(lines), len(self._header)
+        if not _is_regular(text, self._separator, width, count):
+            return None
+        try:
+            table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
+        except (ValueError, IndexError):
+            return None
+        # A number beyond the range is infinite here, and is refused where every cell is looked at.
+        if len(table) != count or np.isinf(table).any():
+            return None
+        columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
+        kept = self._kept([self._cells(line) for line in lines], keep=True) if keep else {}
+        return Block(np.arange(first, first + count), columns, kept)
+
+    def _cells(self, line: str) -> list[str]:
+        """The cells of a line without quotes, and without the blanks before them, as the csv module reads them."""
+        cells = line.split(self._separator)
+        return [cell.lstrip(" ") for cell in cells] if " " in line else cells
+
+    # -- row by row
+
+    def _exact(
+        self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool, at_end: bool = False
+    ) -> Iterator[Block]:
+        """The rows, with what is wrong in them."""
+        lines = text.split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        if self._rest.lines:
+            first, lines = self._rest.number, [*self._rest.lines, *lines]
+            self._rest.lines = []
+        rows = _Rows(len(usecols))
+        for line, cells, reason in self._records(first, lines, at_end=at_end):
+            if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
+                self._rest.blank = self._rest.blank or line
+                self._rest.blanks += 1
+                continue
+            for blank in self._passed():
+                rows.add(blank, [], None, self._blank(len(rows.numbers), blank))
+                if len(rows.numbers) >= _MOST_ROWS:
+                    yield self._block(rows, wanted, keep=keep)
+                    rows = _Rows(len(usecols))
+            found = None if reason else self._numbers(cells, usecols)
+            fault = None if found is not None else self._fault(len(rows.numbers), line, cells, reason, wanted, usecols)
+            rows.add(line, cells, found, fault)
+        yield self._block(rows, wanted, keep=keep)
+
+    def _passed(self) -> range:
+        """The numbers of the blank rows before a row."""
+        first, count = self._rest.blank, self._rest.blanks
+        self._rest.blank = self._rest.blanks = 0
+        return range(first, first + count)
+
+    def _block(self, rows: _Rows, wanted: Sequence[str], *, keep: bool) -> Block:
+        table = np.array(rows.values, dtype=np.float64).reshape(len(rows.numbers), len(wanted)).T
+        columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
+        return Block(np.array(rows.numbers, int), columns, self._kept(rows.kept, keep=keep), tuple(rows.faults))
+
+    def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
+        """The cells of each record and the line that it begins on; or why it is none."""
+        feed = _Feed(lines)
+        reader = csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True)
+        while feed.place < len(lines):
+            begin = feed.place
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                open_quote = feed.place == len(lines) and "unexpected end" in str(error)
+                if open_quote and not at_end and sum(map(len, lines[begin:])) < _LONGEST_RECORD:
+                    self._rest.number, self._rest.lines = first + begin, lines[begin:]
+                    return
+                feed.place = begin + 1  # whatever the broken quote swallowed is read again, as rows
+                yield first + begin, [], str(error)
+                continue
+            yield first + begin, cells, ""
+
+    def _numbers(self, cells: Sequence[str], usecols: Sequence[int]) -> list[float] | None:
+        if len(cells) != len(self._header):
+            return None
+        try:
+            return [number(cells[column]) for column in usecols]
+        except ValueError:
+            return None
+
+    def _fault(
+        self, index: int, line: int, cells: Sequence[str], reason: str, wanted: Sequence[str], usecols: Sequence[int]
+    ) -> Fault:
+        where = f"row {line} of {self._name}"
+        between = f"the cells are separated by {SEPARATORS[self._separator]}"
+        if reason:
+            hint = "a cell that begins with a quote must end with one"
+            return Fault(index, f"{where} is not a row of cells: {reason}", hint)
+        if len(cells) != len(self._header):
+            message = (
+                f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {len(self._header)} columns"
+            )
+            return Fault(index, message, f"{between}, and every row must have as many")
+        name, column = next((n, c) for n, c in zip(wanted, usecols, strict=True) if not is_number(cells[c]))
+        what, hint = fault(cells[column].strip(), self._separator)
+        return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
+
+    def _blank(self, index: int, row: int) -> Fault:
+        message = f"row {row} of {self._name} is empty, and rows follow"
+        return Fault(index, message, "write nan where a number is missing, or remove the row")
+
+    def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
+        """The cells by column; those that a broken row has not are empty."""
+        if not keep:
+            return {}
+        width = len(self._header)
+        full = [row if len(row) == width else [*row[:width], *[""] * (width - len(row))] for row in rows]
+        columns = map(list, zip(*full, strict=True)) if full else itertools.repeat([], width)
+        return dict(zip(self._header, columns, strict=True))
+
+
+@dataclass
+class _Rest:
+    """What one chunk leaves for the next: the lines of a quote without end, and blank rows that may be the last."""
+
+    number: int = 0
+    lines: list[str] = field(default_factory=list)
+    blank: int = 0
+    blanks: int = 0
+
+
+class _Rows:
+    """Rows that were looked at one by one: their numbers, values, cells and faults."""
+
+    def __init__(self, width: int) -> None:
+        self._missing = [np.nan] * width
+        self.numbers: list[int] = []
+        self.values: list[list[float]] = []
+        self.kept: list[list[str]] = []
+        self.faults: list[Fault] = []
+
+    def add(self, number: int, cells: list[str], values: list[float] | None, fault: Fault | None) -> None:
+        """A row, with the fault that it has in place of values."""
+        self.numbers.append(number)
+        self.values.append(values or self._missing)
+        self.kept.append(cells)
+        if fault is not None:
+            self.faults.append(fault)
+
+
+class _Feed:
+    """The lines from a place on, which can be put back."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self.place = 0
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        if self.place >= len(self._lines):
+            raise StopIteration
+        self.place += 1
+        return self._lines[self.place - 1] + "\n"
+
+
+def _is_regular(text: str, separator: str, width: int, count: int) -> bool:
+    """Whether every line has as many separators, and none is blank."""
+    data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+    marks = data[(data == ord("\n")) | (data == ord(separator))]
+    if not text.endswith("\n"):
+        marks = np.append(marks, np.uint8(ord("\n")))
+    if len(marks) != count * width:
+        return False
+    table: Array = marks.reshape(count, width)
+    return bool((table[:, -1] == ord("\n")).all() and (table[:, :-1] == ord(separator)).all())

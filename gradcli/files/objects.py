@@ -1,0 +1,204 @@
+"""JSON Lines to blocks of columns: an object a line, whose values are numbers or nested lists of numbers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError
+from gradcli.files.decoding import NOT_FINITE, Array, array_of, shown
+from gradcli.files.delimited import TextRows
+from gradcli.results import Block, Cells, Fault, RowSource
+
+_LOOKED_AT = 100
+"""Lines in which the shape of a column is looked for, where the first of them have null there."""
+
+_HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
+
+
+class Objects(TextRows):
+    """The rows of a text of JSON Lines; the first object says which columns there are, and their shapes.
+
+    Attributes:
+        source: Its columns.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        super().__init__(stream, name)
+        self._held: list[tuple[int, str]] = []
+        self.source = RowSource(name, self._columns())
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+        """The rows; a chunk is a block.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep all columns.
+            most: Rows of a block; here a chunk decides.
+        """
+        del most
+        for first, text in itertools.chain(self._held, self._chunks):
+            self._held = []
+            lines = [(number, line) for number, line in enumerate(text.split("\n"), first) if line.strip()]
+            if lines or not text:
+                yield self._fast(lines, wanted, keep=keep) or self._exact(lines, wanted, keep=keep)
+
+    def _columns(self) -> dict[str, tuple[int, ...]]:
+        """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
+        first: tuple[str, int] | None = None
+        known: dict[str, tuple[int, ...] | None] | None = None
+        for number, text in self._chunks:
+            if text.strip():
+                self._held.append((number, text))
+            for place, line in enumerate(text.split("\n")):
+                if not line.strip():
+                    continue
+                first = first or (line, number + place)
+                value = _object(line)
+                if value is None:
+                    continue
+                known = known or dict.fromkeys(value)
+                lost = [key for key, shape in known.items() if shape is None and value.get(key) is not None]
+                known |= {key: self._shape(value[key]) for key in lost}
+                if (known and None not in known.values()) or place > _LOOKED_AT:
+                    break
+            if known is not None:
+                return {key: shape or () for key, shape in known.items()}
+            if len(self._held) > 1:
+                break
+        if first is None:
+            raise InputError(f"{self._name} is empty", hint=_HINT)
+        raise InputError(f"row {first[1]} of {self._name} is not an object of JSON: {shown(first[0])}", hint=_HINT)
+
+    def _shape(self, value: Any) -> tuple[int, ...]:
+        try:
+            return array_of(value, self._name).shape
+        except GradcliError:
+            return ()
+
+    # -- a chunk at once
+
+    def _fast(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block | None:
+        """The block, if every row of it is in order."""
+        if not lines:
+            return Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
+        texts = [line.strip(" \t") for _, line in lines]
+        decode = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins).raw_decode
+        try:
+            found = list(map(decode, texts))
+        except (ValueError, RecursionError, InputError):
+            return None
+        rows = [row for row, _ in found]
+        if set(map(type, rows)) != {dict} or [end for _, end in found] != list(map(len, texts)):
+            return None
+        if keep and any(not row.keys() <= self.source.columns.keys() for row in rows):
+            return None
+        columns = {}
+        for name in wanted:
+            column = _stacked([row.get(name) for row in rows], self.source.columns[name])
+            if column is None:
+                return None
+            columns[name] = column
+        kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
+        return Block(np.array([number for number, _ in lines]), columns, kept)
+
+    # -- row by row
+
+    def _exact(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
+        """The block, with what is wrong in it."""
+        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
+        faults: list[Fault] = []
+        kept: dict[str, list[Any]] = {name: [] for name in self.source.columns} if keep else {}
+        for index, (number, line) in enumerate(lines):
+            where = f"row {number} of {self._name}"
+            row: Any = {}
+            try:
+                row = self._row(line, where, keep=keep)
+                for name in wanted:
+                    columns[name][index] = self._cell(row, name, where)
+            except GradcliError as error:
+                faults.append(Fault(index, error.message, error.hint))
+            for name, cells in kept.items():
+                cells.append(row.get(name))
+        return Block(np.array([number for number, _ in lines]), columns, kept, tuple(faults))
+
+    def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
+        try:
+            row = json.loads(line, parse_constant=str, object_pairs_hook=_without_twins)
+        except json.JSONDecodeError as error:
+            reason = f"{error.msg.lower()}, at character {error.colno}"
+            raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
+        except RecursionError:
+            raise InputError(f"{where} is nested too deep", hint=_HINT) from None
+        except ValueError:  # Python's limit, as reading them takes more than linear time
+            raise InputError(f"{where} has a whole number of thousands of digits", hint=_HINT) from None
+        except InputError as error:
+            raise InputError(f"{where} {error.message}", hint=error.hint) from None
+        if not isinstance(row, dict):
+            raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
+        fresh = next((key for key in row if key not in self.source.columns), None)
+        if keep and fresh is not None:
+            raise InputError(
+                f"{where} has a key {shown(fresh)}, which the first row has not, and --keep keeps the first row's",
+                hint="give every row the same keys, null where there is nothing",
+            )
+        return row
+
+    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array:
+        if name not in row:
+            raise InputError(
+                f"{where} has no key {shown(name)}", hint=f"its keys are {', '.join(map(shown, list(row)[:8]))}"
+            )
+        array = array_of(row[name], f"{where}, key {shown(name)},")
+        shape = self.source.columns[name]
+        if array.shape != shape:
+            sizes = f"shape {_show(array.shape)}, and in the first row {_show(shape)}"
+            raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
+        return array
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return str(shape)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, whose keys must be different, or one of them would be passed over silently."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        key = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise InputError(f"has the key {shown(key)} twice", hint="give it once")
+    return found
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    """An object whose numbers are all floats, or the strings for those that JSON has not; None if there is none."""
+    try:
+        value = json.loads(line, parse_int=float, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:
+    """An array of all rows; None if one of them is no array of numbers of this shape, or beyond their range."""
+    level = values
+    for size in shape:
+        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
+            return None
+        level = list(itertools.chain.from_iterable(level))
+    kinds = set(map(type, level))
+    if not kinds <= {float, int, str}:
+        return None
+    words = {item for item in level if type(item) is str} if str in kinds else set()
+    if not words <= NOT_FINITE.keys() or math.inf in level or -math.inf in level:
+        return None
+    try:
+        array = np.array([NOT_FINITE.get(item, item) for item in level] if words else level, dtype=np.float64)
+    except OverflowError:
+        return None
+    return array.reshape(len(values), *shape)

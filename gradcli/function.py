@@ -1,0 +1,497 @@
+"""A function of tensors from text: the Python API, a method a command.
+
+Holds no mathematics: `gradcli.questions` asks the readings.  The options of the methods are those of the table in
+`gradcli.options`, to which a test holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from gradcli.errors import UsageError
+from gradcli.language.inputs import Value
+from gradcli.language.lower.joined import remarks, require_named
+from gradcli.language.snippets import read
+from gradcli.questions import derivatives, products
+from gradcli.questions.derivatives import Directions
+from gradcli.questions.products import ProductOptions
+from gradcli.questions.question import Dtype, Inputs, Inquiry, of_asked
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Allowed,
+    Array,
+    BackwardGraph,
+    Checking,
+    Evaluation,
+    Explanation,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Language,
+    OnError,
+    Products,
+    RowSource,
+    Source,
+)
+
+if TYPE_CHECKING:
+    from gradcli.questions.streaming import Stream
+
+
+class Function:
+    """A function of tensors, parsed from text and never evaluated as Python.
+
+    Args:
+        expression: The text, such as `"x**2"` or `"y = A@x; sum(y**2)"`.
+
+    Values are numbers, nested lists, arrays or texts of the language; answers hold arrays of the dtype asked for,
+    float64 by default, in the shapes that `gradcli.results` states.
+
+    Attributes:
+        expression: The text as given.
+        variables: The free names in order of appearance.
+
+    What the options mean, which methods share:
+
+    - `at` has a value per variable, and per name that a loss alone has;
+    - `v` is a gradient vector of y's shape, or 1 if y has one element; `"ones"`, `"e0"` (ones over y[0]), `"e0_1"` (the
+      element y[0,1] alone) and expressions in y and the variables, `"2*y"`, are known; `vs` are several;
+    - `u` is a direction per variable, of its shape, or that of the only variable, or 1 if there is one element in all;
+      `"ones"`, `"e0"` and `"e0_1"` are known, and a variable without a direction is held constant;
+    - `loss` is an expression in y of one element, `"sum(y**2)"`, in place of v, which is then its derivative by y;
+    - `show` names intermediates whose values and adjoints to keep, as `retain_grad()` does;
+    - `wrt` names the variables to differentiate by, all by default;
+    - `dtype` is that of the computation, by default that of a snippet's tensors, or float64;
+    - `check` says whether to compare with the reference;
+    - `points_of` names variables whose first axis counts points: the expression is of one, and the answer has a first
+      axis too.
+
+    Raises:
+        GradcliError: The text is not in the language (see `gradcli.errors`); of every method: a value is missing,
+            surplus or malformed, or shapes do not fit.
+
+    >>> f = Function("x**2")
+    >>> f.variables
+    ('x',)
+    >>> f.vjp({"x": [1, 2]}, v=[1, 1]).vjp["x"]
+    array([2., 4.])
+    """
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        self._snippet = read(expression)
+
+    def __repr__(self) -> str:
+        return f"Function({self.expression!r})"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The free names in order of appearance."""
+        return self._snippet.program.names
+
+    @property
+    def asks(self) -> str:
+        """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
+        return self._snippet.asks
+
+    @property
+    def has_passes(self) -> bool:
+        """Whether a snippet has several backward passes that no one product stands for."""
+        return self._snippet.starts_anew
+
+    def unnamed(self) -> Self:
+        """This function where its only variable takes a value that does not name it: a remark may say so.
+
+        Raises:
+            LanguageError: The variable is several words written together, as in `sinx`.
+        """
+        program = self._snippet.program
+        require_named(program, program.names, ())
+        told = replace(program, warnings=(*program.warnings, *(r for name in program.names for r in remarks(name))))
+        other = copy(self)
+        other._snippet = replace(self._snippet, program=told)
+        return other
+
+    # -- in numbers and formulas
+
+    def eval(
+        self,
+        at: Inputs | None = None,
+        *,
+        dtype: Dtype | None = None,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Evaluation:
+        """The value y.
+
+        >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
+        array(11.)
+        """
+        return derivatives.evaluation(self._asked(at, (), dtype, check=check, points_of=points_of))
+
+    def vjp(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        loss: str | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> VJP:
+        """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
+
+        The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
+        formula and the verdict.  At many points, v is for each of them, or has a first axis too.
+
+        Raises:
+            GradcliError: v is missing for a y of several elements, has not y's shape, or stands beside a loss; a name
+                to show is none of the function's.
+
+        >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
+        >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
+        (array(15.), array([3., 1.]), '[y, 1]', 'agree')
+        """
+        asked = self._asked(at, wrt, dtype, check=check, points_of=points_of)
+        return products.vjp(asked, ProductOptions(() if v is None else (v,), show, loss))
+
+    def vjps(
+        self,
+        at: Inputs | None = None,
+        vs: Sequence[Value] = (),
+        *,
+        accumulate: bool = False,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        loss: str | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> Products:
+        """Several vector-Jacobian products of one Jacobian; with `accumulate`, what `x.grad` holds after each pass.
+
+        Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
+        gradients are to accumulate or the snippet sets them to zero in between.
+
+        Raises:
+            GradcliError: As for `vjp`; there are too many of them.
+
+        >>> found = Function("x**2").vjps({"x": "1,2"}, ["e0", "e1"], accumulate=True)
+        >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
+        [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
+        """
+        return products.vjps(self._asked(at, wrt, dtype, check=check), ProductOptions(vs, show, loss, accumulate))
+
+    def grad(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        dtype: Dtype | None = None,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Gradient:
+        """The gradient of a y of one element, at each point if there are many.
+
+        Raises:
+            GradcliError: y has several elements.
+
+        >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
+        array([ 3., 12.])
+        """
+        return products.grad(self._asked(at, wrt, dtype, check=check, points_of=points_of), show)
+
+    def jacobian(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Jacobian:
+        """The full Jacobian, a block of shape y.shape + x.shape per variable; of many points, one for each.
+
+        Raises:
+            TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
+
+        >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
+        array([[1., 2.]])
+        >>> Function("x**2").jacobian({"x": [1, 2, 3]}, points_of=["x"]).jacobian["x"]
+        array([2., 4., 6.])
+        """
+        return derivatives.jacobian(self._asked(at, wrt, dtype, check=check, points_of=points_of))
+
+    def jvp(
+        self,
+        at: Inputs | None = None,
+        u: Directions = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> JVP:
+        """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
+
+        Raises:
+            GradcliError: A direction is missing, or has not its variable's shape.
+
+        >>> answer = Function("[x*y, x+y]").jvp({"x": 3, "y": 5}, {"x": 1, "y": 10})
+        >>> answer.jvp, answer.symbolic.text, answer.check.verdict
+        (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
+        """
+        return derivatives.jvp(self._asked(at, wrt, dtype, check=check), u)
+
+    def hessian(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> Hessian:
+        """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
+
+        Raises:
+            GradcliError: y has several elements, or the blocks would take more than `JACOBIAN_BYTES`.
+
+        >>> answer = Function("sum(x**3)").hessian({"x": [1, 2]})
+        >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
+        ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
+        """
+        return derivatives.hessian(self._asked(at, wrt, dtype, check=check))
+
+    def hvp(
+        self,
+        at: Inputs | None = None,
+        u: Directions = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> HVP:
+        """The Hessian-vector product Hu of a y of one element, without the Hessian.
+
+        Raises:
+            GradcliError: As for `jvp`; y has several elements.
+
+        >>> answer = Function("sum(x**3)").hvp({"x": [1, 2]}, "e1")
+        >>> answer.hvp["x"], answer.symbolic["x"].text
+        (array([ 0., 12.]), '6*u[j]*x[j]')
+        """
+        return derivatives.hvp(self._asked(at, wrt, dtype, check=check), u)
+
+    def answer(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> Evaluation | Jacobian | Hessian | JVP | HVP:
+        """What a snippet asks for, where that is no gradient (see `asks`).
+
+        Raises:
+            UsageError: It asks for a gradient.
+
+        >>> Function("H = torch.autograd.functional.hessian(lambda x: x**3, torch.tensor(2.))").answer().hessian
+        {'x': {'x': array(12.)}}
+        """
+        if not self.asks:
+            raise UsageError("this function asks for nothing but its gradient", hint="vjp gives that")
+        options = {"at": at, "dtype": dtype, "check": check} | ({} if self.asks == "eval" else {"wrt": wrt})
+        found: Evaluation | Jacobian | Hessian | JVP | HVP = getattr(self, self.asks)(**options)
+        return replace(found, warnings=(*found.warnings, of_asked(self.asks)))
+
+    # -- seen otherwise
+
+    def check(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        claim: Mapping[str, str] | None = None,
+        expect: Mapping[str, Value] | None = None,
+        random: int | None = None,
+        box: Mapping[str, str] | None = None,
+        seed: int = 0,
+        allow: Sequence[Allowed] = (),
+        require_all: bool = False,
+    ) -> Checking:
+        """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
+
+        The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, a
+        usual tolerance of the dtype by default, and `atol` beyond that.  `claim` has derivatives by variable, as
+        formulas that are to be proved or refuted, and `expect` as numbers; one under `""` is for the only variable.
+        `random` points are drawn from the `box` of each variable, `"0..1"`, whose bounds are values.  Verdicts of
+        `allow` pass beside `agree`, and `no-counterexample` lets claims pass that are not proved; with `require_all` a
+        sample of the entries does not.
+
+        Raises:
+            GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
+                more than `JACOBIAN_BYTES`, or too many points are asked.
+
+        >>> answer = Function("x**2").check({"x": 3})
+        >>> entry = answer.opinions[0]
+        >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
+        (True, 6.0, 6.0, 6.0, 0.0)
+        """
+        from gradcli.questions.check import Demands, check
+
+        demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
+        return check(self._asked(at, wrt, dtype), v, demands)
+
+    def explain(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        loss: str | None = None,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        check: bool = True,
+    ) -> Explanation:
+        """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
+
+        Raises:
+            GradcliError: As for `vjp`.
+
+        >>> answer = Function("y = x**2; z = y**3").explain({"x": [1, 2]}, v="ones")
+        >>> [(step.name, step.operation.pretty, step.value.tolist()) for step in answer.steps]
+        [('y', 'x²', [1.0, 4.0]), ('z', 'y³', [1.0, 64.0])]
+        >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
+        [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
+        """
+        from gradcli.questions.explain import explain
+
+        return explain(self._asked(at, wrt, dtype, check=check), v, loss)
+
+    def graph(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        show: Sequence[str] = (),
+        dtype: Dtype | None = None,
+    ) -> BackwardGraph:
+        """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
+
+        Without v there is a backward pass only if y has one element.
+
+        Raises:
+            GradcliError: As for `vjp`; the tensors have too many elements.
+
+        >>> answer = Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"])
+        >>> [(node.name, node.line or node.variable) for node in answer.nodes]
+        [('MulBackward0', 'x*y'), ('AccumulateGrad', 'x')]
+        >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
+        [('x', True, True), ('y', False, True), ('z', True, False)]
+        """
+        from gradcli.questions.views import graph
+
+        return graph(self._asked(at, wrt, dtype), v, show)
+
+    def code(
+        self,
+        at: Inputs | None = None,
+        v: Value | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        to: Language = "torch",
+    ) -> Source:
+        """The same computation as a runnable script.
+
+        `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
+
+        Raises:
+            GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
+
+        >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
+        # gradcli code "x**2" --at 1,2 --v "2*y" --to torch
+        import torch
+        <BLANKLINE>
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        <BLANKLINE>
+        y = x**2
+        v = (2 * y).detach()
+        y.backward(gradient=v)
+        <BLANKLINE>
+        print(x.grad)
+        <BLANKLINE>
+        """
+        from gradcli.questions.views import code
+
+        return code(self._asked(at, wrt, dtype), v, to)
+
+    def stream(
+        self,
+        source: RowSource,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        on_error: OnError = "fail",
+        check: bool = False,
+    ) -> Stream:
+        """What maps blocks of rows, of which columns are variables, and `at` has the others.
+
+        `wrt` names the columns among them by default, `on_error` says what becomes of rows that are at fault, and
+        `check` whether to judge a sample of the rows.
+
+        >>> import numpy as np
+        >>> from gradcli import Block, RowSource
+        >>> stream = Function("a*x**2").stream(RowSource("the sensor", {"x": ()}), {"a": 2}, on_error="skip")
+        >>> blocks = (Block(np.arange(i, i + 2), {"x": np.array([i, i + 1.0])}, {}) for i in (0, 2))
+        >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
+        ([[0.0, 4.0], [8.0, 12.0]], 4)
+        """
+        from gradcli.questions.streaming import Stream, plan
+
+        return Stream(plan(self._asked(at, wrt, dtype), source), on_error, check=check)
+
+    def map(
+        self,
+        columns: Mapping[str, Value],
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+    ) -> dict[str, Array]:
+        """The value and the derivatives at many points, computed block by block on all cores.
+
+        `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
+        (N, *y.shape, *x.shape).
+
+        Raises:
+            GradcliError: As for `stream`; columns of different lengths.
+
+        >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
+        {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
+        """
+        from gradcli.questions.streaming import mapped
+
+        return mapped(self._asked(at, wrt, dtype), columns)
+
+    def _asked(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        *,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Inquiry:
+        return Inquiry(self.expression, self._snippet, at or {}, wrt, dtype, check, points_of)

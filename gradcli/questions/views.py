@@ -1,0 +1,274 @@
+"""What `graph` and `code` answer: the backward graph as torch builds it, and the same computation as a script.
+
+Everything that can be wrong with the input is found before torch is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gradcli.codegen.layout import WIDTH
+from gradcli.codegen.script import Task
+from gradcli.errors import InputError, TooLargeError, printable
+from gradcli.language.inputs import Value
+from gradcli.language.program.wengert import Atom, Program, show
+from gradcli.questions.judging import by_variable
+from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, intermediates, prepare, rounded
+from gradcli.results import BackwardGraph, GraphTensor, Language, Source
+
+MAX_TENSORS = 20_000
+"""Variables and named values of one answer."""
+
+MAX_ELEMENTS = 2**25
+"""Elements of all of them together: 256 MiB in float64, and as much again for the gradients."""
+
+MOST_NAMES = 6
+"""Names that one remark lists."""
+
+
+MAX_LINES = 10_000
+"""Operations of a function that is written as a script."""
+
+_SHORT = 40
+"""Characters of a value in the comment."""
+
+
+def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGraph:
+    """The graph, and its tensors after a backward pass.
+
+    Args:
+        inquiry: The function with its values.
+        v: The gradient vector; without it, there is a backward pass if y has one element or the text says v.
+        shown: The names whose gradients are to be retained.
+
+    Raises:
+        GradcliError: v has not y's shape, a name is none of the function's, or the tensors are too large.
+    """
+    question = inquiry.of_last(prepare(inquiry, shares=False), v)
+    program, of_snippet = question.program, inquiry.snippet.v
+    retained = intermediates(program, shown)
+    named = _named(program)
+    _require_room(question, named)
+    # Without v, `backward()` runs on one element alone; the graph is there in any case.
+    has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
+    cotangent = question.cotangent(v, of_snippet) if has_v else None
+    from gradcli.autodiff.backward_passes import walk
+
+    weights = None if cotangent is None else question.weights(cotangent)
+    found = walk(program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights)
+    by_name = {tensor.name: tensor for tensor in found.tensors}
+    y = by_name[program.output_name]
+    return BackwardGraph(
+        command="graph",
+        value=y.data,
+        v=weights if y.requires_grad else None,
+        tensors=found.tensors,
+        nodes=found.nodes,
+        edges=found.edges,
+        notes=(*_of_pass(question, y, has_v=has_v), *_of_gradients(by_name, y, retained), *_same(program, named)),
+        **question.common,
+    )
+
+
+def _named(program: Program) -> dict[str, Atom]:
+    """The tensors that have names, the output last; plain numbers are none."""
+    of_lines = {name: atom for name, atom in program.named.items() if not atom.is_number}
+    of_lines.pop(program.output_name, None)
+    return {**of_lines, program.output_name: program.output}
+
+
+def _require_room(question: Question, named: Mapping[str, Atom]) -> None:
+    count = len(question.arrays) + len(named)
+    if count > MAX_TENSORS:
+        raise TooLargeError(
+            f"there are {count:,} variables and named values; graph shows at most {MAX_TENSORS:,}",
+            hint="write fewer names: nested operations need none",
+        )
+    shapes = [question.shapes.get(atom, ()) for atom in named.values()]
+    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
+    if elements > MAX_ELEMENTS:
+        raise TooLargeError(
+            f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}",
+            hint="the graph of smaller inputs is the same",
+        )
+
+
+def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
+    """Why there is no graph, or was no backward pass."""
+    if not y.requires_grad:
+        reason = "nothing that autograd records leads to it"
+        return [f"{y.name} has requires_grad=False, as {reason}: there is no graph, and backward() would fail"]
+    notes = []
+    if y.grad_fn is None:
+        notes.append(f"{y.name} is itself a leaf: no operation made it, so there is no graph")
+    if not has_v:
+        shape = show(question.shape)
+        notes.append(f"there was no backward pass, so every grad is None: {y.name} has shape {shape} and needs --v")
+    return notes
+
+
+def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: Mapping[str, Atom]) -> list[str]:
+    """Where a gradient is missing that a reader might expect."""
+    notes = []
+    if vain := [name for name in retained if not by_name[name].requires_grad]:
+        has = "has" if len(vain) == 1 else "have"
+        notes.append(f"{_listed(vain)} {has} requires_grad=False: there is no gradient to retain")
+    was_pass = any(tensor.grad is not None for tensor in by_name.values())
+    if not was_pass:
+        return notes
+    empty = [t for t in by_name.values() if t.requires_grad and t.grad is None]
+    if inner := [t.name for t in empty if not t.is_leaf]:
+        one = len(inner) == 1
+        what = "is no leaf: torch leaves its" if one else "are no leaves: torch leaves their"
+        example = ",".join(inner) if len(inner) <= MOST_NAMES else inner[0]
+        notes.append(f"{_listed(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
+    if apart := [t.name for t in empty if t.is_leaf]:
+        notes.append(f"{y.name} does not depend on {_listed(apart)}: torch leaves the .grad None, where vjp says 0")
+    return notes
+
+
+def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
+    """The remarks on names that stand for one tensor."""
+    names: dict[Atom, list[str]] = {symbol: [str(symbol)] for symbol in program.variables}
+    for name, atom in named.items():
+        names.setdefault(atom, []).append(name)
+    return [f"{_listed(same)} are one tensor" for same in list(names.values()) if len(same) > 1][:MOST_NAMES]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and 3 more`."""
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1:,} more"
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+
+
+# -- code
+
+
+def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
+    """The script for a question.
+
+    Args:
+        inquiry: The function at its point.
+        v: The gradient vector as given.
+        language: Of the script.
+
+    Raises:
+        InputError: v is needed and not given, or there is no formula for a script that needs one.
+        TooLargeError: The script would be too long, or too slow.
+    """
+    question = inquiry.of_last(inquiry.question(), v)
+    if len(question.program.lines) > MAX_LINES:
+        raise TooLargeError(
+            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_LINES:,}",
+            hint="vjp gives the numbers",
+        )
+    cotangent = question.cotangent(v, inquiry.snippet.v)
+    is_implicit = v is None and inquiry.snippet.v is None
+    weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
+    task = Task(
+        question.program,
+        question.arrays,
+        question.wrt,
+        question.dtype,
+        None if is_implicit else weights,
+        question.named,
+    )
+    in_ascii = ""
+    match language:
+        case "torch":
+            from gradcli.codegen.languages import torch_script
+
+            text = torch_script(task)
+        case "numpy":
+            text, in_ascii = _numpy(question, task)
+        case "latex":
+            text = _latex(question, cotangent)
+    comment = _comment(question, v, language, inquiry.at)
+    return Source(
+        command="code",
+        expression=question.program.expression,
+        dtype=question.dtype,
+        inputs=question.arrays,
+        wrt=question.wrt,
+        language=language,
+        source=f"{comment}\n{text}",
+        in_ascii=f"{comment}\n{in_ascii or text}",
+        warnings=question.program.warnings,
+    )
+
+
+def _latex(question: Question, cotangent: Cotangent) -> str:
+    """The answer of `vjp` as a document: its numbers are torch's."""
+    from gradcli.codegen.languages import latex_document
+    from gradcli.questions.products import ProductOptions, products
+
+    return latex_document(products(question, [cotangent], ProductOptions()).answers[0])
+
+
+def _numpy(question: Question, task: Task) -> tuple[str, str]:
+    """The script with the formulas that the reference confirms, and the same in ASCII.
+
+    Raises:
+        InputError: A variable has none.
+        TooLargeError: The Jacobian has too many entries for loops over formulas.
+    """
+    from gradcli.check.formulas import confirmed, evidence_at
+    from gradcli.codegen.languages import in_ascii, numpy_script
+
+    if question.jacobian_entries > JACOBIAN_ENTRIES:
+        raise TooLargeError(
+            f"the Jacobian has {question.jacobian_entries:,} entries; "
+            f"a NumPy script fills up to {JACOBIAN_ENTRIES:,} from the formula",
+            hint="--to torch has no such limit",
+        )
+    evidence = evidence_at(question.point, question.wrt)
+    found = confirmed(question.point, question.program, question.derived, evidence)
+    for name, reason in by_variable(found.omitted).items():
+        message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
+        raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
+    try:
+        script = numpy_script(task, by_variable(found.derivatives), by_variable(found.shown))
+    except NotImplementedError as error:
+        message = f"the formula has no NumPy form: {error}"
+        raise InputError(message, hint="--to torch needs no formula") from None
+    return script, in_ascii(script, by_variable(found.shown))
+
+
+def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
+    """The command line on one line, as a comment: nothing in it ends the line."""
+    names = question.program.names
+    words = [_quoted(question.program.expression)]
+    for name, value in at.items():
+        words += ["--at", _quoted(_shown(value) if names == (name,) else f"{name}={_shown(value)}")]
+    if v is not None:
+        words += ["--v", _quoted(_shown(v))]
+    if question.wrt != names:
+        words += ["--wrt", _quoted(",".join(question.wrt))]
+    if question.dtype != "float64":
+        words += ["--dtype", question.dtype]
+    text = printable(f"{'%' if language == 'latex' else '#'} gradcli code {' '.join(words)} --to {language}")
+    if language == "latex":  # whose engines need not know other characters
+        text = text.encode("ascii", "backslashreplace").decode("ascii")
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+
+
+def _quoted(text: str) -> str:
+    """A word as a shell takes it, in double quotes where that is the same."""
+    line = re.sub(r"\s*\n\s*", "; ", text.strip())
+    if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII):
+        return line
+    return shlex.quote(line) if set(line) & set('"$`\\!') else f'"{line}"'
+
+
+def _shown(value: Value) -> str:
+    """A value as it can be typed; one that is long, or was in a file, as dots."""
+    if isinstance(value, str):
+        return value.strip() if len(value) <= _SHORT else f"{value.strip()[:_SHORT]}..."
+    array = np.asarray(value)
+    return str(array.tolist()).replace(" ", "") if math.prod(array.shape) <= 8 else "..."

@@ -1,0 +1,370 @@
+"""Nodes drawn with characters, or laid out as tables, for the terminal and for Markdown.
+
+Equations have their numbers in place, as on a board: matrices in tall brackets beside one another.  A chain of equal
+things stands on one line where it fits, else with one `=` a line; a matrix that fits no line is written as a list,
+which wraps.  Nothing is cut off.
+
+In the tree of a graph, a chain of single operations goes straight down, so that a long function does not indent off the
+screen; where branches nest too deeply, a branch is cut off and drawn below, from the left again.  A node that several
+lead to is drawn once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from rich.cells import cell_len
+
+from gradcli.notation import Notation
+from gradcli.report import document as doc
+from gradcli.report.document import WIDEST, Screen, lines
+from gradcli.report.numbers import digits, ends
+from gradcli.report.wording import index, node_text
+from gradcli.results import Array, GraphEdge
+
+WIDE = 100
+"""Columns of a line in a pipe before a chain goes on in the next."""
+
+WIDEST_ROW = 160
+"""Columns of one `= ...` in a pipe, where its matrices may need more."""
+
+INDENT = 4
+"""Columns by which the next lines of a chain are indented."""
+
+
+MAX_LINES = 400
+"""Lines of a tree."""
+
+DEEPEST = 12
+"""Branches inside one another that are indented, on a screen that is wide enough."""
+
+_BRANCH = 4
+"""Columns that a branch takes."""
+
+_LABEL = 40
+"""Columns that a tree leaves for what a line says, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of an equation: lines of one width, and the same on one line."""
+
+    lines: tuple[str, ...]
+    inline: str
+
+    @property
+    def width(self) -> int:
+        """In columns of the terminal."""
+        return max(map(cell_len, self.lines))
+
+
+def words(text: str) -> Block:
+    """A piece of one line."""
+    return Block((text,), text)
+
+
+def numbers(array: Array, screen: Screen) -> Block:
+    """An array: a number, a list, or a matrix in brackets; of more dimensions, its rows; long axes by their ends."""
+    if array.ndim == 0:
+        return words(element(array[()]))
+    if array.size == 0:
+        return words("empty")
+    if array.ndim == 1:
+        return words(_listed(array))
+    rows = array.reshape(-1, array.shape[-1])
+    cells = [["…" if i < 0 or j < 0 else element(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
+    return Block(matrix(cells, screen), _listed(array))
+
+
+def element(number: object) -> str:
+    """A number, or whether a condition holds."""
+    return str(bool(number)) if isinstance(number, np.bool_) else digits(number)
+
+
+def matrix(cells: Sequence[Sequence[str]], screen: Screen) -> tuple[str, ...]:
+    """Cells in columns, aligned to the right, in tall brackets.
+
+    >>> print("\\n".join(matrix([["1", "20"], ["300", "4"]], Screen())))
+    ⎡  1  20⎤
+    ⎣300   4⎦
+    """
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    if len(rows) == 1 or screen.ascii:
+        return tuple(f"[{row}]" for row in rows)
+    sides = [("⎢", "⎥")] * len(rows)
+    sides[0], sides[-1] = ("⎡", "⎤"), ("⎣", "⎦")
+    return tuple(left + row + right for (left, right), row in zip(sides, rows, strict=True))
+
+
+def drawn(node: doc.Chain | doc.BoardLine, screen: Screen) -> list[str]:
+    """The lines of equal things, or of words among them."""
+    if isinstance(node, doc.BoardLine):
+        shown = (screen.written(part.notation) if isinstance(part, doc.Symbol) else part.words for part in node.words)
+        return ["".join(shown)]
+    return chain([_side(side, screen) for side in node.sides], screen, before=node.before)
+
+
+def _side(side: doc.Side, screen: Screen) -> list[Block]:
+    """Parts with signs between."""
+    found: list[Block] = []
+    for n, part in enumerate(side.parts):
+        found += [words(f" {side.sign} ")] * bool(n) + [_piece(part, screen, is_factor=bool(n) and side.sign == "·")]
+    found += [words(f" {side.sign} …")] * side.has_more
+    return [words("sum("), *found, words(")")] if side.is_summed else found
+
+
+def _piece(part: Notation | Array, screen: Screen, *, is_factor: bool) -> Block:
+    """Notation or numbers; a negative number behind a sign in brackets."""
+    if isinstance(part, Notation):
+        return words(screen.written(part))
+    array = np.asarray(part)
+    shown = numbers(array, screen)
+    return words(f"({shown.inline})") if is_factor and array.ndim == 0 and array < 0 else shown
+
+
+def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = "") -> list[str]:
+    """The lines of `a = b = c`, each of them pieces side by side.
+
+    Args:
+        groups: What is equal; each one a sequence of pieces.
+        screen: For the width.
+        before: Words before the first one, such as `from t2: `, below whose end the next lines begin; or an indent.
+    """
+    room = screen.width or WIDE
+    whole = beside([words(before), *_with_signs(groups)])
+    if max(map(cell_len, whole)) <= room:
+        return whole
+    room = screen.width or WIDEST_ROW
+    first, *rest = groups
+    head = [words(" = "), *rest[0]] if rest else []
+    lines = _fitting([words(before), *first, *head], room)
+    indent = " " * min(INDENT + cell_len(before.rstrip() and before), max(2, room // 5))
+    for group in rest[1:]:
+        lines += _fitting([words(f"{indent}= "), *group], room)
+    return lines
+
+
+def beside(blocks: Iterable[Block]) -> list[str]:
+    """Pieces side by side, centred on one line."""
+    held = [block for block in blocks if block.width]
+    height = max(len(block.lines) for block in held)
+    lines = [""] * height
+    for block in held:
+        top = (height - len(block.lines)) // 2
+        for n in range(height):
+            inside = block.lines[n - top] if 0 <= n - top < len(block.lines) else ""
+            lines[n] += inside + " " * (block.width - cell_len(inside))
+    return [line.rstrip() for line in lines]
+
+
+def _with_signs(groups: Sequence[Sequence[Block]]) -> Iterator[Block]:
+    for n, group in enumerate(groups):
+        if n:
+            yield words(" = ")
+        yield from group
+
+
+def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
+    """Side by side if that fits; else on one line, which wraps."""
+    found = beside(blocks)
+    return found if max(map(cell_len, found)) <= room else wrapped("".join(block.inline for block in blocks), room)
+
+
+def wrapped(line: str, room: int) -> list[str]:
+    """A long line broken at its blanks, what follows indented by as much as it is, and a little more.
+
+    >>> wrapped("  x = [1, 2, 3]", 10)
+    ['  x = [1,', '    2, 3]']
+    """
+    before = line[: len(line) - len(line.lstrip(" "))]
+    lines, current = [], before
+    for word in line.split():
+        longer = f"{current} {word}" if current.strip() else current + word
+        if current.strip() and cell_len(longer) > room:
+            lines.append(current)
+            longer = f"{before}  {word}"
+        current = longer
+    return [*lines, current]
+
+
+def _listed(array: Array) -> str:
+    """Nested lists of the elements, long axes by their ends."""
+    if array.ndim == 0:
+        return element(array[()])
+    return f"[{', '.join('…' if n < 0 else _listed(array[n, ...]) for n in ends(array.shape[0]))}]"
+
+
+# -- vector-Jacobian products
+
+
+def products(node: doc.Products, screen: Screen) -> Iterator[list[str] | doc.Table]:
+    """v, J and vᵀJ as one product where they are small, J above vᵀJ where that is too wide; else vᵀJ alone."""
+    rest = []
+    for one in node.products:
+        found = None if one.jacobian is None else _product(one, one.jacobian, screen)
+        if found is not None:
+            yield found
+            continue
+        rest.append(one)
+        if one.jacobian is not None:
+            yield chain([[words(screen.written(one.partial))], [numbers(one.jacobian, screen)]], screen)
+    if rest:
+        yield products_table(rest)
+
+
+def _product(one: doc.Product, jacobian: Array, screen: Screen) -> list[str] | None:
+    """A row, a matrix and a row, with what they are below; None if that is too wide."""
+    v, product = (array.reshape(1, -1) for array in (one.v, one.product))
+    transposed = "vT" if screen.ascii else "vᵀ"
+    labels = (transposed, screen.written(one.partial), f"{transposed}J, for {one.variable}")
+    shown = []
+    for array, label in zip((v, jacobian, product), labels, strict=True):
+        lines = matrix([[digits(n) for n in row] for row in array], screen)
+        shown.append(_labelled(lines, label, len(jacobian), is_last=array is product))
+    found = beside([shown[0], words(" · "), shown[1], words(" = "), shown[2]])
+    return found if screen.width is None or max(map(len, found)) <= screen.width else None
+
+
+def _labelled(lines: tuple[str, ...], label: str, height: int, *, is_last: bool) -> Block:
+    """A matrix in the middle of so many lines, with a label below that does not move the middle."""
+    above = (height - len(lines)) // 2
+    full = ["", *[""] * above, *lines, *[""] * (height - len(lines) - above), label]
+    width = max(map(len, full))
+    return Block(tuple(line.ljust(width) if is_last else line.center(width) for line in full), "")
+
+
+# -- backward graphs
+
+
+class _Signs(NamedTuple):
+    branch: str = "├─"
+    last: str = "└─"
+    beside: str = "│"
+    down: str = "↓ "
+    above: str = "↑ see above"
+    below: str = "↓ see below"
+    rest: str = "…"
+
+
+_ASCII = _Signs("|-", "`-", "|", "-> ", "^ see above", "-> see below", "...")
+
+
+def tree(graph: doc.Graph, screen: Screen) -> list[str]:
+    """The lines of a graph from its output, or the first `MAX_LINES` and how much is left."""
+    if not graph.nodes:
+        return ["empty"]
+    signs = _ASCII if screen.ascii else _Signs()
+    drawn: set[int] = set()
+    lines = _tree(graph, signs, (screen.width or WIDEST) - _LABEL, drawn)
+    found = list(islice(lines, MAX_LINES))
+    nodes = len(graph.nodes) - len(drawn)
+    if next(lines, None) is not None:
+        found.append(f"{signs.rest} and {f'{nodes:,} more nodes' if nodes else 'more edges to the nodes above'}")
+    return found
+
+
+def _tree(graph: doc.Graph, signs: _Signs, room: int, drawn: set[int]) -> Iterator[str]:
+    """The lines, without recursion; what has been drawn is in `drawn`."""
+    edges: dict[int, list[GraphEdge]] = {}
+    for edge in graph.edges:
+        edges.setdefault(edge.source, []).append(edge)
+    arrivals = Counter(edge.target for edge in graph.edges)
+    deepest = max(1, min(DEEPEST, room // _BRANCH))
+    later = deque([0])  # what was cut off
+    while later:
+        root = later.popleft()
+        waiting = [] if root in drawn else [("", "", root, 0)]
+        while waiting:
+            lead, indent, number, level = waiting.pop()
+            node, following = graph.nodes[number], edges.get(number, [])
+            tag = f"  #{number}" if not node.variable and (arrivals[number] > 1 or (not lead and number)) else ""
+            line = f"{lead}{node.name}: {node_text(node)}"
+            if number in drawn:
+                yield f"{line}{tag}  {signs.above}"
+            elif level > deepest and following:
+                later.append(number)
+                yield f"{line}  #{number}  {signs.below}"
+            else:
+                drawn.add(number)
+                yield line + tag
+                waiting += reversed(_branches(following, indent, level, signs))
+
+
+def _branches(
+    following: Sequence[GraphEdge], indent: str, level: int, signs: _Signs
+) -> list[tuple[str, str, int, int]]:
+    """What leads to each node that follows, and what stands before the lines below it."""
+    if len(following) == 1:
+        return [(indent + signs.down, indent, following[0].target, level)]
+    found = []
+    for edge in following:
+        is_last = edge is following[-1]
+        lead = f"{indent}{signs.last if is_last else signs.branch}{edge.input} "
+        below = indent + ("" if is_last else signs.beside).ljust(_BRANCH)
+        found.append((lead, below, edge.target, level + 1))
+    return found
+
+
+# -- nodes as tables
+
+
+def table(node: doc.Table | doc.Blocks | doc.Formulas | doc.FormulaMatrix | doc.Facts | doc.Glossary) -> doc.Table:
+    """The node as rows below headers."""
+    match node:
+        case doc.Blocks():
+            return _blocks(node)
+        case doc.Formulas():
+            return doc.Table(lines("", ""), tuple(lines(doc.Symbol(row.left), row.right) for row in node.rows))
+        case doc.FormulaMatrix():
+            rows = zip(node.rows, node.cells, strict=True)
+            cells = tuple(lines(label, *(cell.right for cell in row)) for label, row in rows)
+            return doc.Table(lines("", *node.columns), cells, is_numeric=True)
+        case doc.Facts():
+            return doc.Table(lines(*node.headers), tuple(lines(label, words) for label, words in node.rows))
+        case doc.Glossary():
+            return _glossary(node)
+        case doc.Table():
+            return node
+
+
+def _blocks(node: doc.Blocks) -> doc.Table:
+    """One matrix of all blocks, long axes by their ends."""
+    rows = [(a, i, label) for a, axis in enumerate(node.rows) for i, label in labels(axis).items()]
+    columns = [(b, j, label) for b, axis in enumerate(node.columns) for j, label in labels(axis).items()]
+    cells = (
+        [label, *(digits(node.blocks[a][b][1][i, j]) if i >= 0 <= j else "…" for b, j, _ in columns)]
+        for a, i, label in rows
+    )
+    headers = lines("", *(label for _, _, label in columns))
+    return doc.Table(headers, tuple(lines(*row) for row in cells), is_numeric=True)
+
+
+def labels(axis: doc.Axis) -> dict[int, str]:
+    """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
+    name, shape = axis.name, axis.shape
+    return {
+        n: "…" if n < 0 else name + index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
+        for n in ends(math.prod(shape))
+    }
+
+
+def _glossary(node: doc.Glossary) -> doc.Table:
+    """A row for the name of each group above its functions."""
+    rows: list[tuple[doc.Line, ...]] = []
+    for group, entries in node.groups:
+        rows.append(lines(doc.Span(group, "strong"), (), ()))
+        rows += (lines(doc.Span(one.usage, "code"), ", ".join(one.aliases), one.words) for one in entries)
+    return doc.Table(lines(*node.headers), tuple(rows))
+
+
+def products_table(products: Sequence[doc.Product]) -> doc.Table:
+    """Vector-Jacobian products that are not drawn."""
+    rows = (lines(one.variable, str(one.product.shape), doc.Numbers(one.product)) for one in products)
+    return doc.Table(lines("", "shape", "vᵀJ"), tuple(rows))

@@ -1,0 +1,66 @@
+"""Backward graphs for other programs to draw: leaves as boxes, operations round.
+
+Graphviz's DOT: in a quoted string only the quote is escaped; a label reads further escapes of its own, such as \\n and
+\\l, so that a backslash is written twice.  Mermaid: labels are read as Markdown and then as HTML, so every character
+that may mean something there is written by its number.
+
+Sources: Graphviz, "DOT Language", https://graphviz.org/doc/info/lang.html; Mermaid, "Flowcharts",
+https://mermaid.js.org/syntax/flowchart.html, "Entity codes to escape characters".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gradcli.report.wording import node_text, numbered, require_few_nodes
+from gradcli.results import BackwardGraph, GraphNode
+
+_PLAIN = frozenset(" ,()/:")
+"""Characters beside letters and digits that mean nothing in a quoted label of Mermaid's."""
+
+
+def render(graph: BackwardGraph, language: str) -> str:
+    """The graph as a digraph of `dot`, or as a flowchart of `mermaid`; an empty one where there is none.
+
+    Raises:
+        TooLargeError: More nodes than `MAX_NODES`.
+    """
+    require_few_nodes(graph, language)
+    lines = _dot(graph) if language == "dot" else _mermaid(graph)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _dot(graph: BackwardGraph) -> Iterator[str]:
+    yield "digraph backward {"
+    yield "  node [shape=ellipse];"
+    for node in graph.nodes:
+        label = _label(node, "\\n", _quoted)
+        shape = ", shape=box" if node.variable else ""
+        yield f'  n{node.id} [label="{label}"{shape}];'
+    for edge, number in numbered(graph):
+        label = f' [label="{number}"]' if number else ""
+        yield f"  n{edge.source} -> n{edge.target}{label};"
+    yield "}"
+
+
+def _mermaid(graph: BackwardGraph) -> Iterator[str]:
+    yield "flowchart TD"
+    for node in graph.nodes:
+        label = _label(node, "<br/>", _coded)
+        yield f'  n{node.id}["{label}"]' if node.variable else f'  n{node.id}(["{label}"])'
+    for edge, number in numbered(graph):
+        yield f"  n{edge.source} -->{f'|{number}|' if number else ''} n{edge.target}"
+
+
+def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
+    """The operation, and what it comes from below."""
+    return newline.join(map(escaped, filter(None, (node.name, node_text(node)))))
+
+
+def _quoted(words: str) -> str:
+    return words.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _coded(words: str) -> str:
+    """By entity codes, `#42;` for `*`."""
+    return "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in words)

@@ -1,0 +1,345 @@
+"""What the commands answer that look at a function otherwise: explain, graph, code and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from gradcli.notation import Notation
+from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Jacobian, Loss
+from gradcli.results.verdicts import Array
+
+# -- explain
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the forward pass: `name = operation`, and its value.
+
+    Attributes:
+        name: Of the line.
+        operation: What it computes, one operation deep.
+        value: Of the line's shape; a condition has booleans.
+    """
+
+    name: str
+    operation: Notation
+    value: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """What one line adds to the adjoint of something that it uses.
+
+    Attributes:
+        source: The name of the line.
+        derivative: The local derivative, or the rule for the adjoint; None if there is none.
+        entry: What `derivative` is of, where that is not the whole: `y` by `x[j]`.
+        equation: The adjoint of the line times the local derivative, or the rule that stands for it.
+        factors: The numbers of this product; none where they say no more than the value.
+        words: The rule in words, or a remark.
+        local: The local derivative: of the line's shape if the line is elementwise, of the operand's if the line is
+            one number, else line.shape + operand.shape; None where that is too large.
+        is_elementwise: Whether the line is, so that `local` is multiplied element by element.
+        summed: Whether the product is summed over dimensions that were stretched.
+        value: What is added, of the operand's shape.
+    """
+
+    source: str
+    derivative: Notation | None = None
+    entry: tuple[str, str] = ("", "")
+    equation: Notation | None = None
+    factors: tuple[Array, ...] = ()
+    words: str = ""
+    local: Array | None = None
+    is_elementwise: bool = False
+    summed: bool = False
+    value: Array
+
+    @property
+    def formula(self) -> str:
+        """The local derivative in SymPy's notation; empty if there is none."""
+        return "" if self.derivative is None else self.derivative.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjoint:
+    """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
+
+    Attributes:
+        name: Of the line or variable.
+        notation: How its adjoint is written.
+        value: Of the line's shape.
+        terms: At most `explain.MOST_TERMS`, in the order of the lines they come from.
+        terms_count: How many there are.
+    """
+
+    name: str
+    notation: Notation
+    value: Array
+    terms: tuple[Term, ...]
+    terms_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Differentiation):
+    """The chain rule step by step: forward, v, backward, vᵀJ.
+
+    Attributes:
+        v: The gradient vector.
+        vjp: The vector-Jacobian product per variable.
+        steps: The lines of the forward pass; of a long one, its ends.
+        steps_count: How many lines there are.
+        adjoints: From the output to the variables; of many, the ends.
+        adjoints_count: How many there are.
+        loss: Where v comes from, if it is from a loss.
+        loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
+    """
+
+    v: Array
+    vjp: Mapping[str, Array]
+    steps: tuple[Step, ...]
+    steps_count: int
+    adjoints: tuple[Adjoint, ...]
+    adjoints_count: int
+    loss: Loss | None = None
+    loss_agrees: bool | None = None
+
+
+# -- graph
+
+Drawing = Literal["", "tree", "table", "dot", "mermaid"]
+"""What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphTensor:
+    """A tensor with the attributes that autograd gives it, as read from torch.
+
+    Attributes:
+        name: Of the variable, the statement or the output.
+        data: Its numbers; a condition is boolean.
+        requires_grad: Whether autograd records what is done with it.
+        grad: Of its shape; None where torch holds none.
+        grad_fn: The operation that made it; None for a leaf.
+        is_leaf: Whether nothing that is recorded made it.
+        retains_grad: Whether it keeps its gradient although it is no leaf.
+    """
+
+    name: str
+    data: Array
+    requires_grad: bool
+    grad: Array | None
+    grad_fn: str | None
+    is_leaf: bool
+    retains_grad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """An operation of the backward pass.
+
+    Attributes:
+        id: Its number in breadth-first order from the output, which is 0.
+        name: As torch has it, `MulBackward0`.
+        line: The text that it comes from; empty for an `AccumulateGrad`.
+        tensors: What the result of its forward operation is called; several names are one tensor.
+        variable: Whose gradient an `AccumulateGrad` adds to.
+    """
+
+    id: int
+    name: str
+    line: str = ""
+    tensors: tuple[str, ...] = ()
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """The gradient flows from one node to another.
+
+    Attributes:
+        source: The id of the node that it leaves.
+        target: The id of the node that it reaches.
+        input: Which input of the source's forward operation that is, from 0.
+    """
+
+    source: int
+    target: int
+    input: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackwardGraph(Answer):
+    """The backward graph, and the tensors after the backward pass if there was one.
+
+    Attributes:
+        v: The gradient vector of the backward pass; None if there was none.
+        tensors: The variables, the named values and the output, in this order.
+        nodes: In breadth-first order from the output.
+        edges: In the order of their sources and inputs.
+        notes: What to know of the tensors.
+        drawing: How to draw it.
+    """
+
+    v: Array | None
+    tensors: tuple[GraphTensor, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    notes: tuple[str, ...] = ()
+    drawing: Drawing = ""
+
+
+# -- code
+
+Language = Literal["torch", "numpy", "latex"]
+"""What a script can be written in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A question as a script that computes vᵀJ.
+
+    Attributes:
+        command: Its name.
+        expression: The text as typed.
+        dtype: `float64` or `float32`.
+        inputs: The value of every variable.
+        wrt: The variables of the derivative, in order.
+        language: Of the script.
+        source: The script, with its last newline.
+        in_ascii: The same with its comments in ASCII.
+        warnings: Remarks about the expression.
+    """
+
+    command: str
+    expression: str
+    dtype: str
+    inputs: Mapping[str, Array]
+    wrt: tuple[str, ...]
+    language: Language
+    source: str
+    in_ascii: str
+    warnings: tuple[str, ...] = ()
+
+
+# -- functions
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function.
+
+    Attributes:
+        name: As a keyword.
+        is_constant: Whether it takes a constant, such as a dimension; the others take expressions.
+        is_required: Whether it has no default.
+        default: What stands for it where it is left out.
+    """
+
+    name: str
+    is_constant: bool
+    is_required: bool
+    default: int | float | bool | str | tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionEntry:
+    """A function of the language, as the list of functions has it.
+
+    Attributes:
+        name: The name in the language.
+        group: What people look for it under.
+        usage: The call with its defaults, `var(x, dim=None, correction=1, keepdim=False)`.
+        parameters: In torch's order.
+        aliases: Other names that are called in the same way.
+        spellings: Other ways to write it: operators, methods, names of modules.
+        doc: What it computes, in one line.
+        domain: Where the value is real, as a condition on the parameters; empty for everywhere.
+        kinks: Expressions of the parameters that vanish where the derivative jumps.
+        is_step: Whether the value jumps there too.
+        caveat: What to know beyond that.
+    """
+
+    name: str
+    group: str
+    usage: str
+    parameters: tuple[Parameter, ...]
+    aliases: tuple[str, ...]
+    spellings: tuple[str, ...]
+    doc: str
+    domain: str = ""
+    kinks: tuple[str, ...] = ()
+    is_step: bool = False
+    caveat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The definition of a function in the language itself.
+
+    Attributes:
+        case: The constant argument that it is for, `reduction='mean'`; empty where there is one definition.
+        text: The definition.
+        short: The same for people: without the arguments that it hands on as they are, or by its difference.
+    """
+
+    case: str
+    text: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionPage:
+    """All that there is to say of one function.
+
+    Attributes:
+        entry: Its row of the list.
+        meanings: Its definition, case by case; none for a primitive.
+        meaning_note: What to know of the definitions, or in their place.
+        inner_kinks: Expressions that vanish where an operation of the definition has a kink or jumps.
+        derivative: Expression, formulas and reasons, as `Function.jacobian` has them.
+        derivative_note: What to know of the formulas.
+        example_command: What to type for the example.
+        example: What it answers.
+    """
+
+    entry: FunctionEntry
+    meanings: tuple[Meaning, ...]
+    meaning_note: str
+    inner_kinks: tuple[str, ...]
+    derivative: Jacobian
+    derivative_note: str
+    example_command: str
+    example: VJP | Gradient
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows of the list of functions.
+
+    Attributes:
+        entries: In the order of the groups.
+        word: What was searched for; empty for the whole list.
+        is_brief: Whether to show only the names of each group.
+    """
+
+    entries: tuple[FunctionEntry, ...]
+    word: str = ""
+    is_brief: bool = False
+
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """The names of the functions, group by group."""
+        grouped = groupby(self.entries, key=lambda entry: entry.group)
+        return [(group, [entry.name for entry in rows]) for group, rows in grouped]
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """What the command `functions` answers: pages and lists, in the order asked for."""
+
+    parts: tuple[FunctionPage | Listing, ...]
+    warnings: tuple[str, ...] = ()
