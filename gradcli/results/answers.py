@@ -93,8 +93,8 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What all commands answer with.
+class Reply:
+    """What an answer repeats of the question.
 
     Attributes:
         command: Its name.
@@ -102,12 +102,7 @@ class Answer:
         dtype: `float64` or `float32`.
         inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
         wrt: The variables of the derivative, in order.
-        output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
-        value: The output y, an array of `dtype`.
         warnings: Remarks about the expression.
-        remarks: What to know of the answer itself.
-        points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
-        points: How many points there are; None where there is one.
     """
 
     command: str
@@ -115,9 +110,23 @@ class Answer:
     dtype: str
     inputs: Mapping[str, Array]
     wrt: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Reply):
+    """What all commands answer with.
+
+    Attributes:
+        output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
+        value: The output y, an array of `dtype`.
+        remarks: What to know of the answer itself.
+        points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
+        points: How many points there are; None where there is one.
+    """
+
     output: str
     value: Array
-    warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     points_of: tuple[str, ...] = ()
     points: int | None = None

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from gradcli.notation import Notation
-from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Jacobian, Loss
+from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Jacobian, Loss, Reply
 from gradcli.results.verdicts import Array
 
 # -- explain
@@ -199,30 +199,18 @@ Language = Literal["torch", "numpy", "latex"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Reply):
     """A question as a script that computes vᵀJ.
 
     Attributes:
-        command: Its name.
-        expression: The text as typed.
-        dtype: `float64` or `float32`.
-        inputs: The value of every variable.
-        wrt: The variables of the derivative, in order.
         language: Of the script.
         source: The script, with its last newline.
         in_ascii: The same with its comments in ASCII.
-        warnings: Remarks about the expression.
     """
 
-    command: str
-    expression: str
-    dtype: str
-    inputs: Mapping[str, Array]
-    wrt: tuple[str, ...]
     language: Language
     source: str
     in_ascii: str
-    warnings: tuple[str, ...] = ()
 
 
 # -- functions

@@ -15,22 +15,13 @@ from gradcli.report.document import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = (
-    "typesetting.py",
-    "tokens.py",
-    "usage_errors.py",
-    "hints.py",
-    "board.py",
-    "notation.py",
-    "trees.py",
-    "tree.py",
-)
+OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "drawings.py")
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [
     source
     for source in sorted(Path(package.__file__).parent.rglob("*.py"))
-    if "printing" not in source.parts and source.name not in OWN_SIGNS
+    if {"printing", "notation"}.isdisjoint(source.parts) and source.name not in OWN_SIGNS
 ]
 
 

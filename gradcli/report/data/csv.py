@@ -28,7 +28,6 @@ from gradcli.results import (
     Array,
     BackwardGraph,
     Checking,
-    Entry,
     Explanation,
     FunctionEntry,
     Functions,
@@ -83,7 +82,7 @@ def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:
         case Hessian():
             return ["row_variable", "row", "column_variable", "column", "value"], _hessian(answer)
         case Jacobian():
-            return [*_point(answer), "row", "variable", "column", "value"], _jacobian(answer)
+            return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
         case VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], _pairs(answer.wrt, answer.vjp, held)
         case JVP():
@@ -110,10 +109,6 @@ def _index(position: Sequence[int]) -> str:
 def _entries(array: Array) -> Iterator[tuple[str, str]]:
     """Every element behind its index, in row-major order."""
     return ((_index(position), digits(array[position])) for position in np.ndindex(array.shape))
-
-
-def _point(answer: Answer) -> list[str]:
-    return [] if answer.points is None else ["point"]
 
 
 def _moved(answer: Answer, header: list[str], at: int, rows: Iterator[list[str]]) -> tuple[Row, Iterable[Row]]:
@@ -169,17 +164,11 @@ def _hessian(answer: Hessian) -> Iterator[list[str]]:
 def _checking(answer: Checking) -> Iterator[list[str]]:
     """The opinions, then the claims; of a claim that is refuted, the truth and in words what it says instead."""
     kind = np.dtype(answer.dtype).type
-    for opinion in answer.opinions:
-        sides = opinion.one_sided or (None, None)
-        entry = plain_entry(opinion, answer.output)
-        yield [
-            entry,
-            digits(kind(opinion.torch)),
-            *_opinion(opinion),
-            opinion.verdict,
-            *map(_number, sides),
-            opinion.note,
-        ]
+    for one in answer.opinions:
+        numbers = [kind(one.torch), one.formula, one.reference, one.radius, one.difference, one.difference_error]
+        numbers += [one.relative_error, one.ulps]
+        sides = map(_number, one.one_sided or (None, None))
+        yield [plain_entry(one, answer.output), *map(_number, numbers), one.verdict, *sides, one.note]
     for claim in answer.claims:
         found = dict.fromkeys(OPINION, "")
         found["entry"] = f"claim {claim.variable} = {' '.join(claim.text.split())}"
@@ -187,12 +176,6 @@ def _checking(answer: Checking) -> Iterator[list[str]]:
         found["verdict"] = status(claim).replace(" ", "-")
         found["note"] = in_ascii("; ".join(filter(None, (counterexample(claim), claim.mistake, claim.note))))
         yield list(found.values())
-
-
-def _opinion(opinion: Entry) -> list[str]:
-    """What the other readings say, empty where they say nothing."""
-    numbers = [opinion.formula, opinion.reference, opinion.radius, opinion.difference, opinion.difference_error]
-    return [_number(number) for number in [*numbers, opinion.relative_error, opinion.ulps]]
 
 
 def _number(number: float | None) -> str:
