@@ -1,1 +1,16 @@
-"""Tests, in folders that mirror the package."""
+"""Tests, in folders that mirror the package; tests of the package as a whole, and what several folders use, stand here.
+
+conftest                         the command, in this process and as one of its own
+warm/                            processes at the price of a fork
+benchmarks/                      ratios against peers, run by hand
+goldens/                         answers, errors and examples as recorded
+recorded                         recorded answers and pages of functions, each computed once
+truths                           hand-derived values and Jacobians
+programs                         random programs, as text and in plain torch
+fuzz                             random command lines
+examples                         how many random examples are drawn
+work                             work counted in calls
+latex                            whether LaTeX would compile
+generated, row_fields            parts of the guide that are written by the package,
+command_reference                and the two that there are
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.census import case, verdict
+from tests.check.census import case, verdict
 from tests.examples import examples
 
 PROGRAMS = examples(120)

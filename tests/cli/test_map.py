@@ -24,7 +24,7 @@ from gradcli.files.rows import FORMATS as SUFFIXES
 from gradcli.options import ROW_FORMATS
 from tests import warm
 from tests.conftest import Command
-from tests.test_files import doubled, header
+from tests.files.test_files import doubled, header
 
 Array = npt.NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""Functions written twice: as text for gradcli, and as one-sided power series (`tests.one_sided`)."""
+"""Functions written twice: as text for gradcli, and as one-sided power series (`one_sided`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests import one_sided as s
-from tests.crossings import CONDITIONS
-from tests.one_sided import Decisions, Series, number
+from tests.check import one_sided as s
+from tests.check.crossings import CONDITIONS
+from tests.check.one_sided import Decisions, Series, number
 
 Values = Any  # Series | list[Series]
 

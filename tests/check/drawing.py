@@ -1,4 +1,4 @@
-"""Random questions for `tests.adversary`: functions of `tests.trees`, and points where verdicts go wrong."""
+"""Random questions for `adversary`: functions of `trees`, and points where verdicts go wrong."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tests import crossings
-from tests import one_sided as s
-from tests.one_sided import number
-from tests.trees import (
+from tests.check import crossings
+from tests.check import one_sided as s
+from tests.check.one_sided import number
+from tests.check.trees import (
     CANCELLING,
     EDGES,
     JOINS,
