@@ -10,8 +10,8 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.language import snippets
 from gradcli.language.parsing import parse
-from gradcli.language.snippets import reading
 from gradcli.reference.rules import _rule
 from gradcli.requests import answer, read
 from tests.work import calls
@@ -64,8 +64,8 @@ def test_each_part_of_a_text_is_little_work(kind: str) -> None:
 
 def test_the_signs_of_a_snippet_are_looked_for_once() -> None:
     """A run of newlines before a print belongs to no sign, from each of which it would be read again."""
-    assert not reading._SIGNS.search("\n" * 20_000 + "x**2")
-    assert reading._SIGNS.search("x**2\n\n  print (x)")
+    assert not snippets._SIGNS.search("\n" * 20_000 + "x**2")
+    assert snippets._SIGNS.search("x**2\n\n  print (x)")
 
 
 def test_the_names_of_a_program_are_made_once() -> None:

@@ -32,7 +32,7 @@ from gradcli.autodiff.run import (
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.gradients import Replay
+from gradcli.language.snippets.asked import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
 Node = Any

@@ -13,7 +13,7 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, cut
-from gradcli.language.snippets.gradients import ADD_UP, Backward
+from gradcli.language.snippets.asked import ADD_UP, Backward
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Cotangent, Inquiry, Question, intermediates, require_gradient

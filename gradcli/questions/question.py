@@ -22,7 +22,7 @@ from gradcli.language.lower.operators import remarks
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet, read
-from gradcli.language.snippets.gradients import Replay
+from gradcli.language.snippets.asked import Replay
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward

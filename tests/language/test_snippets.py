@@ -10,8 +10,8 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.snippets import read
+from gradcli.language.snippets.asked import OUTPUTS
 from gradcli.language.snippets.dtypes import MIXED
-from gradcli.language.snippets.gradients import OUTPUTS
 from gradcli.questions.question import DEFAULT_DTYPE
 from tests.language.pasted import run_by_torch
 

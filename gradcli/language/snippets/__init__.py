@@ -1,13 +1,60 @@
 """Snippets of PyTorch: a text with definitions, functions and backward passes, and what it asks for.
 
-reading      a text to its function, its values and its question
+asked        what a snippet says and asks for
+reading      a whole snippet to its function, its values and its question
 assignments  the statements, and what is listened for while their expressions are lowered
 definitions  what names of libraries stand for, and what the text defines
 gradients    torch.autograd.grad and backward(), and which derivatives are asked for
 transforms   torch.func and torch.autograd.functional
 dtypes       the floating-point types that are written
+
+A text that has none of this is a Program as it always was: what reads snippets is imported where there is one.
 """
 
-from gradcli.language.snippets.reading import Snippet, read
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Shape
+from gradcli.language.snippets.asked import Snippet
 
 __all__ = ["Snippet", "read"]
+
+_SIGNS = re.compile(
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
+    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
+    re.MULTILINE,
+)
+"""What no expression has, and a snippet does."""
+
+
+def read(
+    text: str,
+    *,
+    given: frozenset[str] = frozenset(),
+    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shares: bool = True,
+) -> Snippet:
+    """The function of a text: a Program, or a snippet of PyTorch.
+
+    Args:
+        text: As typed or pasted.
+        given: Names that are variables although they are also constants.
+        shapes: Of variables, where they are known.
+        shares: Whether operations that compute the same become one line, as in `parse`.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is not read.
+
+    >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
+    >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
+    (('x',), [1.0, 2.0], ('x',))
+    """
+    if not _SIGNS.search(text):
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
+    from gradcli.language.snippets.reading import read_snippet
+
+    return read_snippet(text, given, shapes, shares=shares)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import sympy
 
@@ -19,6 +19,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.asked import ADD_UP, OUTPUTS, Pass, Question
 from gradcli.language.snippets.definitions import Callee, Signatures, keeps_graph
 from gradcli.language.text.nodes import Argument, Arguments, Member, Subscript
 from gradcli.language.text.tokens import Token
@@ -27,40 +28,6 @@ GO_ON = "torch.autograd.grad(y, x, create_graph=True)[0] is a tensor to go on wi
 """What to write in place of `x.grad` where something is computed with it."""
 
 _UNUSED = "One of the differentiated Tensors appears to not have been used in the graph"
-
-Question = Literal["vjp", "jacobian", "hessian", "jvp", "hvp"]
-"""What a derivative is called by the command that answers it."""
-
-
-@dataclass(frozen=True)
-class Pass:
-    """A derivative that is taken, `y.backward(v)`.
-
-    Attributes:
-        output: What is differentiated.
-        v: The gradient vector, if there is one.
-        span: Where the pass stands.
-        inputs: The only variables that it is for, if it says.
-        keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
-        asks: Which derivative it is.
-        u: The direction of each variable, of a derivative along one.
-        accumulates: Whether it adds to `.grad`.
-        zeroed: The variables whose `.grad` is set to zero before it.
-        objection: Why it is no question on its own, if it is none.
-        values: What holds its result.
-    """
-
-    output: Atom
-    v: Atom | None
-    span: Span
-    inputs: tuple[str, ...] = ()
-    keeps_graph: bool = False
-    asks: Question = "vjp"
-    u: tuple[tuple[str, Atom], ...] = ()
-    accumulates: bool = True
-    zeroed: tuple[str, ...] = ()
-    objection: str = ""
-    values: frozenset[Atom] = frozenset()
 
 
 class Derivatives:
@@ -230,55 +197,6 @@ class Derivatives:
         w = self.alias(self.emit("zeros_like", [y], span)[0], span)
         slope = self.slope([self.gradient_line(y, x, w, span) for x in xs], directions, span)
         return self.gradient_line(slope, w, None, span)
-
-
-ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
-"""The remark on several passes, behind their number; it is only so where they are read as one."""
-
-
-OUTPUTS = "the passes are of different outputs, which are put in a list here; each v picks one of them"
-"""The remark on passes that are read as those of one output."""
-
-Asked = Literal["", "eval", "jacobian", "hessian", "jvp", "hvp"]
-"""What a snippet asks for, by the command that answers it; nothing for a gradient."""
-
-
-@dataclass(frozen=True)
-class Backward:
-    """A pass that the snippet asks for, all of one output.
-
-    Attributes:
-        v: The gradient vector as a function of the variables.
-        zeroed: The variables whose `.grad` is set to zero before it.
-        accumulates: Whether it adds to `.grad`, as `torch.autograd.grad` does not.
-    """
-
-    v: Program
-    zeroed: tuple[str, ...]
-    accumulates: bool
-
-
-@dataclass(frozen=True)
-class Replay:
-    """The passes of a snippet as torch meets them: what is computed twice has a graph of its own each time.
-
-    Attributes:
-        program: Every operation as often as the snippet runs it; its output is that of the last pass.
-        passes: In order, those too whose gradients are forgotten.
-        requires: The variables that require a gradient.
-    """
-
-    program: Program
-    passes: tuple[Pass, ...]
-    requires: tuple[str, ...]
-
-    def where(self, number: int) -> str:
-        """A pass by its number and as it is written, with its line if there are several."""
-        text, span = self.program.text, self.passes[number].span
-        written = " ".join(text[span.start : span.stop].split())
-        line = text.count("\n", 0, span.start) + 1
-        place = f" (line {line})" if "\n" in text.strip() else ""
-        return f"pass {number + 1}, {written}{place}"
 
 
 class Passes:

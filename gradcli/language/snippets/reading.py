@@ -8,98 +8,31 @@
 A definition is an assignment of a tensor made of numbers.  Several backward passes add up in `.grad`, so their v's do,
 until it is set to zero.  A derivative that is taken by a function, as by `torch.autograd.grad(y, x)`, is a value that
 later lines may use; the last one that none uses is the question.  Prints and seeds say nothing about the function; what
-else stands there is refused at its place.  A text without any of this is a Program as it always was.
+else stands there is refused at its place.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import replace
 
 from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program, Shape
+from gradcli.language.snippets.asked import Asked, Backward, Pass, Replay, Snippet
 from gradcli.language.snippets.assignments import Statements
-from gradcli.language.snippets.gradients import Asked, Backward, Pass, Replay
 from gradcli.language.text.nodes import Line
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
-
-_SIGNS = re.compile(
-    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
-    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
-    re.MULTILINE,
-)
-"""What no expression has, and a snippet does."""
 
 _HINT = "a snippet is tensor definitions, statements, backward() and print()"
 """What to say of a word that cannot stand where it does, if there is nothing better."""
 
 
-@dataclass(frozen=True)
-class Snippet:
-    """What a text says.
-
-    Attributes:
-        program: The function.
-        values: Values of the variables that the text defines.
-        wrt: The variables that require a gradient; None if the text does not say.
-        v: The gradient vector as a function of the variables, if the text has a backward pass with one.
-        passes: All passes that are asked for, where there are several.
-        asks: The derivative that is asked for, by the command that answers it; empty for a gradient, or nothing.
-        u: The direction of each variable, for a derivative along one.
-        dtype: What torch computes in where the text says; None if it does not.
-        frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
-    """
-
-    program: Program
-    values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    wrt: tuple[str, ...] | None = None
-    v: Program | None = None
-    passes: tuple[Backward, ...] = ()
-    asks: Asked = ""
-    u: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    dtype: Literal["float64", "float32"] | None = None
-    frees_graph: Replay | None = None
-
-    @property
-    def starts_anew(self) -> bool:
-        """Whether no one product is what all passes leave in `.grad`."""
-        return any(n and (one.zeroed or not one.accumulates) for n, one in enumerate(self.passes))
-
-
-def read(
-    text: str,
-    *,
-    given: frozenset[str] = frozenset(),
-    shapes: Mapping[str, Shape] = MappingProxyType({}),
-    shares: bool = True,
-) -> Snippet:
-    """The function of a text: a Program, or a snippet of PyTorch.
-
-    Args:
-        text: As typed or pasted.
-        given: Names that are variables although they are also constants.
-        shapes: Of variables, where they are known.
-        shares: Whether operations that compute the same become one line, as in `parse`.
-
-    Raises:
-        GradcliError: As for `parse`, or a line that is not read.
-
-    >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
-    >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
-    (('x',), [1.0, 2.0], ('x',))
-    """
-    if not _SIGNS.search(text):
-        return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
+def read_snippet(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool) -> Snippet:
+    """The function of a snippet, as `read` has it."""
     text = _without_prompts(text)
     with collector.paused():
         source = Source(text, "EXPR", _HINT)

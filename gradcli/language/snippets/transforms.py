@@ -17,9 +17,10 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.asked import Pass, Question
 from gradcli.language.snippets.definitions import Callee, Functions, Imports, Signatures
 from gradcli.language.snippets.dtypes import Dtypes
-from gradcli.language.snippets.gradients import Derivatives, Pass, Question
+from gradcli.language.snippets.gradients import Derivatives
 from gradcli.language.text.nodes import Argument, Arguments, Broken, Function, Member, Name, Node, Postfix, Trailer
 from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token

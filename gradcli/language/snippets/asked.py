@@ -1,0 +1,126 @@
+"""What a snippet of PyTorch says and asks for: its function, its values, and its backward passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import Span
+from gradcli.language.program.wengert import Atom, Program
+
+Question = Literal["vjp", "jacobian", "hessian", "jvp", "hvp"]
+"""What a derivative is called by the command that answers it."""
+
+Asked = Literal["", "eval", "jacobian", "hessian", "jvp", "hvp"]
+"""What a snippet asks for, by the command that answers it; nothing for a gradient."""
+
+ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
+"""The remark on several passes, behind their number; it is only so where they are read as one."""
+
+OUTPUTS = "the passes are of different outputs, which are put in a list here; each v picks one of them"
+"""The remark on passes that are read as those of one output."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A derivative that is taken, `y.backward(v)`.
+
+    Attributes:
+        output: What is differentiated.
+        v: The gradient vector, if there is one.
+        span: Where the pass stands.
+        inputs: The only variables that it is for, if it says.
+        keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
+        asks: Which derivative it is.
+        u: The direction of each variable, of a derivative along one.
+        accumulates: Whether it adds to `.grad`.
+        zeroed: The variables whose `.grad` is set to zero before it.
+        objection: Why it is no question on its own, if it is none.
+        values: What holds its result.
+    """
+
+    output: Atom
+    v: Atom | None
+    span: Span
+    inputs: tuple[str, ...] = ()
+    keeps_graph: bool = False
+    asks: Question = "vjp"
+    u: tuple[tuple[str, Atom], ...] = ()
+    accumulates: bool = True
+    zeroed: tuple[str, ...] = ()
+    objection: str = ""
+    values: frozenset[Atom] = frozenset()
+
+
+@dataclass(frozen=True)
+class Backward:
+    """A pass that the snippet asks for, all of one output.
+
+    Attributes:
+        v: The gradient vector as a function of the variables.
+        zeroed: The variables whose `.grad` is set to zero before it.
+        accumulates: Whether it adds to `.grad`, as `torch.autograd.grad` does not.
+    """
+
+    v: Program
+    zeroed: tuple[str, ...]
+    accumulates: bool
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The passes of a snippet as torch meets them: what is computed twice has a graph of its own each time.
+
+    Attributes:
+        program: Every operation as often as the snippet runs it; its output is that of the last pass.
+        passes: In order, those too whose gradients are forgotten.
+        requires: The variables that require a gradient.
+    """
+
+    program: Program
+    passes: tuple[Pass, ...]
+    requires: tuple[str, ...]
+
+    def where(self, number: int) -> str:
+        """A pass by its number and as it is written, with its line if there are several."""
+        text, span = self.program.text, self.passes[number].span
+        written = " ".join(text[span.start : span.stop].split())
+        line = text.count("\n", 0, span.start) + 1
+        place = f" (line {line})" if "\n" in text.strip() else ""
+        return f"pass {number + 1}, {written}{place}"
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """What a text says.
+
+    Attributes:
+        program: The function.
+        values: Values of the variables that the text defines.
+        wrt: The variables that require a gradient; None if the text does not say.
+        v: The gradient vector as a function of the variables, if the text has a backward pass with one.
+        passes: All passes that are asked for, where there are several.
+        asks: The derivative that is asked for, by the command that answers it; empty for a gradient, or nothing.
+        u: The direction of each variable, for a derivative along one.
+        dtype: What torch computes in where the text says; None if it does not.
+        frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
+    """
+
+    program: Program
+    values: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    wrt: tuple[str, ...] | None = None
+    v: Program | None = None
+    passes: tuple[Backward, ...] = ()
+    asks: Asked = ""
+    u: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    dtype: Literal["float64", "float32"] | None = None
+    frees_graph: Replay | None = None
+
+    @property
+    def starts_anew(self) -> bool:
+        """Whether no one product is what all passes leave in `.grad`."""
+        return any(n and (one.zeroed or not one.accumulates) for n, one in enumerate(self.passes))
