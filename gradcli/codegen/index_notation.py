@@ -10,6 +10,7 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain, count
 
 import sympy
 from sympy import Expr
@@ -58,7 +59,7 @@ class Formulas:
 
     def block(self, derivative: Derivative) -> str:
         """The Jacobian block of a variable as nested lists and comprehensions: its rows, then its columns."""
-        letters = iter(self._letters())
+        letters = self._letters()
         if all(row in dict(derivative.written) for row in derivative.rows):
             next(letters)  # i stands for y's index even where y has none
         indices = (*derivative.rows, *derivative.columns)
@@ -69,14 +70,7 @@ class Formulas:
 
     def _letters(self) -> Iterator[str]:
         """Index letters that no other name of the script is."""
-        for letter in "ijklmnpqrstuvw":
-            if self.names.is_free(letter):
-                yield letter
-        number = 1
-        while True:
-            if self.names.is_free(f"i{number}"):
-                yield f"i{number}"
-            number += 1
+        return filter(self.names.is_free, chain("ijklmnpqrstuvw", (f"i{n}" for n in count(1))))
 
     def _nested(
         self,

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
+from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import count_of, infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
@@ -96,16 +97,6 @@ MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
 
 
-class Calls(Protocol):
-    """How a library is asked for an operation: `TorchCalls` or `NumpyCalls`, with what writes down what they call."""
-
-    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
-        """One operation on its operands."""
-
-    def tensor(self, operand: Any) -> Any:
-        """An operand as a tensor or an array."""
-
-
 @dataclass
 class Statements:
     """Statements as they are written.
@@ -122,7 +113,7 @@ class Statements:
     """
 
     module: str
-    calls: Calls
+    calls: TorchCalls | NumpyCalls
     source: Callable[[Call], Expression]
     names: Names
     shapes: Mapping[Atom, Shape]
@@ -227,7 +218,7 @@ class Script(ABC):
     reserved: ClassVar[tuple[str, ...]]
     """Names that it uses itself."""
 
-    def __init__(self, task: Task, calls: Calls, keep: Callable[[Call], bool]) -> None:
+    def __init__(self, task: Task, calls: TorchCalls | NumpyCalls, keep: Callable[[Call], bool]) -> None:
         self.task, self.calls = task, calls
         self.names = Names(self.reserved)
         self.arrays = {**task.arrays, **_named_by(task)}
@@ -333,8 +324,7 @@ def _with_v(task: Task, arrays: Mapping[str, Array]) -> tuple[Program, Atom]:
     lines = list(program.lines)
     for line in v.lines:
         if line not in program.lines:
-            operands = tuple(y.get(a, a) for a in line.call.operands)
-            lines.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+            lines.append(replace(line, call=line.call.renamed(y)))
     variables = dict.fromkeys([*program.variables, *(symbol for symbol in v.variables if symbol not in y)])
     return replace(program, variables=tuple(variables), lines=tuple(lines)), y.get(v.output, v.output)
 

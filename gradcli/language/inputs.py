@@ -143,7 +143,7 @@ def _whole(text: str, source: str) -> Place:
     return Place(text, Span(0, len(text)), source)
 
 
-COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
+_COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
 """`e0` and `e0_1`, with the index."""
 
 
@@ -169,18 +169,15 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     array([0., 1.])
     """
     if isinstance(value, str):
-        if value.strip() == "ones":
-            return np.ones(y.shape)
-        if match := COMPONENT.fullmatch(value):
-            return component(value, tuple(int(n) for n in match[1].split("_")), y.shape, source, y.name)
+        if (picked := _picked(value, y.shape, source, y.name, "leave out --v")) is not None:
+            return picked
         program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
         if program.variables:
             require_shape(program, y)
             return program
     v = read_value(value, source)
     if v.shape != y.shape:
-        typed = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
-        raise _misshapen(v.shape, y, typed, str(value))
+        raise _misshapen(v.shape, y, _whole(value, source) if isinstance(value, str) else None, str(value))
     return v
 
 
@@ -199,63 +196,49 @@ def require_shape(program: Program, y: Outputs) -> None:
             raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
-        whole = Place(program.text, Span(0, len(program.text)), program.source)
         of_snippet = program.place(program.lines[-1]) if program.lines else None
-        raise _misshapen(shape, y, of_snippet if program.source == "EXPR" else whole, "v")
+        is_typed = program.source != "EXPR"
+        raise _misshapen(shape, y, _whole(program.text, program.source) if is_typed else of_snippet, "v")
 
 
 def _misshapen(given: Shape, y: Outputs, place: Place | None, text: str) -> InputError:
-    message = f"v has shape {show(given)}, and {y.name} has shape {show(y.shape)}"
-    return InputError(message, place=place, hint=_shape_hint(text, given, y))
-
-
-def _shape_hint(value: str, given: Shape, y: Outputs) -> str:
+    hint = f"v weights the elements of {y.name}, so it must have {y.name}'s shape"
+    hint += "" if y.shape else ", here a plain number"
     if math.prod(given) == math.prod(y.shape) == 1:
-        return f"write {in_brackets(value, given, y.shape)}: as in torch, v must have {y.name}'s shape"
-    number = "" if y.shape else ", here a plain number"
-    return f"v weights the elements of {y.name}, so it must have {y.name}'s shape{number}"
+        hint = f"write {_in_brackets(text, given, y.shape)}: as in torch, v must have {y.name}'s shape"
+    message = f"v has shape {show(given)}, and {y.name} has shape {show(y.shape)}"
+    return InputError(message, place=place, hint=hint)
 
 
-def in_brackets(value: str, given: Shape, wanted: Shape) -> str:
+def _in_brackets(value: str, given: Shape, wanted: Shape) -> str:
     """How to write a value of one element so that it has the shape that is wanted."""
     missing = len(wanted) - len(given)
-    return (
-        value.strip().join(("[" * missing, "]" * missing))
-        if missing > 0
-        else f"it with {len(wanted)} pairs of brackets"
-    )
+    enclosed = value.strip().join(("[" * missing, "]" * missing))
+    return enclosed if missing > 0 else f"it with {len(wanted)} pairs of brackets"
 
 
-def component(
-    text: str, index: tuple[int, ...], shape: Shape, source: str, name: str, hint: str = "leave out --v"
-) -> Array:
-    """Ones over the elements at an index, zeros elsewhere.
+def _picked(text: str, shape: Shape, source: str, name: str, hint: str) -> Array | None:
+    """Ones over all elements of `name`, or over those at an index; None for other words.
 
-    Args:
-        text: As typed.
-        index: Of the first dimensions.
-        shape: Of the array.
-        source: What the text was given to.
-        name: Whose shape that is.
-        hint: What to do where it is a plain number.
-
-    Raises:
-        InputError: There is no such element.
+    The hint is what to do where it is a plain number.
     """
+    if text.strip() == "ones":
+        return np.ones(shape)
+    match = _COMPONENT.fullmatch(text)
+    if match is None:
+        return None
+    index = tuple(int(n) for n in match[1].split("_"))
     if not shape:
-        place = Place(text, Span(0, len(text)), source)
-        raise InputError(f"{name} is one number and has no components", place=place, hint=hint)
+        raise InputError(f"{name} is one number and has no components", place=_whole(text, source), hint=hint)
     if len(index) > len(shape) or any(n >= size for n, size in zip(index, shape, strict=False)):
-        place = Place(text, Span(0, len(text)), source)
-        raise InputError(
-            f"{name} has shape {show(shape)} and no component {list(index)}", place=place, hint="indices count from 0"
-        )
+        message = f"{name} has shape {show(shape)} and no component {list(index)}"
+        raise InputError(message, place=_whole(text, source), hint="indices count from 0")
     v = np.zeros(shape)
     v[index] = 1.0
     return v
 
 
-SHORT = 4
+_SHORT = 4
 """Elements up to which an example of a direction is written out."""
 
 
@@ -298,17 +281,15 @@ def read_directions(
 def _read(value: Value, name: str, shape: Shape) -> Array:
     source = f"--u {name}"
     if isinstance(value, str):
-        if value.strip() == "ones":
-            return np.ones(shape)
-        if match := COMPONENT.fullmatch(value):
-            index = tuple(int(n) for n in match[1].split("_"))
-            return component(value, index, shape, source, name, f"write --u {name}=1")
+        picked = _picked(value, shape, source, name, f"write --u {name}=1")
+        if picked is not None:
+            return picked
     u = read_value(value, source)
     if u.shape != shape:
-        place = Place(value, Span(0, len(value)), source) if isinstance(value, str) else None
+        place = _whole(value, source) if isinstance(value, str) else None
         hint = f"u is a direction in {name}, so it must have {name}'s shape"
         if u.size == math.prod(shape) == 1:
-            hint = f"write {in_brackets(str(value), u.shape, shape)}: u must have {name}'s shape"
+            hint = f"write {_in_brackets(str(value), u.shape, shape)}: u must have {name}'s shape"
         raise InputError(f"u has shape {show(u.shape)}, and {name} has shape {show(shape)}", place=place, hint=hint)
     return u
 
@@ -346,7 +327,7 @@ def _missing(variables: Mapping[str, Shape], movable: tuple[str, ...], command: 
         needs, hint = "a direction u", f"--u {first}=ones moves all of {first}"
     else:
         whose, needs = f"{first} has shape {show(shape)}", f"a direction u of {first}'s shape"
-        short = ",".join(["1"] * shape[0]) if len(shape) == 1 and 0 < shape[0] <= SHORT else "ones"
+        short = ",".join(["1"] * shape[0]) if len(shape) == 1 and 0 < shape[0] <= _SHORT else "ones"
         hint = f"--u {short} moves all elements alike, e0 moves {first}[0] alone"
     hint += "; a variable without a --u is held constant" * bool(others)
     return InputError(

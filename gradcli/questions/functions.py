@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower.operators import SIGNS
-from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.language.ops import REQUIRED, SIGNS, Kind, Op
 from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
 
 if TYPE_CHECKING:

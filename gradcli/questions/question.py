@@ -18,7 +18,7 @@ from gradcli.errors import InputError, InternalError, TooLargeError, constants_m
 from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_value, require_shape
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import require_named
-from gradcli.language.lower.operators import remarks
+from gradcli.language.lower.matlab import remarks
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet, read

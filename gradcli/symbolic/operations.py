@@ -221,7 +221,7 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
         return _branch(call, call.op.branches, names, operand)
     symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
     stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
-    plain = Call(call.op.name, tuple(stand_ins.get(a, a) for a in call.operands), call.statics)
+    plain = call.renamed(stand_ins)
     found = _derivative(plain, stand_ins[operand])
     if found is None:
         return None
@@ -243,11 +243,7 @@ def alone(
     """
     renamed = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
     known = {renamed[a]: shape for a, shape in zip(call.operands, shapes, strict=True) if a in renamed}
-    line = Line(
-        sympy.Dummy(name, real=True),
-        Call(call.op.name, tuple(renamed.get(a, a) for a in call.operands), call.statics),
-        Span(0, 0),
-    )
+    line = Line(sympy.Dummy(name, real=True), call.renamed(renamed), Span(0, 0))
     program = Program("", tuple(known), (line,), line.symbol, assigned=(name,))
     return program, infer(program, known, bounded=False)
 

@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import read_value
-from gradcli.language.lower.operators import REMARK
+from gradcli.language.lower.matlab import REMARK
 from tests.conftest import Command
 
 A, B = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), np.array([[2.0, -1.0], [0.5, 3.0]])

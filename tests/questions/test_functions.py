@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.lower.operators import SIGNS
+from gradcli.language.ops import SIGNS
 from gradcli.language.parsing import parse
 from gradcli.questions import functions
 from gradcli.report import rendered

@@ -308,7 +308,8 @@ class Calls:
             self._require_taken(bound, name, library)
         meaning = bound.op.elsewhere.get(library)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            return self._written(meaning, bound.op, [a for a, _ in bound.values], whole)
+            program = self.meaning(meaning, bound.op.operands)
+            return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 
     def _require_taken(self, bound: Bound, name: Token, library: str) -> None:
@@ -328,15 +329,6 @@ class Calls:
         if is_matrix_norm and "p" in bound.typed and bound.constants[1] is None:
             hint = "vector_norm(x, p) is the norm of all the elements"
             raise self.source.error("linalg.norm with an order is a matrix norm", name.span, hint=hint)
-
-    def _written(self, meaning: str, op: Op, operands: list[Atom], span: Span) -> Operand:
-        """The lines of a definition in the language."""
-        program = self.meaning(meaning, op.operands)
-        inside: dict[Atom, Atom] = dict(zip(program.variables, operands, strict=True))
-        for line in program.lines:
-            parts = tuple(inside.get(a, a) for a in line.call.operands)
-            inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, line.call.statics)
-        return inside[program.output], span
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""

@@ -14,13 +14,20 @@ import sympy
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.operators import FUNCTIONS, Matlab
+from gradcli.language.lower.matlab import Matlab
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
-from gradcli.language.text.tokens import COMPARISON, Token
+from gradcli.language.text.tokens import BY_ELEMENTS, COMPARISON, Token
+
+_FUNCTIONS: Mapping[str, str] = {
+    **ops.SIGNS,
+    **{"or": "logical_or", "and": "logical_and"},
+    **{marked: ops.SIGNS[sign] for marked, sign in BY_ELEMENTS.items()},
+}
+"""The functions that operators are, MATLAB's among them."""
 
 
 def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
@@ -182,7 +189,7 @@ class Lowering:
         compared: Operand | None = None
         for step in node.steps:
             right = self._RULES[type(step.operand)](self, step.operand)
-            op = "mul" if step.is_implicit else FUNCTIONS[step.sign.text]
+            op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
                 left = self.lines.joined("logical_and", left, self.matlab.binary(step.sign, op, compared, right))
             else:

@@ -21,6 +21,7 @@ __all__ = [
     "GROUPS",
     "REQUIRED",
     "ROWS",
+    "SIGNS",
     "TABLE",
     "Along",
     "Branches",
@@ -62,6 +63,28 @@ ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.DERIVATIVES}
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}
 """An index is written x[key]; `index` is a name like any other."""
 _AFTER_DOT: dict[str, Op] = _BY_NAME | {name: op for op in TABLE.values() for name in op.qualified}
+
+
+SIGNS: Mapping[str, str] = {
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "==": "eq",
+    "!=": "ne",
+    "|": "logical_or",
+    "&": "logical_and",
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "//": "floor_divide",
+    "%": "remainder",
+    "@": "matmul",
+    "**": "pow",
+    "^": "pow",
+}
+"""The functions that signs are."""
 
 
 def find(name: str, *, after_dot: bool = False) -> Op | None:

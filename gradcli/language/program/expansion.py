@@ -92,12 +92,7 @@ def _expansion(
         call = line.call
         if keep(call):
             return builder.emit(call.op.name, operands, line.span, call.statics)
-        meaning = define(call.op.name, call.statics, len(operands))
-        inside: dict[Atom, Atom] = dict(zip(meaning.variables, operands, strict=True))
-        for part in meaning.lines:
-            parts = tuple(inside.get(a, a) for a in part.call.operands)
-            inside[part.symbol] = builder.emit(part.call.op.name, parts, line.span, part.call.statics)
-        return inside.get(meaning.output, meaning.output)
+        return builder.inline(define(call.op.name, call.statics, len(operands)), operands, line.span)
 
     return rewritten(program, write, shares=shares)
 

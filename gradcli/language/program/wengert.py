@@ -89,6 +89,10 @@ class Call(sympy.Expr):  # type: ignore[misc]
         self.op, self.operands, self.statics = ops.ROWS[op], operands, statics
         return self
 
+    def renamed(self, names: Mapping[Atom, Atom]) -> Call:
+        """The same operation, with others in the place of some operands."""
+        return Call(self.op.name, tuple(names.get(a, a) for a in self.operands), self.statics)
+
     def _sympystr(self, printer: object) -> str:
         return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
 
@@ -228,6 +232,14 @@ class Builder:
                 waiting += () if stop(line.call) else line.call.operands
         return [found[place] for place in sorted(found)], leaves
 
+    def inline(self, program: Program, operands: Iterable[Atom], span: Span) -> Atom:
+        """Append the lines of a Program, these operands being its variables, and give what holds its value."""
+        inside: dict[Atom, Atom] = dict(zip(program.variables, operands, strict=True))
+        for line in program.lines:
+            parts = tuple(inside.get(a, a) for a in line.call.operands)
+            inside[line.symbol] = self.emit(line.call.op.name, parts, span, line.call.statics)
+        return inside.get(program.output, program.output)
+
     def program(self, value: Atom, variables: Iterable[sympy.Symbol] = ()) -> Program:
         """A value as a Program of its own, in those of these variables that it is made of."""
         lines, leaves = self.made_of(value)
@@ -345,10 +357,7 @@ def cut(program: Program, atom: Atom, name: str) -> Program:
     new = sympy.Symbol(name, real=True)
     lines = needed([line for line in program.lines if line.symbol != atom], program.output)
     used = {program.output, *(operand for line in lines for operand in line.call.operands)}
-    kept = []
-    for line in lines:
-        operands = tuple(new if a == atom else a for a in line.call.operands)
-        kept.append(replace(line, call=Call(line.call.op.name, operands, line.call.statics)))
+    kept = tuple(replace(line, call=line.call.renamed({atom: new})) for line in lines)
     variables = (*(symbol for symbol in program.variables if symbol in used), new)
     output = new if program.output == atom else program.output
-    return replace(program, variables=variables, lines=tuple(kept), output=output, warnings=())
+    return replace(program, variables=variables, lines=kept, output=output, warnings=())

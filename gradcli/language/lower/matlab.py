@@ -1,8 +1,7 @@
-"""The functions that signs are, and MATLAB's marks: `A'`, `.*`, `./` and `.^`.
+"""MATLAB's marks, `A'`, `.*`, `./` and `.^`: where one of them stands, `*` of matrices is the matrix product.
 
-Where one of the marks stands, `*` of matrices is the matrix product.  A vector is a column there, and its transpose a
-matrix of one row.  What is a matrix is known once shapes are: until then a text is read as if all were numbers, and
-asks to be read again.  `^` alone is no mark; it is the power here.
+A vector is a column there, and its transpose a matrix of one row.  What is a matrix is known once shapes are: until
+then a text is read as if all were numbers, and asks to be read again.  `^` alone is no mark; it is the power here.
 """
 
 from __future__ import annotations
@@ -18,36 +17,7 @@ from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Lines, Operand
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Transposed
-from gradcli.language.text.tokens import BY_ELEMENTS, MARKS, POWERS, Token
-
-_NAMES: Mapping[str, str] = {
-    "or": "logical_or",
-    "and": "logical_and",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-    "|": "logical_or",
-    "&": "logical_and",
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "//": "floor_divide",
-    "%": "remainder",
-    "@": "matmul",
-}
-
-FUNCTIONS: Mapping[str, str] = {**_NAMES, **{marked: _NAMES[sign] for marked, sign in BY_ELEMENTS.items()}}
-"""The functions that operators are, MATLAB's signs among them."""
-
-SIGNS: Mapping[str, str] = {
-    **{sign: name for sign, name in _NAMES.items() if not sign.isalpha()},
-    **dict.fromkeys(POWERS[:2], "pow"),
-}
-"""The functions that signs are."""
+from gradcli.language.text.tokens import MARKS, Token
 
 REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matrix product and a vector is a column"
 
