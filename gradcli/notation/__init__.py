@@ -28,9 +28,9 @@ class Notation(ABC):
         """In plain characters."""
 
     @property
-    @abstractmethod
     def pretty(self) -> str:
-        """As people write it, in Unicode."""
+        """As people write it, in Unicode; the same where they do not write it otherwise."""
+        return self.text
 
     @property
     @abstractmethod
@@ -84,11 +84,6 @@ class Name(Notation):
     """What something is called: a variable, a line, a constant tensor."""
 
     text: str
-
-    @property
-    def pretty(self) -> str:
-        """The same."""
-        return self.text
 
     @property
     def latex(self) -> str:
@@ -176,11 +171,6 @@ class Element(Notation):
     def text(self) -> str:
         """As the language has it."""
         return self.name + (f"[{','.join(map(str, self.index))}]" if self.index else "")
-
-    @property
-    def pretty(self) -> str:
-        """The same."""
-        return self.text
 
     @property
     def latex(self) -> str:

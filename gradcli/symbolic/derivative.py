@@ -11,7 +11,8 @@ derivative differentiated by x[j].
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -35,6 +36,9 @@ Of = Literal["jacobian", "jvp", "hessian", "hvp"]
 Axis = tuple[sympy.Symbol, int]
 """An index and the size that it runs over."""
 
+Cases = tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
+"""A formula for each choice of the indices that are written out: the substitution and the expression."""
+
 
 @dataclass(frozen=True)
 class Derivative:
@@ -44,7 +48,7 @@ class Derivative:
         variable: The name of x, by which the columns go; empty for Ju, which has none.
         rows: The index of y, or of the first variable of a Hessian: a symbol for each dimension.
         columns: The index of x: a symbol for each dimension.
-        cases: A formula for each choice of the indices that are written out: the substitution and the expression.
+        cases: The formulas.
         written: The index symbols that are written out, rows first, with their sizes.
         ranges: The size of each index symbol.
         sizes: The large sizes that are symbols, with their values.
@@ -56,8 +60,8 @@ class Derivative:
     variable: str
     rows: tuple[sympy.Symbol, ...]
     columns: tuple[sympy.Symbol, ...]
-    cases: tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
-    written: tuple[tuple[sympy.Symbol, int], ...]
+    cases: Cases
+    written: tuple[Axis, ...]
     ranges: Ranges
     sizes: Mapping[sympy.Symbol, int]
     of: Of = "jacobian"
@@ -86,13 +90,12 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     """
     entries = Entries(program, shapes)
     y, x = shapes.get(program.output, ()), shapes[variable]
-    rows = tuple(entries.index("i", size) for size in y)
-    columns = tuple(entries.index("j", size) for size in x)
-    element = element_of(program, entries, rows)
+    rows = entries.indices("i", y)
+    columns = entries.indices("j", x)
+    element = element_of(entries, rows)
     target = target_of(variable, columns)
-    cases, written = in_parts(
-        element, list(zip(rows, y, strict=True)), lambda part: tidy(assemble(linear(part.diff(target), entries.ranges)))
-    )
+    axes = list(zip(rows, y, strict=True))
+    cases, written = in_parts(element, axes, lambda part: collapsed(part.diff(target), entries.ranges))
     found = Derivative(str(variable), rows, columns, cases, written, entries.ranges, {}, element=element)
     return finished(found, x, entries)
 
@@ -102,20 +105,17 @@ def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
     return sympy.IndexedBase(str(variable), real=True)[tuple(index)] if index else variable
 
 
-def element_of(program: Program, entries: Entries, index: Sequence[Expr]) -> Expr:
+def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
     """The element of y at this index.
 
     Raises:
         NoFormulaError: There is none, or it would be too long.
     """
     with refusals():
-        element = entries.entry(program.output, tuple(index))
+        element = entries.entry(entries.program.output, tuple(index))
     if element.has(sympy.nan, sympy.zoo):
         raise NoFormulaError("it has no value: it divides by 0, or takes a mean of nothing")
     return element
-
-
-Cases = tuple[tuple[Mapping[sympy.Symbol, Integer], Expr], ...]
 
 
 def in_parts(
@@ -127,7 +127,8 @@ def in_parts(
         NoFormulaError: There are too many parts, or SymPy gives up.
     """
     written = tuple((symbol, size) for symbol, size in axes if _names_parts(element, symbol))
-    _require_few(written)
+    if (count := _count(written)) > MAX_WRITTEN_OUT:
+        raise NoFormulaError(f"a list of {count:,} different parts is longer than {MAX_WRITTEN_OUT} formulas")
     with refusals():
         return tuple((chosen, differentiated(element.xreplace(chosen))) for chosen in _choices(written)), written
 
@@ -153,9 +154,9 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     return replace(found, cases=cases, written=written, sizes=sizes)
 
 
-def tidy(derivative: Expr) -> Expr:
-    """A finished derivative as it is shown."""
-    derivative = tidied(derivative)
+def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
+    """A finished derivative as it is shown, its deltas collapsed."""
+    derivative = tidied(assemble(linear(derivative, ranges)))
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative
@@ -187,22 +188,14 @@ def _names_entries(expression: Expr, index: sympy.Symbol) -> bool:
     )
 
 
-def _choices(written: Sequence[tuple[sympy.Symbol, int]]) -> Iterator[dict[sympy.Symbol, Integer]]:
+def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:
     symbols = [symbol for symbol, _ in written]
     for point in itertools.product(*(range(size) for _, size in written)):
         yield {symbol: Integer(n) for symbol, n in zip(symbols, point, strict=True)}
 
 
-def _count(written: Sequence[tuple[sympy.Symbol, int]]) -> int:
-    total = 1
-    for _, size in written:
-        total *= size
-    return total
-
-
-def _require_few(written: Sequence[tuple[sympy.Symbol, int]]) -> None:
-    if _count(written) > MAX_WRITTEN_OUT:
-        raise NoFormulaError(f"a list of {_count(written):,} different parts is longer than {MAX_WRITTEN_OUT} formulas")
+def _count(written: Iterable[Axis]) -> int:
+    return math.prod(size for _, size in written)
 
 
 Shapes = Mapping[Atom, Shape]
@@ -254,13 +247,10 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
     """
     entries = Entries(program, shapes)
     y = shapes.get(program.output, ())
-    rows = tuple(entries.index("i", size) for size in y)
-    element = element_of(program, entries, rows)
-
-    def along(part: Expr) -> Expr:
-        return tidy(assemble(linear(_along(part, directions, shapes), entries.ranges)))
-
-    cases, written = in_parts(element, list(zip(rows, y, strict=True)), along)
+    rows = entries.indices("i", y)
+    element = element_of(entries, rows)
+    axes = list(zip(rows, y, strict=True))
+    cases, written = in_parts(element, axes, lambda part: collapsed(_along(part, directions, shapes), entries.ranges))
     return finished(Derivative("", rows, (), cases, written, entries.ranges, {}, "jvp"), (), entries)
 
 
@@ -277,9 +267,9 @@ def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) 
         NoFormulaError: There is none, or it would be too long.
     """
     entries = Entries(program, shapes)
-    element = _in_own_heads(_only_element(program, shapes, entries))
-    rows = tuple(entries.index("i", size) for size in shapes[x])
-    columns = tuple(entries.index("j", size) for size in shapes[z])
+    element = _in_own_heads(_only_element(entries))
+    rows = entries.indices("i", shapes[x])
+    columns = entries.indices("j", shapes[z])
     with refusals():
         slope = assemble(linear(element.diff(target_of(x, rows)), entries.ranges))
         second = _again(slope, target_of(z, columns), entries)
@@ -316,16 +306,16 @@ def hvp(program: Program, shapes: Shapes, directions: Mapping[str, str], variabl
         NoFormulaError: There is none, or it would be too long.
     """
     entries = Entries(program, shapes)
-    element = _only_element(program, shapes, entries)
-    columns = tuple(entries.index("j", size) for size in shapes[variable])
+    element = _only_element(entries)
+    columns = entries.indices("j", shapes[variable])
     with refusals():
         second = _again(_along(element, directions, shapes), target_of(variable, columns), entries)
     found = Derivative(str(variable), (), columns, (({}, second),), (), entries.ranges, {}, "hvp")
     return finished(found, shapes[variable], entries)
 
 
-def _only_element(program: Program, shapes: Shapes, entries: Entries) -> Expr:
-    return element_of(program, entries, [sympy.S.Zero for _ in shapes.get(program.output, ())])
+def _only_element(entries: Entries) -> Expr:
+    return element_of(entries, [sympy.S.Zero for _ in entries.shapes.get(entries.program.output, ())])
 
 
 def _along(element: Expr, directions: Mapping[str, str], shapes: Shapes) -> Expr:
@@ -359,7 +349,7 @@ def _again(slope: Expr, target: Expr, entries: Entries) -> Expr:
     slopes = {sinc.fdiff(): _SincSlope(*sinc.args) for sinc in slope.atoms(meaning.sinc)}
     second = _in_own_heads(slope.xreplace(slopes) if slopes else slope).diff(target)
     left = {slope: meaning.sinc(*slope.args).fdiff() for slope in second.atoms(_SincSlope)}
-    found = tidy(assemble(linear(second.xreplace(left) if left else second, entries.ranges)))
+    found = collapsed(second.xreplace(left) if left else second, entries.ranges)
     _require_short(found)
     return found
 

@@ -254,6 +254,10 @@ class Entries:
         self.ranges[symbol] = self.sizes(size)
         return symbol
 
+    def indices(self, name: str, shape: Shape) -> tuple[sympy.Symbol, ...]:
+        """A fresh index for each dimension of a shape."""
+        return tuple(self.index(name, size) for size in shape)
+
     def entry(self, atom: Atom, index: Index) -> Expr:
         """The element of a variable, a line or a number at this index.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import sympy
@@ -30,7 +31,7 @@ _FUNCTIONS: Mapping[str, str] = {
 """The functions that operators are, MATLAB's among them."""
 
 
-def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
+def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any] = MappingProxyType({})) -> Program:
     """The Program of a meaning of the op table, its operands being the variables in this order.
 
     Args:
@@ -70,7 +71,7 @@ class Lowering:
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
         self.constants = Constants(self.lines, self.lower, evaluation)
         self.matlab = Matlab(self.lines, self.constants)
-        self.calls = Calls(self.lines, self.lower, self.constants, _without_constants)
+        self.calls = Calls(self.lines, self.lower, self.constants, parse_meaning)
         self.last_list: tuple[nodes.Node, list[Operand]] | None = None
         self.unused_value: Operand | None = None
 
@@ -364,8 +365,3 @@ def exact(word: str) -> Atom:
     """The exact number typed, if an integer; else the float64 nearest to it, as Python reads it."""
     plain = word.replace("_", "")
     return sympy.Integer(plain) if plain.isdecimal() else sympy.Float(float(plain), precision=53)
-
-
-def _without_constants(text: str, operands: Sequence[str]) -> Program:
-    """The Program of a meaning without constant arguments."""
-    return parse_meaning(text, operands, {})

@@ -145,11 +145,8 @@ def _letters(program: Program, direction: str = "") -> Iterator[str]:
 
 
 def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
-    return {symbol: _index(letter) for symbol, letter in zip(symbols, letters, strict=False)}
-
-
-def _index(letter: str) -> sympy.Symbol:
-    return sympy.Symbol(letter, integer=True, nonnegative=True)
+    pairs = zip(symbols, letters, strict=False)
+    return {symbol: sympy.Symbol(letter, integer=True, nonnegative=True) for symbol, letter in pairs}
 
 
 def _cell(
