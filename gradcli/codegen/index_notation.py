@@ -165,14 +165,11 @@ class _Printer:
             case Comparison():
                 return Expression("float")(self._relation(e.sign, *e.args))
             case sympy.Symbol():
-                return Expression(self._symbol(e))
+                is_index = e in self.derivative.ranges or isinstance(e, sympy.Dummy)
+                return Expression(self.index(e) if is_index else self.formulas.variables[str(e)])
             case sympy.Function():
                 return self._function(e)
         raise NotImplementedError(f"no Python for {type(e).__name__}")
-
-    def _symbol(self, symbol: sympy.Symbol) -> str:
-        is_index = symbol in self.derivative.ranges or isinstance(symbol, sympy.Dummy)
-        return self.index(symbol) if is_index else self.formulas.variables[str(symbol)]
 
     def _relation(self, sign: str, left: Expr, right: Expr) -> Expression:
         return self.written(left).joined(sign, self.written(right))

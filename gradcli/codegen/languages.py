@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr
-
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.script import Script, Task, assembled
@@ -221,7 +219,7 @@ class _NumpyScript(Script):
         block = self.names.take(f"J_{self.variables[name]}")
         shape = self.task.arrays[name].shape
         if self.shape or shape:
-            is_whole = not any(_has_variable(e) for _, e in derivative.cases)
+            is_whole = all(symbol.is_integer for _, e in derivative.cases for symbol in e.free_symbols)
             # Without a variable all entries may be integers, and NumPy would make an integer array of them.
             text = f"np.array({text}{', dtype=float' * is_whole})"
             # Nested loops over nothing lose the sizes behind the empty one.
@@ -237,11 +235,6 @@ class _NumpyScript(Script):
         result = self.names.take(f"vjp_{self.variables[name]}")
         product = f"np.tensordot({self.gradient}, {block}, axes={len(self.shape)})"
         return [*lines, f"{result} = {product if self.shape else f'{self.gradient} * {block}'}"], result
-
-
-def _has_variable(expression: Expr) -> bool:
-    """Whether an entry depends on a number that is not whole."""
-    return any(not symbol.is_integer for symbol in expression.free_symbols)
 
 
 def _comment(row: str, column: str, text: str, d: str = "∂") -> str:

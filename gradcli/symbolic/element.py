@@ -34,7 +34,7 @@ from gradcli.language.program.meaning import (
     quotient,
 )
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, indexed_axes, padding, permutation, rolls
-from gradcli.language.program.shapes import axis_of_scan, bounds
+from gradcli.language.program.shapes import axis_of_scan, bounds, broadcast
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
 
 Index = tuple[Expr, ...]
@@ -365,7 +365,7 @@ class Entries:
         rest = list(index)
         column = [rest.pop()] if len(right) > 1 else []
         row = [rest.pop()] if len(left) > 1 else []
-        batch, full = tuple(rest), tuple(max(p) for p in _aligned_pairs(left[:-2], right[:-2]))
+        batch, full = tuple(rest), broadcast([left[:-2], right[:-2]])
         first = self.entry(a, (*aligned(batch, full, left[:-2]), *row, k))
         second = self.entry(b, (*aligned(batch, full, right[:-2]), k, *column))
         return self.total(first * second, k)
@@ -470,11 +470,6 @@ def constant_symbol(call: Call) -> sympy.Symbol:
 
 def _exact(number: Any) -> Expr:
     return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number, precision=EXACT_BITS)
-
-
-def _aligned_pairs(a: Shape, b: Shape) -> list[tuple[int, int]]:
-    width = max(len(a), len(b))
-    return list(zip((1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b, strict=True))
 
 
 def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:

@@ -166,7 +166,8 @@ class Binder:
             bound.statics[parameter] = value or self.constants.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
-            if not (op.name == "clamp" and _is_none(argument.value)):
+            is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
+            if not (op.name == "clamp" and is_none):  # clip(x, None, 1)
                 bound.operands[parameter] = self.lower(argument.value)
         elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
             extra.append(self.lower(argument.value))
@@ -273,11 +274,6 @@ def defaults_in(op: Op, library: str) -> dict[str, Any]:
     """
     others = op.elsewhere.get(library, {})
     return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
-
-
-def _is_none(node: Node) -> bool:
-    """Whether a bound is left out, `clip(x, None, 1)`."""
-    return isinstance(node, Word) and node.token.text == "None"
 
 
 def usage(op: Op) -> str:

@@ -190,7 +190,9 @@ class Calls:
 
     def _modules(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> int:
         """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
-        if self._is_own(token) or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
+        scope = self.scope
+        is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
+        if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
             return 0
         if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
             hint = "write torch, np, math, F, or the name of the function alone"
@@ -206,11 +208,6 @@ class Calls:
         if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
             return 0
         return used
-
-    def _is_own(self, token: Token) -> bool:
-        """Whether a name is a variable, or a statement's."""
-        scope = self.scope
-        return token.text in scope.names or token.text in scope.variables or token.text in scope.given
 
     # -- methods
 

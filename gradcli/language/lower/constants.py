@@ -273,14 +273,10 @@ class Constants:
         if not found and self.scope.needs_shapes:
             return [(sympy.Integer(0), opening.span)]
         if not found:
-            end = self.source.tokens[self._end(loop)]
+            start, tokens = self.source.position(loop.clauses[0].word.span.start), self.source.tokens
+            end = next((tokens[n] for n, depth in self.source.levels(start) if depth < 0), tokens[-1])
             raise self.source.error("this loop has no terms", opening.span.to(end.span))
         return found
-
-    def _end(self, loop: nodes.Loop) -> int:
-        """The position of the bracket behind a loop."""
-        start = self.source.position(loop.clauses[0].word.span.start)
-        return next((n for n, depth in self.source.levels(start) if depth < 0), len(self.source.tokens) - 1)
 
     def listed(self, arguments: nodes.Arguments, *, has_start: bool) -> list[Operand] | None:
         """The elements of a list, a tuple or the name of a list, if that is the only argument, or before a start.
@@ -329,7 +325,8 @@ class Constants:
         for value in values:
             names[name] = value
             self.require_few(loop.width, clause.word)
-            if not self._is_wanted(clause):
+            message = "the condition of a loop must be constant"
+            if clause.condition is not None and not self.constant(clause.condition, message)[0]:
                 continue
             if level + 1 < len(loop.clauses):
                 yield from self._unrolled(loop, level + 1)
@@ -341,12 +338,6 @@ class Constants:
             names.pop(name, None)
         else:
             names[name] = shadowed
-
-    def _is_wanted(self, clause: nodes.Clause) -> bool:
-        """Whether the `if` behind a loop holds for the present values of its names, which are constants."""
-        if clause.condition is None:
-            return True
-        return bool(self.constant(clause.condition, "the condition of a loop must be constant")[0])
 
     def _values(self, clause: nodes.Clause) -> list[Atom]:
         """What a loop runs over: a range of whole numbers, or a list of constants."""

@@ -315,7 +315,8 @@ class Lowering:
                 if found is None and trailer.name.text == "shape" and trailer.arguments is None:
                     size = trailers[n + 1] if n + 1 < len(trailers) else None
                     if isinstance(size, nodes.Subscript):
-                        return self._size(operand, size), n + 2
+                        axis = self.constants.place(size)
+                        return self.lines.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
                 found = self.calls.member(operand, trailer) if found is None else found
                 self.hooks.was_member(trailer)
                 return found, n + 1
@@ -337,11 +338,6 @@ class Lowering:
             raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
-
-    def _size(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
-        """`x.shape[0]`."""
-        axis = self.constants.place(subscript)
-        return self.lines.emit("count", [operand[0]], operand[1].to(subscript.span), (axis,))
 
     _RULES: ClassVar[Mapping[type, Callable[[Lowering, Any], Operand]]] = {
         nodes.Chain: _chain,

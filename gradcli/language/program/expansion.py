@@ -141,7 +141,7 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
     op = ops.TABLE[name]
     if op.has_equation:
         require_operands(statics[0], count)
-    operands = _operands(count) if op.has_equation else op.operands
+    operands = tuple(f"x{n}" for n in range(count)) if op.has_equation else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
 
@@ -185,10 +185,6 @@ def _norm(p: float) -> str:
         case _ if p in (float("inf"), float("-inf")):
             return f"{'amax' if p > 0 else 'amin'}(abs(x), {over})"
     return f"sum(abs(x)**p, {over})**(1/p)"
-
-
-def _operands(count: int) -> tuple[str, ...]:
-    return tuple(f"x{n}" for n in range(count))
 
 
 def require_operands(equation: Hashable, count: int) -> None:

@@ -304,7 +304,8 @@ class Passes:
         """
         found: list[Pass] = []
         for n, one in enumerate(self.passes):
-            later = [a for other in self.passes[n + 1 :] for a in self._atoms_of(other)]
+            behind = self.passes[n + 1 :]
+            later = [a for other in behind for a in (other.output, other.v, *(u for _, u in other.u)) if a is not None]
             lines, _ = self.builder.made_of(*later)
             if one.accumulates or one.values.isdisjoint(line.symbol for line in lines):
                 found.append(one)
@@ -323,9 +324,6 @@ class Passes:
                 what = "a second question" if is_alone else "a second output"
                 raise self.source.error(f"{what} is not read", one.span, hint=hint)
         return found
-
-    def _atoms_of(self, one: Pass) -> list[Atom]:
-        return [one.output, *([] if one.v is None else [one.v]), *(u for _, u in one.u)]
 
     def _joined(self, passes: list[Pass]) -> list[Pass]:
         """Gradients of one output with one v by several inputs are one pass."""

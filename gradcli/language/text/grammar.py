@@ -302,15 +302,10 @@ class Grammar(Cursor):
         if not self.at_end and self.token.text not in (",", ")"):
             fault = self.unexpected(f" where '{self.expected_at(')')}' was expected")
             self.fail(fault)
-        if self.has_failed:
-            self._resume(start)
-        return nodes.Argument(name, value, start, self.position, fault)
-
-    def _resume(self, start: int) -> None:
-        """Go on behind an argument that cannot be read, if a comma or a parenthesis ends it."""
-        position = self.source.stop_from(start)
+        position = self.source.stop_from(start) if self.has_failed else None
         if position is not None and self.tokens[position].text in (",", ")"):
-            self.position = position
+            self.position = position  # behind an argument that cannot be read
+        return nodes.Argument(name, value, start, self.position, fault)
 
     def _subscript(self) -> nodes.Subscript:
         """What is between the brackets of an index."""

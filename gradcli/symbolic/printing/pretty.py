@@ -262,10 +262,8 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...]) -> str:
         ends = ((str(self._print(part)).replace(" ", "") for part in limit) for limit in limits)
         ranges = ", ".join(f"{k}={first}..{last}" for k, first, last in ends)
-        return f"{sign}[{ranges}] {self._factor(body, is_last=True) if not self._is_bare(body) else self._print(body)}"
-
-    def _is_bare(self, body: Expr) -> bool:
-        return not isinstance(body, sympy.Add) and not is_negative(body)
+        shown = str(self._print(body))
+        return f"{sign}[{ranges}] " + (f"({shown})" if isinstance(body, sympy.Add) or is_negative(body) else shown)
 
     def _over(self, expr: Aggregate) -> str:
         """The element of a matrix that has no name."""
