@@ -312,12 +312,8 @@ class Passes:
         found = self._stacked(self._joined(found))
         for one in found:
             if one.objection:
-                hint = (
-                    "gradcli vjp --show NAME shows the gradient of what is computed"
-                    if "comput" in one.objection
-                    else None
-                )
-                raise self.source.error(one.objection, one.span, hint=hint)
+                hint = "gradcli vjp --show NAME shows the gradient of what is computed"
+                raise self.source.error(one.objection, one.span, hint=hint if "comput" in one.objection else None)
             is_alone = one.asks != "vjp" or found[0].asks != "vjp"
             if one is not found[0] and (is_alone or (self.builder.shares and one.output != found[0].output)):
                 hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
@@ -330,13 +326,8 @@ class Passes:
         found: list[Pass] = []
         for one in passes:
             last = found[-1] if found else one
-            is_same = not (last.accumulates or one.accumulates) and (last.output, last.v, last.asks, last.u) == (
-                one.output,
-                one.v,
-                one.asks,
-                one.u,
-            )
-            if found and is_same:
+            first, second = ((p.output, p.v, p.asks, p.u, p.accumulates) for p in (last, one))
+            if found and first == second and not one.accumulates:
                 inputs = tuple(dict.fromkeys((*last.inputs, *one.inputs)))
                 found[-1] = replace(last, inputs=inputs, objection=last.objection or one.objection)
             else:
@@ -370,8 +361,7 @@ class Passes:
         """
         if not passes or not passes[-1].accumulates:
             return passes[-1:]
-        _, leaves = self.builder.made_of(passes[-1].output)
-        names = [str(symbol) for symbol in self.variables_of(leaves)]
+        names = self.function_of(passes[-1].output).names
         adding = [one for one in passes if one.accumulates]
         since = {
             max((n for n, one in enumerate(adding) if name in one.zeroed), default=0)

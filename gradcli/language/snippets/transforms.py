@@ -209,11 +209,8 @@ class Transforms:
         if not leaves.isdisjoint(inputs):
             objection = "the function uses its argument by the name that it has outside too"
         names = tuple(map(str, inputs))
-        return (
-            y,
-            [*copies.values()],
-            Pass(y, None, span, names, keeps_graph=True, accumulates=False, objection=objection),
-        )
+        one = Pass(y, None, span, names, keeps_graph=True, accumulates=False, objection=objection)
+        return y, [*copies.values()], one
 
     def _shown(self, atom: Atom, span: Span) -> str:
         return str(atom) if atom in self.scope.variables.values() else self.source.excerpt(span)

@@ -217,11 +217,9 @@ class Grammar(Cursor):
         self.depth -= 1
         span = opening.span.to(self.behind().span)
         is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop)
-        return (
-            nodes.Group(span, items[0], fault)
-            if is_group
-            else nodes.Items(span, opening, tuple(items), has_comma, fault)
-        )
+        if is_group:
+            return nodes.Group(span, items[0], fault)
+        return nodes.Items(span, opening, tuple(items), has_comma, fault)
 
     def _at_loop(self, start: int) -> bool:
         """Go on with a loop behind a body that cannot be read: without values, it is not even looked at."""
