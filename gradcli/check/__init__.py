@@ -4,8 +4,8 @@ point, sample                    what there is to check, and which entries are c
 compare                          the truth of an entry, and whether torch's number is that
 judge                            a verdict for every entry, at the precision that it takes, and one check of all
 rounding                         what rounding explains
-sides, singular                  what there is where a value or a derivative is missing: on its sides, and around
-second_derivatives, tangents     Ju, Hu and the Hessian, judged as derivatives of one more Program
+singular                         what there is where a value or a derivative is missing: on its sides, and around
+second_derivatives               Ju, Hu and the Hessian, judged as derivatives of one more Program
 crossings                        second derivatives where branches or poles meet
 confirming, formulas             formulas held to what was enclosed; those of an answer, and every entry's opinions
 many_points                      which of many points are judged, and one check of them all

@@ -223,14 +223,14 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """What the reference finds on a probe, at some entries; None where that is over the budget."""
     if derivative.of != "jacobian":
-        from gradcli.check import tangents
+        from gradcli.check.second_derivatives import truths_of_hessian, truths_of_hvp, truths_of_jvp
 
         if derivative.of == "jvp":
-            return tangents.truths_of_jvp(probe, u, PROBE_BITS)
+            return truths_of_jvp(probe, u, PROBE_BITS)
         if derivative.of == "hvp":
-            return tangents.truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
+            return truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
         wrt = list(dict.fromkeys((derivative.first, derivative.variable)))
-        return tangents.truths_of_hessian(probe, wrt, PROBE_BITS)
+        return truths_of_hessian(probe, wrt, PROBE_BITS)
     variable = sympy.Symbol(derivative.variable, real=True)
     directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
     return enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)

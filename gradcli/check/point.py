@@ -16,6 +16,9 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
 
+STEP = "step along u"
+"""The name of t: no name of the language has a space."""
+
 
 @dataclass(frozen=True)
 class Point:

@@ -16,8 +16,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.check.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
-from gradcli.check.point import Point
-from gradcli.check.tangents import STEP
+from gradcli.check.point import STEP, Point
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision

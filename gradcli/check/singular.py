@@ -1,41 +1,211 @@
 """Where a value or a derivative is missing: a kink, a jump, a removable singularity, or nothing to be had.
 
-The reference says at which operation it is missing.  Whether the whole function misses it too is decided by what it
+The reference says at which operation it is missing.  Whether the whole function misses it too is decided first at the
+point itself, from both sides, which proves what it shows: by one-sided dual numbers where the slopes of all operations
+are finite, by series on the rays from both sides where one is infinite or the domain ends.  Then by what the function
 does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a limit there, log(x) at -1 has none.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import Case, ReferenceValues, Singular, compare, noun, number_of, to_float
-from gradcli.check.sides import (
-    Decide,
-    by_rays,
-    by_sides,
-    independent,
-    kink,
-    planned,
-    shown,
-    shown_number,
-    sides_in_words,
-    smooth,
-)
+from gradcli.check.compare import Case, ReferenceValues, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
+from gradcli.reference.rays import Element, Rays
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
+from gradcli.reference.series import Absent, Series, Undecided, plus, scaled
 from gradcli.results import Entry
+
+SIDE_BITS = 256
+"""Precision of the derivatives on either side of the point itself."""
+
+MOST_ROUNDING = 8
+"""Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
+
+MOST_MEMBERS = 40_000
+"""Members of the operations on all rays, which take some twenty microseconds each."""
+
+Decide = Callable[[Singular], Entry | None]
+"""The entry with its verdict; None where this does not tell."""
+
+
+def by_sides(case: Case, singular: Sequence[Singular]) -> Decide | None:
+    """By the derivatives on either side: a kink where they differ, and none where they do not."""
+    plan = planned(case, singular)
+    if plan is None:
+        return None
+    left, right = (ReferenceValues(plan.run(SIDE_BITS, side=side), plan.directions) for side in (-1, 1))
+
+    def decide(one: Singular) -> Entry | None:
+        with precision(SIDE_BITS):
+            return _meeting(one, case.truth(one.entry, left), case.truth(one.entry, right), case.tolerance)
+
+    return decide
+
+
+def by_rays(case: Case, singular: Sequence[Singular]) -> Decide | None:
+    """By series on the rays from both sides, at a point with a value."""
+    plan = planned(case, singular)
+    if plan is None:
+        return None
+    here = ReferenceValues(plan.run(SIDE_BITS), plan.directions)
+    rays = Rays(plan, SIDE_BITS)
+    seen: dict[Direction, tuple[Mapping[int, Element], Mapping[int, Element]]] = {}
+    for group in independent(plan, here):
+        if rays.work > MOST_MEMBERS:
+            break
+        # One pass for all directions of a group, as no row of y sees two of them.
+        seen |= dict.fromkeys(group, (rays.on(group, -1), rays.on(group, 1)))
+
+    def decide(one: Singular) -> Entry | None:
+        if case.direction(one.entry) not in seen:
+            return None
+        with precision(SIDE_BITS):
+            left, right = (_slope_on(ray, one, case, here) for ray in seen[case.direction(one.entry)])
+            return _decided(one, left, right, case.tolerance)
+
+    return decide
+
+
+def _slope_on(ray: Mapping[int, Element], one: Singular, case: Case, here: ReferenceValues) -> Limit:
+    """The derivative on a ray, if y certainly goes on from its value at the point."""
+    total = Series(())
+    is_absent = False
+    for row in sorted(one.rows):
+        element, value = ray.get(row), here.values.get(row)
+        is_absent |= isinstance(element, Absent)
+        if isinstance(element, Series) and not isinstance(value, Undefined):
+            weight = case.weight(one.entry, row)
+            if math.isfinite(weight) and (element.is_continuous or element.constant == value):
+                total = plus(total, scaled(element, arb(weight)))
+                continue
+        total = plus(total, Series((), Fraction(0)))  # it may go anywhere
+    if is_absent:
+        return Limit("absent")
+    try:
+        slope = total.slope()
+    except Undecided:
+        return Limit("unknown")
+    return Limit("infinite") if slope is None else Limit("finite", slope)
+
+
+def _decided(one: Singular, left: Limit, right: Limit, tolerance: Tolerance) -> Entry | None:
+    """The verdict by the slopes on both rays, each away from the point."""
+    if "unknown" in (left.kind, right.kind):
+        return None
+    if left.ball is not None and right.ball is not None:
+        return _meeting(one, left.ball, right.ball, tolerance)
+    left = left if left.ball is None else Limit("finite", -left.ball)
+    note = f"{one.cause.reason}: {sides_in_words(left, right)}"
+    return replace(one.entry, verdict="undefined", note=note, proven=True)
+
+
+def _meeting(one: Singular, left: Outcome, right: Outcome, tolerance: Tolerance) -> Entry | None:
+    """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
+    if isinstance(left, Undefined) or isinstance(right, Undefined):
+        return None
+    # The tangent on the left belongs to a step of -1: the slope is minus it.
+    below = -left
+    if not below.overlaps(right):
+        return kink(one, below, right, proven=True)
+    return smooth(one, right, tolerance) if below == right else None
+
+
+def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
+    """The verdict where the derivative exists after all, though not that of an operation inside."""
+    found = compare(one.entry, ball, tolerance, is_last=True)
+    if found is None or found.verdict != "disagree":
+        return found
+    return put_together(found, ball, f"{one.cause.reason}, but the whole is smooth here", tolerance)
+
+
+def put_together(entry: Entry, truth: Ball, reason: str, tolerance: Tolerance) -> Entry:
+    """The verdict where torch adds up what it picked beside a kink: it may be off by the rounding of that."""
+    number = number_of(entry)
+    if math.isfinite(number) and abs(truth - arb(number)) < MOST_ROUNDING * float(np.finfo(tolerance.dtype).eps):
+        return replace(entry, verdict="inaccurate", note=reason)
+    return replace(entry, note=f"{reason}; torch put together what it picked")
+
+
+def kink(one: Singular, left: Ball, right: Ball, *, proven: bool) -> Entry:
+    """The verdict where the slopes on both sides differ."""
+    below, above = to_float(left), to_float(right)
+    reason = one.cause.reason if one.cause.kind == "kink" else f"a kink: {one.cause.reason}"
+    if one.cause.kind == "slope":
+        reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
+    note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
+    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=proven)
+
+
+def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
+    """A plan of these entries alone; None if it is over the budget."""
+    directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
+    rows = sorted(frozenset[int]().union(*(one.rows for one in singular)))
+    try:
+        return case.reference.plan(list(directions), np.array(rows, dtype=np.int64))
+    except OverBudgetError:
+        return None
+
+
+def independent(plan: Plan, here: ReferenceValues) -> list[list[Direction]]:
+    """Groups of directions that no row of y has two of."""
+    groups: list[tuple[list[Direction], set[int]]] = []
+    for direction in plan.directions:
+        rows = set(here.columns.get(direction, {}))
+        members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
+        if not members:
+            groups.append((members, taken))
+        members.append(direction)
+        taken |= rows
+    return [members for members, _ in groups]
+
+
+def _picked(torch: float, left: float, right: float) -> str:
+    """What torch's number is at a kink: between the slopes a subgradient or supergradient, else neither."""
+    kind = "subgradient" if left <= right else "supergradient"
+    if min(left, right) <= torch <= max(left, right):
+        return f"torch picked {shown_number(torch)}, a {kind}"
+    return f"torch picked {shown_number(torch)}, which is no {kind}"
+
+
+def sides_in_words(left: Limit, right: Limit) -> str:
+    """What the slopes do on either side, where one of them at least is not finite."""
+    if left.kind == right.kind == "infinite":
+        return "it grows without bound"
+    words = {"infinite": "grows without bound", "absent": "does not exist", "none": "has no limit"}
+    found = [
+        f"{words.get(one.kind) or f'tends to {shown(one.ball)}'} on the {name}"
+        for name, one in (("left", left), ("right", right))
+    ]
+    return f"it {' and '.join(found)}"
+
+
+def shown(ball: Outcome | None) -> str:
+    """The midpoint of an outcome as messages write it; `nothing` without one."""
+    return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
+
+
+def shown_number(number: float) -> str:
+    """A float as messages write it: all digits, no `.0`, no -0."""
+    return repr(number + 0.0).removesuffix(".0")
+
 
 MOST_WORK = 6_000
 """Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
@@ -51,9 +221,6 @@ WHOLE = "whether that is so of the whole function"
 _ApproachPath = tuple[tuple[ReferenceValues, ...], ...]
 """What is seen on a way to the point, nearer and nearer, in one sequence or several."""
 
-_Split = tuple[list[Entry], list[Singular]]
-"""What was decided, and what was not."""
-
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """A verdict for each entry whose truth is missing at the point."""
@@ -65,46 +232,32 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     entries = [replace(o.entry, verdict="undefined", note=o.cause.reason, proven=o.cause.decided) for o in beyond]
     waiting = [one for one in singular if one not in beyond]
     # From proof to inference, and from cheap to dear: what one stage decides, the next need not look at.
-    stages = [partial(_at_the_point, by_sides), partial(_at_the_point, by_rays), *(partial(_around, b) for b in BITS)]
     try:
         with looks_limit():
-            for stage in stages:
-                if not waiting:
-                    return entries
-                found, waiting = stage(case, waiting)
-                entries += found
+            for by in (by_sides, by_rays):
+                # What is proved of derivatives that are missing though y has a value.
+                is_slope = [one.entry.variable is not None and one.cause.kind != "domain" for one in waiting]
+                slopes = list(itertools.compress(waiting, is_slope))
+                decide = by(case, slopes) if slopes else None
+                if decide is not None:
+                    found, left = _split(slopes, decide)
+                    others = [one for one, is_of_slope in zip(waiting, is_slope, strict=True) if not is_of_slope]
+                    entries, waiting = entries + found, others + left
+            for bits in BITS:
+                plan, looked_at, left = _affordable(case, waiting)
+                unseen = [_unseen(one, f"{WHOLE} was over the budget") for one in left]
+                found, waiting = _split(looked_at, _Surroundings(case, plan, bits).verdict) if plan else ([], [])
+                entries += unseen + found
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
     unknown = f"or so close to it that {BITS[-1]} bits cannot tell"
     return entries + [replace(one.entry, note=f"{one.cause.reason}, {unknown}") for one in waiting]
 
 
-def _at_the_point(
-    by: Callable[[Case, Sequence[Singular]], Decide | None], case: Case, ones: Sequence[Singular]
-) -> _Split:
-    """What is proved of derivatives that are missing though y has a value."""
-    waiting = [one for one in ones if one.entry.variable is None or one.cause.kind == "domain"]
-    without_slope = [one for one in ones if one.entry.variable is not None and one.cause.kind != "domain"]
-    decide = by(case, without_slope) if without_slope else None
-    return ([], list(ones)) if decide is None else _split(without_slope, decide, [], waiting)
-
-
-def _around(bits: int, case: Case, ones: Sequence[Singular]) -> _Split:
-    """What the function does around the point, at this precision, says of the entries that the budget admits."""
-    plan, looked_at, left = _affordable(case, ones)
-    entries = [_unseen(one, f"{WHOLE} was over the budget") for one in left]
-    return (entries, []) if plan is None else _split(looked_at, _Surroundings(case, plan, bits).verdict, entries, [])
-
-
-def _split(ones: Sequence[Singular], decide: Decide, entries: list[Entry], waiting: list[Singular]) -> _Split:
-    """Those that are decided behind these entries, and the others behind those that wait."""
-    for one in ones:
-        entry = decide(one)
-        if entry is None:
-            waiting.append(one)
-        else:
-            entries.append(entry)
-    return entries, waiting
+def _split(ones: Sequence[Singular], decide: Decide) -> tuple[list[Entry], list[Singular]]:
+    """What is decided of them, and the others."""
+    found = [(one, decide(one)) for one in ones]
+    return [entry for _, entry in found if entry is not None], [one for one, entry in found if entry is None]
 
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
@@ -112,16 +265,16 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     if all(entry.verdict != "disagree" for entry in entries):
         return list(entries)
     turned = _turned(case)
-    found = []
-    for entry in entries:
+
+    def settled(entry: Entry) -> Entry:
         is_wrong = entry.verdict == "disagree"
-        if is_wrong and (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
-            picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
-            note = f"a discontinuity: {picked}, by the sign of a 0"
-            found.append(replace(entry, verdict="kink", note=note, proven=False))
-        else:
-            found.append(entry)
-    return found
+        if not is_wrong or not (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
+            return entry
+        picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
+        note = f"a discontinuity: {picked}, by the sign of a 0"
+        return replace(entry, verdict="kink", note=note, proven=False)
+
+    return list(map(settled, entries))
 
 
 def _is_beside(case: Case, entry: Entry) -> bool:
