@@ -6,11 +6,10 @@ just beside the point instead, on all sides (`gradcli.reference.beside`); what t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
 import sympy
 
 from gradcli.check.compare import Tolerance, compare, number_of, to_float
@@ -26,7 +25,7 @@ from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.jets import Bend, Side
 from gradcli.reference.program_writer import unroll
 from gradcli.reference.running import Direction
-from gradcli.results import Array, Entry, Index, Verdict
+from gradcli.results import Entry, Index, Verdict
 
 LOOKS = ((128, 2), (512, 4))
 """Bits, and terms of a Taylor series, of the first look and of the second."""
@@ -217,15 +216,6 @@ class Crossings:
         symbol, element = by
         index = unravel(element, self.point.shapes[symbol])
         return f"{symbol}[{','.join(map(str, index))}]" if index else str(symbol)
-
-
-def way(u: Mapping[str, Array]) -> Way:
-    """The direction u by its elements that are not 0."""
-    return {
-        (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])
-        for name, array in u.items()
-        for j in np.flatnonzero(array)
-    }
 
 
 def _differ(left: Side, right: Side) -> bool | None:

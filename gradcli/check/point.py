@@ -137,6 +137,15 @@ Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivativ
 """What is judged together."""
 
 
+def way(u: Mapping[str, Array]) -> dict[tuple[sympy.Symbol, int], float]:
+    """The direction u by its elements that are not 0."""
+    return {
+        (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])
+        for name, array in u.items()
+        for j in np.flatnonzero(array)
+    }
+
+
 def unravel(position: int, shape: Shape) -> Index:
     """The index of a flat row-major position.
 

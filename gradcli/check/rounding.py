@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.check.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
-from gradcli.check.point import STEP, Point
+from gradcli.check.point import STEP, Point, way
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision
@@ -192,13 +192,7 @@ class _Back:
 
     def _directions(self, group: Sequence[Wrong]) -> list[Direction]:
         places = [self.case.direction(one.entry) for one in group if one.entry.variable is not None]
-        return list(dict.fromkeys([*places, *self._moving()]))
-
-    def _moving(self) -> dict[Direction, float]:
-        """The direction u, of a second derivative."""
-        symbols = {str(s): s for s in self.program.variables}
-        u = self.u or {}
-        return {(symbols[x], int(j)): float(a.ravel()[j]) for x, a in u.items() for j in np.flatnonzero(a)}
+        return list(dict.fromkeys([*places, *way(self.u or {})]))
 
     def _look(self, entry: Entry) -> _Known | None:
         """What the passes leave of a number, found with all of its group; None if that takes too long."""
@@ -217,7 +211,7 @@ class _Back:
             for entry in (one.entry for one in group):
                 if entry.variable is not None and entry.row not in backward:
                     once = self.u is None
-                    backward[entry.row] = passes.back(self._weights(entry)) if once else passes.twice(self._moving())
+                    backward[entry.row] = passes.back(self._weights(entry)) if once else passes.twice(way(self.u or {}))
                 self._known[_key(entry)] = self._left(entry, passes, backward)
         except OverBudgetError:
             return

@@ -21,7 +21,7 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
-from gradcli.check.crossings import Crossings, Second, way
+from gradcli.check.crossings import Crossings, Second
 from gradcli.check.judge import Judgement, Part, judge, summarize
 from gradcli.check.point import (
     STEP,
@@ -31,6 +31,7 @@ from gradcli.check.point import (
     SecondDerivatives,
     Torch,
     unravel,
+    way,
 )
 from gradcli.check.sample import SEED, Survey, Wiring, pick
 from gradcli.errors import Span

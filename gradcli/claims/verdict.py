@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from decimal import ROUND_UP, Context
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ import sympy
 from gradcli.check.compare import Tolerance, to_float
 from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
-from gradcli.claims.subject import Reading, Subject, read, read_numbers
+from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -75,20 +76,19 @@ def claimed(
     >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
     ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
     """
-    variable = str(subject.variable)
     reading = read(subject, text)
     comparison = Comparison(subject, reading, tolerance)
-    notes = _notes(comparison, reading)
     search = Search(comparison, inputs, seed, dtype)
-    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
-    notes += [remark] if remark else []
+    here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
     if (failing is None or not failing.shows) and comparison.entries:
         # A point that shows the difference in its first digits is a better answer than the given one.
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
-        notes += _as_given(search, variable) if failing is not None and here.seen and here.worst is None else []
+        notes += (
+            _as_given(search, str(subject.variable)) if failing is not None and here.seen and here.worst is None else []
+        )
     if failing is not None:
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
@@ -101,24 +101,23 @@ def claimed(
 def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
     """Proved, or without a counterexample at so many points, or compared with nothing."""
     subject, reading = comparison.subject, comparison.reading
-    variable = str(subject.variable)
+    answer = partial(Claim, str(subject.variable), text, reading.of)
     if not counted:
         why = f": {_reason(here)}" if here.missing else ""
-        return Claim(
-            variable, text, reading.of, "no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}")
-        )
+        return answer("no counterexample", 0, note=_joined(*notes, f"nothing was compared{why}"))
     from gradcli.claims.proof import prove
 
     notes = [*notes, *_remarks(comparison, here)]
     proof = prove(subject, reading)
     if proof is None:
-        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes))
-    shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
+        return answer("no counterexample", counted, note=_joined(*notes))
     if proof.is_open:
         notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
-        return Claim(variable, text, reading.of, "no counterexample", counted, note=_joined(*notes, shapes))
-    notes += ["it is proved where it is differentiable"] if proof.has_kinks else []
-    return Claim(variable, text, reading.of, "proved", counted, note=_joined(*notes, shapes))
+    elif proof.has_kinks:
+        notes.append("it is proved where it is differentiable")
+    shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
+    status: Literal["no counterexample", "proved"] = "no counterexample" if proof.is_open else "proved"
+    return answer(status, counted, note=_joined(*notes, shapes))
 
 
 def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
@@ -161,9 +160,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
         rank = len(subject.x)
         turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
     comparison = Comparison(subject, reading, tolerance, turned)
-    notes = _notes(comparison, reading)
-    here, remark = with_limits(comparison, comparison.look(inputs, subject.weights, LAST_BITS))
-    notes += [remark] if remark else []
+    here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None:
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
@@ -176,12 +173,13 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
 
 
-def _notes(comparison: Comparison, reading: Reading) -> list[str]:
-    """How the claim was read, and what was left out."""
-    notes = [reading.note, comparison.chosen]
+def _at_the_point(comparison: Comparison, inputs: Mapping[str, Array]) -> tuple[Look, list[str]]:
+    """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
+    notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
         notes.append("it has rounded decimals, so it is held to the tolerance")
-    return [note for note in notes if note]
+    here, remark = with_limits(comparison, comparison.look(inputs, comparison.subject.weights, LAST_BITS))
+    return here, [note for note in (*notes, remark) if note]
 
 
 def _remarks(comparison: Comparison, here: Look) -> list[str]:

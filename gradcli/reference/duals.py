@@ -279,24 +279,7 @@ class Reference:
         Raises:
             OverBudgetError: too many.
         """
-        known: dict[Atom, Flat] = {}
-        lists: dict[Atom, list[Flat]] = {atom: [elements] for atom, elements in start.items()}
-        total = 0
-        for line in reversed(self.program.lines):
-            if line.symbol not in lists:
-                continue
-            require_time()
-            known[line.symbol] = elements = np.unique(np.concatenate(lists[line.symbol]))
-            for k, operand in enumerate(line.call.operands):
-                if isinstance(operand, sympy.Symbol):
-                    made_of = self.footprint.down(line, k, elements)[1]
-                    total += len(made_of)
-                    self._require(total)
-                    lists.setdefault(operand, []).append(made_of)
-        for variable in self.program.variables:
-            if variable in lists:
-                known[variable] = np.unique(np.concatenate(lists[variable]))
-        return known
+        return self.footprint.made_of(self.program.lines, start, BUDGET)
 
 
 Elements = Mapping[int, "Flow"]

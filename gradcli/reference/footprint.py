@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, axis_of, sources
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line, Shape
+from gradcli.reference.deadline import require_time
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Reference
@@ -105,6 +107,29 @@ class Footprint:
         """For each element of operand k, those among some elements of the line that it enters."""
         position, source = self.down(line, k, out)
         return self._matched(elements, source, out[position])
+
+    def made_of(self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf) -> dict[Atom, Flat]:
+        """All elements that some elements are made of, and these, back through the lines.
+
+        Raises:
+            OverBudgetError: They are too many for one step, or more than `most` in all.
+        """
+        known: dict[Atom, Flat] = {}
+        lists: dict[Atom, list[Flat]] = {atom: [elements] for atom, elements in start.items()}
+        total = 0
+        for line in reversed(lines):
+            if line.symbol not in lists:
+                continue
+            require_time()
+            known[line.symbol] = elements = _distinct(lists.pop(line.symbol))
+            for k, operand in enumerate(line.call.operands):
+                if isinstance(operand, sympy.Symbol):
+                    made_of = self.down(line, k, elements)[1]
+                    total += len(made_of)
+                    if total > most:
+                        raise OverBudgetError
+                    lists.setdefault(operand, []).append(made_of)
+        return known | {atom: _distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """For each element, the `out` whose source it is."""
@@ -229,7 +254,7 @@ class Structure:
 
     reference: Reference
 
-    @property
+    @cached_property
     def _footprint(self) -> Footprint:
         return Footprint(self.reference.shapes, MOST)
 
@@ -277,16 +302,7 @@ class Structure:
         Raises:
             OverBudgetError: There are too many to follow.
         """
-        footprint = self._footprint
-        known: dict[Atom, Flat] = {}
-        lists: dict[Atom, list[Flat]] = {atom: [elements]}
-        for line in reversed(self.reference.program.lines):
-            if line.symbol in lists:
-                known[line.symbol] = own = _distinct(lists.pop(line.symbol))
-                for k, operand in enumerate(line.call.operands):
-                    if isinstance(operand, sympy.Symbol):
-                        lists.setdefault(operand, []).append(footprint.down(line, k, own)[1])
-        return known | {symbol: _distinct(parts) for symbol, parts in lists.items()}
+        return self._footprint.made_of(self.reference.program.lines, {atom: elements})
 
     def _followed(self, start: Mapping[Atom, tuple[Flat, Flat]]) -> tuple[Flat, Flat]:
         """Pairs of (number, element) forward through the lines: those of y."""
