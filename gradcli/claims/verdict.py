@@ -86,9 +86,8 @@ def claimed(
         # A point that shows the difference in its first digits is a better answer than the given one.
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
-        notes += (
-            _as_given(search, str(subject.variable)) if failing is not None and here.seen and here.worst is None else []
-        )
+        if failing is not None and here.seen and here.worst is None:
+            notes += _as_given(search, str(subject.variable))
     if failing is not None:
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")

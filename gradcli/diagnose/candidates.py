@@ -276,7 +276,7 @@ def removable_candidates(
     """
     reading = readable(program, shapes) if all(map(math.isfinite, (point, limit, slope))) else None
     atom = None if reading is None else reading.operations.get(line.span)
-    if reading is None or atom is None or reading.nodes[atom].op != "div":
+    if reading is None or atom is None or reading.nodes[atom].op.name != "div":
         return
     above, below = reading.nodes[atom].operands
     template = template_at(variable, point, limit, slope)

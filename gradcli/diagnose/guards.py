@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import sympy
 
-from gradcli.diagnose.occurrences import Branch, Node, Reading, within
+from gradcli.diagnose.occurrences import Branch, Reading, within
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Line
+from gradcli.language.program.wengert import Atom, Call, Line
 
 MOST_SITES = 50
 """Operations in branches that are looked at."""
@@ -108,7 +108,7 @@ def _sites(reading: Reading, is_wanted: Callable[[Atom], bool]) -> Iterator[_Sit
     for branch in reading.branches:
         for is_first, side, atom in _sides(reading, branch):
             node = reading.nodes[branch.atom]
-            condition = node.operand(*node.row.conditions)
+            condition = _operand(node, *node.op.conditions)
             reached = _elementwise(reading, atom)
             for place, operation in reading.inside(side):
                 if operation not in reached or not is_wanted(operation) or not _is_elementwise(reading, place, side):
@@ -125,12 +125,17 @@ def _sites(reading: Reading, is_wanted: Callable[[Atom], bool]) -> Iterator[_Sit
 def _sides(reading: Reading, branch: Branch) -> Iterator[tuple[bool, Span, Atom]]:
     """What holds if the condition does, and what holds else, if it is an operation."""
     node = reading.nodes.get(branch.atom)
-    if node is None or node.row.branches is None:
+    if node is None or node.op.branches is None:
         return
-    first, second = node.operand(node.row.branches.first), node.operand(node.row.branches.second)
+    first, second = (_operand(node, name) for name in (node.op.branches.first, node.op.branches.second))
     for is_first, side, atom in ((True, branch.first, first), (False, branch.second, second)):
         if atom in reading.nodes:
             yield is_first, side, atom
+
+
+def _operand(node: Call, name: str) -> Atom:
+    """The operand that the row of an operation calls so."""
+    return node.operands[node.op.operands.index(name)]
 
 
 def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:
@@ -139,7 +144,7 @@ def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:
     waiting = [atom]
     while waiting:
         node = reading.nodes.get(candidate := waiting.pop())
-        if node is not None and node.kind is Kind.ELEMENTWISE and candidate not in found:
+        if node is not None and node.op.kind is Kind.ELEMENTWISE and candidate not in found:
             found.add(candidate)
             waiting += node.operands
     return found
@@ -148,7 +153,7 @@ def _elementwise(reading: Reading, atom: Atom) -> set[Atom]:
 def _is_elementwise(reading: Reading, place: Span, side: Span) -> bool:
     """Whether nothing around a place in a branch mixes elements: a value may stand inside of a sum and beside it."""
     around = (atom for span, atom in reading.inside(side) if within(place, span) and span != place)
-    return all(reading.nodes[atom].kind is Kind.ELEMENTWISE for atom in around if atom in reading.nodes)
+    return all(reading.nodes[atom].op.kind is Kind.ELEMENTWISE for atom in around if atom in reading.nodes)
 
 
 def _guards_of(reading: Reading, atom: Atom) -> set[Atom]:
@@ -157,15 +162,15 @@ def _guards_of(reading: Reading, atom: Atom) -> set[Atom]:
     waiting = [atom]
     while waiting:
         node = reading.nodes.get(waiting.pop())
-        if node is not None and node.row.is_branch and node.operands[0] not in found:
+        if node is not None and node.op.is_branch and node.operands[0] not in found:
             found.add(node.operands[0])
             waiting += node.operands[1:]
     return found
 
 
-def _is_risky(node: Node) -> bool:
+def _is_risky(node: Call) -> bool:
     """Whether an operation may have an infinite value or slope for some operand."""
-    return _guarded_operand(node) is not None and (bool(node.row.domain) or node.row.overflows)
+    return _guarded_operand(node) is not None and (bool(node.op.domain) or node.op.overflows)
 
 
 def _risky_of(reading: Reading) -> Callable[[Atom], bool]:
@@ -173,16 +178,16 @@ def _risky_of(reading: Reading) -> Callable[[Atom], bool]:
     return lambda atom: _is_risky(reading.nodes[atom])
 
 
-def _guarded_operand(node: Node) -> int | None:
+def _guarded_operand(node: Call) -> int | None:
     """Which operand is to be guarded; None if it is a constant."""
-    k = node.row.operands.index(node.row.guarded) if node.row.guarded else int(_is_exponential(node))
+    k = node.op.operands.index(node.op.guarded) if node.op.guarded else int(_is_exponential(node))
     return k if isinstance(node.operands[k], sympy.Symbol) else None
 
 
-def _harmless(node: Node) -> tuple[str, ...]:
-    return ("0", "1") if _is_exponential(node) else node.row.harmless or ("1", "0")
+def _harmless(node: Call) -> tuple[str, ...]:
+    return ("0", "1") if _is_exponential(node) else node.op.harmless or ("1", "0")
 
 
-def _is_exponential(node: Node) -> bool:
+def _is_exponential(node: Call) -> bool:
     """Whether it is a power of a constant."""
-    return node.op == "pow" and not isinstance(node.operands[0], sympy.Symbol)
+    return node.op.name == "pow" and not isinstance(node.operands[0], sympy.Symbol)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 import sympy
 
@@ -23,33 +22,14 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Hooks, Operand, Scope
-from gradcli.language.ops import ROWS, Kind, Op
+from gradcli.language.ops import Op
 from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import CONSTANTS, Atom, Program, Shape
+from gradcli.language.program.wengert import CONSTANTS, Atom, Call, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One operation: its name in the table, its operands and its constant arguments."""
-
-    op: str
-    operands: tuple[Atom, ...]
-    statics: tuple[Any, ...]
-    kind: Kind
-
-    @property
-    def row(self) -> Op:
-        """The facts of the operation."""
-        return ROWS[self.op]
-
-    def operand(self, name: str) -> Atom:
-        """The operand that the row calls so."""
-        return self.operands[self.row.operands.index(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +83,9 @@ class Reading:
         return self.program.text
 
     @cached_property
-    def nodes(self) -> dict[Atom, Node]:
+    def nodes(self) -> dict[Atom, Call]:
         """The operations by their values, in order."""
-        found = {}
-        for line in self.program.lines:
-            call = line.call
-            found[line.symbol] = Node(call.op.name, call.operands, call.statics, call.op.kind)
-        return found
+        return {line.symbol: line.call for line in self.program.lines}
 
     @cached_property
     def shapes(self) -> dict[Atom, Shape]:

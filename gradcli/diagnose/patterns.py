@@ -20,11 +20,11 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from gradcli.diagnose.occurrences import Node, Reading, exact
+from gradcli.diagnose.occurrences import Reading, exact
 from gradcli.diagnose.splicing import MOST_DENOMINATOR, decimal
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Call
 
 _TWO, _MINUS_ONE = sympy.Integer(2), sympy.Integer(-1)
 
@@ -55,17 +55,17 @@ class Match:
 class Pattern:
     """A text of the language as a pattern."""
 
-    nodes: Mapping[Atom, Node]
+    nodes: Mapping[Atom, Call]
     named: Mapping[Atom, str]
     output: Atom
     root: str
 
-    def matches(self, nodes: Mapping[Atom, Node], atom: Atom) -> Iterator[Match]:
+    def matches(self, nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[Match]:
         """The ways in which a value has the form of the pattern; `nodes` are the operations of its Program."""
-        if self.root in OTHER_WORDS.get(nodes[atom].op, (nodes[atom].op,)):
+        if self.root in OTHER_WORDS.get(name := nodes[atom].op.name, (name,)):
             yield from self._found(self.output, nodes, atom, Match())
 
-    def _found(self, part: Atom, nodes: Mapping[Atom, Node], atom: Atom, match: Match) -> Iterator[Match]:
+    def _found(self, part: Atom, nodes: Mapping[Atom, Call], atom: Atom, match: Match) -> Iterator[Match]:
         """Ways to continue a match with a part of the pattern standing for a value."""
         wanted = self.nodes.get(part)
         if wanted is None:
@@ -80,10 +80,10 @@ class Pattern:
                 yield match
             return
         for op, operands, statics in _forms(nodes, atom):
-            if op != wanted.op or len(operands) != len(wanted.operands):
+            if op != wanted.op.name or len(operands) != len(wanted.operands):
                 continue
             below = match
-            if wanted.kind in (Kind.REDUCTION, Kind.DEFINED):
+            if wanted.op.kind in (Kind.REDUCTION, Kind.DEFINED):
                 below = Match(match.names, {**match.statics, op: statics})
             elif statics != wanted.statics:
                 continue
@@ -92,7 +92,7 @@ class Pattern:
                 yield found.with_name(name, atom) if name else found
 
     def _all(
-        self, parts: tuple[Atom, ...], nodes: Mapping[Atom, Node], atoms: tuple[Atom, ...], match: Match
+        self, parts: tuple[Atom, ...], nodes: Mapping[Atom, Call], atoms: tuple[Atom, ...], match: Match
     ) -> Iterator[Match]:
         if not parts:
             yield match
@@ -104,13 +104,13 @@ class Pattern:
 _Form = tuple[str, tuple[Atom, ...], tuple[Any, ...]]
 
 
-def _forms(nodes: Mapping[Atom, Node], atom: Atom) -> Iterator[_Form]:
+def _forms(nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[_Form]:
     """A value's operation, and the same in other words."""
     node = nodes.get(atom)
     if node is None:
         return
-    yield node.op, node.operands, node.statics
-    match node.op, node.operands:
+    yield node.op.name, node.operands, node.statics
+    match node.op.name, node.operands:
         case "add", (a, b):
             yield "add", (b, a), ()
             for left, right in ((a, b), (b, a)):
@@ -132,11 +132,11 @@ def _forms(nodes: Mapping[Atom, Node], atom: Atom) -> Iterator[_Form]:
                 yield "exp", (b,), ()
 
 
-def _negated(nodes: Mapping[Atom, Node], atom: Atom) -> Atom | None:
+def _negated(nodes: Mapping[Atom, Call], atom: Atom) -> Atom | None:
     """What a value is the negative of, if it is written as a negative."""
     node = nodes.get(atom)
     if node is not None:
-        return node.operands[0] if node.op == "neg" else None
+        return node.operands[0] if node.op.name == "neg" else None
     value = exact(atom)
     return -atom if value is not None and value < 0 else None
 
@@ -151,12 +151,9 @@ def pattern(text: str) -> Pattern:
     ['x']
     """
     program = parse(text)
-    nodes = {
-        line.symbol: Node(line.call.op.name, line.call.operands, line.call.statics, line.call.op.kind)
-        for line in program.lines
-    }
+    nodes = {line.symbol: line.call for line in program.lines}
     named = {line.symbol: line.name for line in program.lines if line.name}
-    return Pattern(nodes, named, program.output, nodes[program.output].op)
+    return Pattern(nodes, named, program.output, nodes[program.output].op.name)
 
 
 Replacement: TypeAlias = str | Callable[[Match, Reading, Atom], str | None]
