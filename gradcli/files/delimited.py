@@ -13,7 +13,7 @@ import select
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -249,20 +249,22 @@ class Delimited(TextRows):
         if self._rest.lines:
             first, lines = self._rest.number, [*self._rest.lines, *lines]
             self._rest.lines = []
-        rows = _Rows(len(usecols))
+        rows: list[_Row] = []
         for line, cells, reason in self._records(first, lines, at_end=at_end):
             if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
                 self._rest.blank = self._rest.blank or line
                 self._rest.blanks += 1
                 continue
             for blank in self._passed():
-                rows.add(blank, [], None, self._blank(len(rows.numbers), blank))
-                if len(rows.numbers) >= _MOST_ROWS:
+                message = f"row {blank} of {self._name} is empty, and rows follow"
+                hint = "write nan where a number is missing, or remove the row"
+                rows.append(_Row(blank, [], None, Fault(len(rows), message, hint)))
+                if len(rows) >= _MOST_ROWS:
                     yield self._block(rows, wanted, keep=keep)
-                    rows = _Rows(len(usecols))
+                    rows = []
             found = None if reason else self._numbers(cells, usecols)
-            fault = None if found is not None else self._fault(len(rows.numbers), line, cells, reason, wanted, usecols)
-            rows.add(line, cells, found, fault)
+            fault = None if found is not None else self._fault(len(rows), line, cells, reason, wanted, usecols)
+            rows.append(_Row(line, cells, found, fault))
         yield self._block(rows, wanted, keep=keep)
 
     def _passed(self) -> range:
@@ -271,10 +273,13 @@ class Delimited(TextRows):
         self._rest.blank = self._rest.blanks = 0
         return range(first, first + count)
 
-    def _block(self, rows: _Rows, wanted: Sequence[str], *, keep: bool) -> Block:
-        table = np.array(rows.values, dtype=np.float64).reshape(len(rows.numbers), len(wanted)).T
+    def _block(self, rows: list[_Row], wanted: Sequence[str], *, keep: bool) -> Block:
+        missing = [np.nan] * len(wanted)
+        table = np.array([row.values or missing for row in rows], dtype=np.float64).reshape(len(rows), len(wanted)).T
         columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
-        return Block(np.array(rows.numbers, int), columns, self._kept(rows.kept, keep=keep), tuple(rows.faults))
+        faults = tuple(row.fault for row in rows if row.fault is not None)
+        kept = self._kept([row.cells for row in rows], keep=keep)
+        return Block(np.array([row.number for row in rows], int), columns, kept, faults)
 
     def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
         """The cells of each record and the line that it begins on; or why it is none."""
@@ -321,10 +326,6 @@ class Delimited(TextRows):
         what, hint = fault(cells[column].strip(), self._separator)
         return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
 
-    def _blank(self, index: int, row: int) -> Fault:
-        message = f"row {row} of {self._name} is empty, and rows follow"
-        return Fault(index, message, "write nan where a number is missing, or remove the row")
-
     def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
         """The cells by column; those that a broken row has not are empty."""
         if not keep:
@@ -345,23 +346,13 @@ class _Rest:
     blanks: int = 0
 
 
-class _Rows:
-    """Rows that were looked at one by one: their numbers, values, cells and faults."""
+class _Row(NamedTuple):
+    """A row that was looked at on its own, with the fault that it has in place of values."""
 
-    def __init__(self, width: int) -> None:
-        self._missing = [np.nan] * width
-        self.numbers: list[int] = []
-        self.values: list[list[float]] = []
-        self.kept: list[list[str]] = []
-        self.faults: list[Fault] = []
-
-    def add(self, number: int, cells: list[str], values: list[float] | None, fault: Fault | None) -> None:
-        """A row, with the fault that it has in place of values."""
-        self.numbers.append(number)
-        self.values.append(values or self._missing)
-        self.kept.append(cells)
-        if fault is not None:
-            self.faults.append(fault)
+    number: int
+    cells: list[str]
+    values: list[float] | None
+    fault: Fault | None
 
 
 class _Feed:

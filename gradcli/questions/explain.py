@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import sympy
@@ -289,33 +289,32 @@ class Terms:
 
     def __init__(self, question: Question, trace: Trace, names: Mapping[Atom, str]) -> None:
         self.question, self.trace, self.names = question, trace, names
-        self._added: dict[Atom, dict[Atom, Array]] = {}
-        self._slopes: dict[Atom, dict[Atom, Array]] = {}
-        self._jacobians: dict[Atom, dict[Atom, Array]] = {}
+        self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
 
     def term(self, line: Line, operand: Atom) -> Term | None:
         """What a line adds to the adjoint of one of its operands; None if it has no derivative by it."""
-        key = line.symbol
-        if key not in self._added:
-            self._added[key] = self.trace.contributions(line)
-        value = self._added[key].get(operand)
+        value = self._of("contributions", line).get(operand)
         if value is None:
             return None
-        term = Term(source=self.names[key], value=value)
+        term = Term(source=self.names[line.symbol], value=value)
         if line.call.op.kind is Kind.ELEMENTWISE:
             return self._elementwise(line, operand, term)
         return self._other(line, operand, term)
 
+    def _of(self, what: Literal["contributions", "slopes", "jacobians"], line: Line) -> dict[Atom, Array]:
+        """What torch says of a line by each operand, asked for once."""
+        key = what, line.symbol
+        if key not in self._known:
+            self._known[key] = getattr(self.trace, what)(line)
+        return self._known[key]
+
     # -- elementwise
 
     def _elementwise(self, line: Line, operand: Atom, term: Term) -> Term:
-        key = line.symbol
-        if key not in self._slopes:
-            self._slopes[key] = self.trace.slopes(line)
-        slopes = self._slopes[key].get(operand)
+        slopes = self._of("slopes", line).get(operand)
         if slopes is None:
             return term
-        adjoint = self.trace.adjoints[key]
+        adjoint = self.trace.adjoints[line.symbol]
         summed = slopes.shape != term.value.shape
         term = replace(term, local=slopes, is_elementwise=True, summed=summed, factors=(adjoint, _uniform(slopes)))
         if summed:
@@ -418,9 +417,7 @@ class Terms:
         values = self.trace.values
         if values[line.symbol].size * values[operand].size > SMALL or values[operand].size == 0:
             return None
-        if line.symbol not in self._jacobians:
-            self._jacobians[line.symbol] = self.trace.jacobians(line)
-        return self._jacobians[line.symbol].get(operand)
+        return self._of("jacobians", line).get(operand)
 
     def _product(self, line: Line, operand: Atom) -> tuple[Array, ...]:
         """The numbers of the rule of a matrix product; none where they are many, or stacked."""

@@ -64,11 +64,6 @@ class Plan:
         lines = sum(math.prod(shape) for shape in self.question.shapes.values())
         return 1 + lines + sum(len(quantity.columns) for quantity in self.quantities)
 
-    @property
-    def row_shapes(self) -> dict[str, Shape]:
-        """The shapes of the variables that are columns."""
-        return {name: self.question.arrays[name].shape for name in self.bound}
-
     def variables(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         """The variables of some rows, each of shape (N, *x.shape)."""
         found: dict[str, Array] = {}
@@ -322,7 +317,7 @@ class Stream:
 
         question = self.plan.question
         fixed = {name: array for name, array in question.arrays.items() if name not in self.plan.bound}
-        shapes = self.plan.row_shapes
+        shapes = {name: question.arrays[name].shape for name in self.plan.bound}
         self._engine: Engine = Engine(
             question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements
         )

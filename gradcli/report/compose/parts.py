@@ -67,9 +67,9 @@ def lying(array: Array) -> Array:
 # -- quantities
 
 
-def quantity(label: str, name: Notation, array: Array, *more: doc.Equation) -> Row:
+def quantity(label: str, name: Notation, array: Array) -> Row:
     """A row of a table of arrays: what it is, its shape, the array."""
-    return lines(label, str(array.shape), doc.Equation(name, doc.Numbers(array)), *more)
+    return lines(label, str(array.shape), doc.Equation(name, doc.Numbers(array)))
 
 
 def quantities(header: str, rows: Iterable[Row], *, first: str = "", lead: str = "") -> doc.Table:
