@@ -325,7 +325,7 @@ def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[d
 
 def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there are not of all."""
-    from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
+    from gradcli.autodiff.jacobians import PRODUCT, affordable, columns_of, differences
     from gradcli.check.point import flat
 
     places = {}

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gradcli.autodiff import differences as module
-from gradcli.autodiff.differences import PRODUCT, affordable, columns_of, differences
+from gradcli.autodiff import jacobians as module
+from gradcli.autodiff.jacobians import PRODUCT, affordable, columns_of, differences
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 
