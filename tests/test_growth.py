@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,15 +12,11 @@ from gradcli import Function
 from gradcli.language import snippets
 from gradcli.language.parsing import parse
 from gradcli.reference.rules import _rule
-from gradcli.requests import answer, read
+from tests.requests.asking import ask
 from tests.work import calls
 
 LINEAR = 2.6
 """How much more work a text of twice the length may be: twice, and some for what begins at a size."""
-
-
-def _ask(command: str, expression: str, **request: Any) -> Any:
-    return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))
 
 
 TEXTS: dict[str, Callable[[int], tuple[str, str, dict[str, Any]]]] = {
@@ -43,8 +38,8 @@ def test_work_grows_with_the_text(kind: str) -> None:
     """Twice the text is about twice the calls; a quadratic part would show as four times."""
     once, twice = (TEXTS[kind](n) for n in (150, 300))
     for text, command, at in (once, twice):
-        calls(lambda t=text, c=command, a=at: _ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
-    few, many = (calls(lambda q=q: _ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
+        calls(lambda t=text, c=command, a=at: ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
+    few, many = (calls(lambda q=q: ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
     assert many <= LINEAR * few + 2_000
 
 
@@ -57,8 +52,8 @@ def test_each_part_of_a_text_is_little_work(kind: str) -> None:
     """The difference that 150 more of them make, with the shapes of lines known once and their rows at hand."""
     once, twice = (TEXTS[kind](n) for n in (150, 300))
     for text, command, at in (once, twice):
-        calls(lambda t=text, c=command, a=at: _ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
-    few, many = (calls(lambda q=q: _ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
+        calls(lambda t=text, c=command, a=at: ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
+    few, many = (calls(lambda q=q: ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
     assert many - few <= EACH[kind] * 150
 
 
@@ -85,7 +80,7 @@ def test_an_exponent_is_quickly_a_rule() -> None:
 @pytest.mark.parametrize("form", ["exp2([x, {}])", "pow(2, [x, {}])", "erfinv([x, {}])", "x*polygamma(2, {})"])
 def test_a_huge_number_in_a_list_is_not_worked_out(form: str, number: str) -> None:
     """To its last digit, as SymPy would once an index picks it for an exponent."""
-    found = _ask("jacobian", form.format(number), at={"x": 0.5}, check=False)
+    found = ask("jacobian", form.format(number), at={"x": 0.5}, check=False)
     assert found.symbolic or found.symbolic_omitted
 
 

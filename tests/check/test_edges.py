@@ -9,19 +9,12 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.results import Check, Entry
+from gradcli.results import Entry
+from tests.check.asking import checked
 from tests.examples import examples
 
 SPELLINGS = examples(400)
 """Pairs of spellings that are drawn."""
-
-
-def _check(text: str, x: Any) -> Check:
-    function = Function(text)
-    at = x if isinstance(x, dict) else dict.fromkeys(function.variables, x)
-    check = function.vjp(at, "ones").check
-    assert check is not None
-    return check
 
 
 ENDS = [
@@ -49,7 +42,7 @@ ENDS = [
 @pytest.mark.parametrize(("text", "x", "words"), ENDS, ids=[f"{t} at {x}" for t, x, _ in ENDS])
 def test_a_derivative_at_the_end_of_a_domain_is_one_on_one_side(text: str, x: float, words: str) -> None:
     """It is undefined, with the slope on the side that exists."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert check.verdict == "undefined"
     assert words in check.findings[0].note
 
@@ -74,15 +67,15 @@ DEFINED = [
 @pytest.mark.parametrize(("text", "x", "verdict"), DEFINED, ids=[f"{t} at {x}" for t, x, _ in DEFINED])
 def test_what_is_defined_on_both_sides_is_proved_to_be_smooth(text: str, x: Any, verdict: str) -> None:
     """Though an operation inside is at the end of its domain: series on both sides have the same slope."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert (check.verdict, check.proven) == (verdict, True), check.findings
 
 
 def test_a_partial_derivative_along_an_edge_exists() -> None:
     """Of x**1.5 + y by y at x = 0, and of x**y by y, which is 0 nearby; an integer exponent that stays has no edge."""
-    assert {f.variable for f in _check("x**1.5 + y", {"x": 0, "y": 1}).findings} == {"x"}
-    assert _check("x**y", {"x": 0, "y": 2}).verdict == "agree"
-    assert {f.variable for f in _check("x**y", {"x": 0, "y": 2.5}).findings} == {"x"}
+    assert {f.variable for f in checked("x**1.5 + y", {"x": 0, "y": 1}).findings} == {"x"}
+    assert checked("x**y", {"x": 0, "y": 2}).verdict == "agree"
+    assert {f.variable for f in checked("x**y", {"x": 0, "y": 2.5}).findings} == {"x"}
 
 
 @pytest.mark.parametrize("u", [1, -1])
@@ -95,7 +88,7 @@ def test_a_directional_derivative_into_a_domain_or_out_of_it_has_one_side(u: flo
 
 def test_an_even_root_of_an_even_power_is_an_absolute_value() -> None:
     """Proved: its slopes are -1 and 1."""
-    check = _check("(x**4)**0.25", 0)
+    check = checked("(x**4)**0.25", 0)
     assert (check.verdict, check.proven, check.findings[0].one_sided) == ("kink", True, (-1, 1))
 
 

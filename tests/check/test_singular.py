@@ -13,16 +13,9 @@ from gradcli.check.judge import judge
 from gradcli.check.point import Point, Torch
 from gradcli.language.parsing import parse
 from gradcli.results import Check, Entry
+from tests.check.asking import checked
 
 INF = math.inf
-
-
-def _check(text: str, x: Any) -> Check:
-    function = Function(text)
-    at = x if isinstance(x, dict) else dict.fromkeys(function.variables, x)
-    check = function.vjp(at, "ones").check
-    assert check is not None
-    return check
 
 
 def _slope(check: Check) -> Entry:
@@ -61,7 +54,7 @@ KINKS = [
 @pytest.mark.parametrize(("text", "x", "sides", "torch"), KINKS, ids=[f"{t} at {x}" for t, x, _, _ in KINKS])
 def test_a_kink_has_its_one_sided_derivatives(text: str, x: Any, sides: tuple[float, float], torch: float) -> None:
     """[left, right], what torch picked, and whether that is a subgradient."""
-    check = _check(text, x)
+    check = checked(text, x)
     finding = _slope(check)
     assert check.verdict == "kink"
     assert finding.proven
@@ -75,7 +68,7 @@ def test_a_kink_has_its_one_sided_derivatives(text: str, x: Any, sides: tuple[fl
 def test_ackley_has_a_kink_at_its_minimum() -> None:
     """Its square root leaves with the slope 20 * 0.2 / sqrt(2) in each coordinate, where torch says NaN."""
     ackley = "-20*exp(-0.2*sqrt(mean(x**2))) - exp(mean(cos(2*pi*x))) + 20 + E"
-    check = _check(ackley, [0, 0])
+    check = checked(ackley, [0, 0])
     assert check.verdict == "kink"
     assert _slope(check).one_sided == pytest.approx((-4 / math.sqrt(2), 4 / math.sqrt(2)))
 
@@ -94,7 +87,7 @@ JUMPS = [
 @pytest.mark.parametrize(("text", "x", "words"), JUMPS, ids=[f"{t} at {x}" for t, x, _ in JUMPS])
 def test_a_discontinuity_is_said_as_such(text: str, x: Any, words: str) -> None:
     """With the values on either side."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert check.verdict == "kink"
     assert "a discontinuity" in _slope(check).note
     assert words in _slope(check).note
@@ -117,7 +110,7 @@ REMOVABLE = [
 @pytest.mark.parametrize(("text", "x", "value", "slope"), REMOVABLE, ids=[f"{t} at {x}" for t, x, _, _ in REMOVABLE])
 def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slope: float) -> None:
     """Of the value and of the derivative."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert check.verdict == "removable"
     own, *slopes = check.findings
     assert (own.variable, own.verdict) == (None, "removable")
@@ -128,11 +121,8 @@ def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slo
 
 
 UNDONE = [
-    ("norm(x)**2", [0, 0], "agree"),
-    ("sqrt(x**4)", 0, "nan-trap"),
     ("maximum(x, 0) + minimum(x, 0)", 0, "agree"),
     ("where((x > 0) | (x <= 0), x**2, 5)", 0, "agree"),
-    ("where(x == 0, 1, sin(x)/x)", 0, "nan-trap"),
     ("abs(x)**3", 0, "agree"),
     ("relu(x) - relu(-x)", 0, "disagree"),
 ]
@@ -141,7 +131,7 @@ UNDONE = [
 @pytest.mark.parametrize(("text", "x", "verdict"), UNDONE, ids=[f"{t} at {x}" for t, x, _ in UNDONE])
 def test_what_is_undone_is_smooth(text: str, x: Any, verdict: str) -> None:
     """Though an operation inside has a kink or no finite slope; torch says 0 for relu(x) - relu(-x), which is x."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert check.verdict == verdict, check.findings
 
 
@@ -165,23 +155,18 @@ UNDEFINED = [
 @pytest.mark.parametrize(("text", "x", "words", "proven"), UNDEFINED, ids=[f"{t} at {x}" for t, x, _, _ in UNDEFINED])
 def test_what_is_undefined_says_why(text: str, x: Any, words: str, proven: bool) -> None:
     """Outside of the domain, poles, infinite slopes: with the reason."""
-    check = _check(text, x)
+    check = checked(text, x)
     assert check.verdict == "undefined", check.findings
     assert words in _slope(check).note
     assert _slope(check).proven == proven
 
 
-def test_what_cannot_be_decided_is_unchecked() -> None:
-    """The floor of a number that is 1 in truth, which no number of bits shows."""
-    assert _check("floor(sin(x)**2 + cos(x)**2)", 0.3).verdict == "unchecked"
-
-
 def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
     """Elementwise functions share the looks from either side; what is over the budget is said."""
-    check = _check("relu(x)", np.zeros(1_000))
+    check = checked("relu(x)", np.zeros(1_000))
     assert (check.verdict, check.checked) == ("kink", 1_000)
     assert all(f.one_sided == (0, 1) for f in check.findings)
-    check = _check("sum(sin(x)/x)", np.zeros(1_000))
+    check = checked("sum(sin(x)/x)", np.zeros(1_000))
     assert check.verdict == "removable"
     assert check.checked < 1_000
 
@@ -195,7 +180,7 @@ def test_an_entry_that_does_not_depend_on_a_missing_value_is_an_exact_zero() -> 
 
 def test_one_kink_of_two_variables_is_told_by_variable() -> None:
     """abs(x - y) has one along each."""
-    check = _check("abs(x - y)", {"x": 2, "y": 2})
+    check = checked("abs(x - y)", {"x": 2, "y": 2})
     assert [(f.variable, f.one_sided) for f in check.findings] == [("x", (-1, 1)), ("y", (-1, 1))]
 
 
@@ -205,7 +190,7 @@ def test_one_kink_of_two_variables_is_told_by_variable() -> None:
 )
 def test_a_value_that_lost_its_digits_is_reported(text: str, x: Any, truth: float) -> None:
     """Also where its derivative is right."""
-    check = _check(text, x)
+    check = checked(text, x)
     value = next(f for f in check.findings if f.variable is None)
     assert value.verdict == "inaccurate"
     assert value.reference == pytest.approx(truth)
@@ -217,14 +202,14 @@ def test_a_value_that_lost_its_digits_is_reported(text: str, x: Any, truth: floa
 )
 def test_a_kink_is_not_said_to_have_an_infinite_slope(text: str, x: Any) -> None:
     """One of the operations inside has; the slopes of the whole are finite on both sides."""
-    found = _slope(_check(text, x))
+    found = _slope(checked(text, x))
     assert found.verdict == "kink"
     assert found.note.startswith(f"a kink: {text} has no slope here; torch picked")
 
 
 def test_a_value_within_rounding_of_the_end_of_its_domain() -> None:
     """No other branch is taken there: acos(1 - x) at 1e-18 is sqrt(2e-18), and 1 for torch is 1 - 1e-18."""
-    found = next(f for f in _check("acos(1-x)", 1e-18).findings if f.variable is None)
+    found = next(f for f in checked("acos(1-x)", 1e-18).findings if f.variable is None)
     assert found.verdict == "inaccurate"
     assert found.note.startswith("rounding in float64 may leave the domain: acos(1-x) has no value here")
 
@@ -232,7 +217,7 @@ def test_a_value_within_rounding_of_the_end_of_its_domain() -> None:
 @pytest.mark.parametrize(("text", "at"), [("x**-1", 0), ("x**y", {"x": 0, "y": -1})])
 def test_a_negative_power_of_zero_is_not_blamed_on_its_whole_exponent(text: str, at: Any) -> None:
     """1/0 is out of the domain although -1 is an integer and 0 >= 0."""
-    found = _slope(_check(text, at))
+    found = _slope(checked(text, at))
     assert found.verdict == "undefined"
     assert "needs a > 0, or b >= 0 at a = 0, or an integer b at a < 0" in found.note
 
@@ -240,7 +225,7 @@ def test_a_negative_power_of_zero_is_not_blamed_on_its_whole_exponent(text: str,
 @pytest.mark.parametrize("text", ["floor(x)*x", "x%1", "x//2"])
 def test_the_jumps_of_a_large_number_are_seen(text: str) -> None:
     """1e300 is a whole number and even; on the left of it, floor(x) is 1 less, and x % 1 tends to 1."""
-    found = _slope(_check(text, 1e300))
+    found = _slope(checked(text, 1e300))
     assert found.verdict == "kink"
     assert found.note.startswith("a discontinuity")
 
@@ -248,7 +233,7 @@ def test_the_jumps_of_a_large_number_are_seen(text: str) -> None:
 @pytest.mark.parametrize("text", ["floor(x*1e300)", "floor(x/1e-300)"])
 def test_jumps_that_are_close_together_are_seen(text: str) -> None:
     """Every 1e-300; 1 times 1e300 is a whole number, and exactly 1 over the float 1e-300 is not."""
-    check = _check(text, 1)
+    check = checked(text, 1)
     assert "disagree" not in {finding.verdict for finding in check.findings}
     assert "*" not in text or _slope(check).note.startswith("a discontinuity")
 
@@ -257,7 +242,7 @@ def test_jumps_that_are_close_together_are_seen(text: str) -> None:
 @pytest.mark.parametrize("outer", ["ceil({} + 0.5)", "({})**2", "sum([{}, x])**2"])
 def test_a_kink_does_not_hide_a_jump_that_it_is_added_to(text: str, outer: str) -> None:
     """On the left of 0 there is 1 more; a slope of 0 undoes the kink, and not the jump."""
-    found = _slope(_check(outer.format(text), 0))
+    found = _slope(checked(outer.format(text), 0))
     assert found.verdict == "kink"
     assert found.note.startswith("a discontinuity")
 
@@ -265,18 +250,18 @@ def test_a_kink_does_not_hide_a_jump_that_it_is_added_to(text: str, outer: str) 
 @pytest.mark.parametrize("text", ["maximum(abs(x), sqrt(abs(x)))**2", "maximum(sqrt(abs(x)), abs(x))**2"])
 def test_a_kink_does_not_hide_an_infinite_slope_that_it_ties_with(text: str) -> None:
     """Near 0 the larger one is the root, and its square is abs(x)."""
-    found = _slope(_check(text, 0))
+    found = _slope(checked(text, 0))
     assert (found.verdict, found.one_sided) == ("kink", (-1, 1))
 
 
 def test_rounding_beside_a_jump_that_the_whole_has_not_is_lost_digits() -> None:
     """By hand, lerp(x, x, x) is x and the branch x - x has the slope 0; torch's terms of size 1 cancel to 2e-16."""
-    slope = _slope(_check("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47))
+    slope = _slope(checked("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47))
     assert (slope.verdict, slope.reference) == ("inaccurate", 0)
     assert slope.torch is not None
     assert 0 < abs(slope.torch) < 1e-15
     assert "but the whole is smooth here" in slope.note
-    assert _slope(_check("2*abs(x) - abs(2*x) + relu(x) - relu(-x)", 0)).verdict == "disagree"
+    assert _slope(checked("2*abs(x) - abs(2*x) + relu(x) - relu(-x)", 0)).verdict == "disagree"
 
 
 def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
@@ -340,5 +325,5 @@ def test_a_limit_that_is_inferred_refutes_nothing() -> None:
 def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
     """Tanh is sinh/cosh in its series, and at 1e200 both are beyond all balls."""
     for x in (1e100, -1e200, 1e300):
-        assert _check("abs(tanh(floor(x)) - 1)", x).verdict != "disagree"
-        assert _check("tanh(floor_divide(x, 2))", x).verdict != "disagree"
+        assert checked("abs(tanh(floor(x)) - 1)", x).verdict != "disagree"
+        assert checked("tanh(floor_divide(x, 2))", x).verdict != "disagree"

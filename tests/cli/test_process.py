@@ -19,6 +19,7 @@ from tests.conftest import Command
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
+CHAIN = ["y = x**2; z = y**3", "--at", "1,2"]
 WATCH = """
 import json, sys
 from gradcli.cli import main
@@ -52,7 +53,15 @@ def imported(commands: Sequence[Sequence[str]], folder: Path | None = None) -> I
 
 def test_the_help_imports_neither_torch_nor_sympy() -> None:
     """Nor does the version, or a mistyped option."""
-    commands = [["--help"], ["--version"], ["vjp", "--help"], ["check", "--help"], ["vpj"], ["vjp", "x", "--jsn"]]
+    commands = [
+        ["--help"],
+        ["--version"],
+        ["vjp", "--help"],
+        ["check", "--help"],
+        ["hessian", "--help"],
+        ["vpj"],
+        ["vjp", "x", "--jsn"],
+    ]
     for words, code, packages in imported(commands):
         assert (code, packages) == (2 if words in ("vpj", "vjp x --jsn") else 0, set()), words
 
@@ -76,6 +85,19 @@ def test_input_errors_import_no_torch() -> None:
         ["check", "x**2", "--at", "1", "--claim", "y=2"],
         ["check", "x**2", "--at", "1", "--expect", "2,,3"],
         ["check", "x**2", "--random", "9", "--in", "1..0"],
+        ["jvp", "x**2", "--at", "1,2"],
+        ["jvp", "x", "--at", "1", "--v", "1"],
+        ["hvp", "x**2", "--at", "1,2", "--u", "ones"],
+        ["hvp", "x", "--at", "1", "--u", "z=1"],
+        ["hessian", "sum(x)", "--at", "zeros(20000)"],
+        *(
+            ["vjp", *CHAIN, *more.split()]
+            for more in ("--v 1,1 --show q", "--v 1", "--loss q", "--loss sum(z) --show q")
+        ),
+        *(["explain", "x**2", "--at", "1,2", *more.split()] for more in ("", "--v 1", "--v 1,1 --loss sum(y)")),
+        *(["explain", "x**2", "--at", "1,2", "--loss", loss] for loss in ("y", "y**2", "sum(q)", "y +", "sum(y*q)")),
+        *(["graph", *CHAIN, *more.split()] for more in ("--show hidden", "--show x", "--show ,", "--v 1,2,3")),
+        *(["graph", *CHAIN, *more.split()] for more in ("--to dot --json", "--to svg", "--wrt w", "--strict")),
     ]
     for words, code, packages in imported(commands):
         assert (code, "torch" in packages) == (2, False), words

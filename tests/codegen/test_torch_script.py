@@ -13,7 +13,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value
-from tests.codegen.running import asked, run_script
+from tests.codegen.running import EDGES, Edge, asked, run_script
 from tests.examples import examples
 from tests.language.test_snippets import GRADIENTS
 from tests.programs import Random, programs
@@ -77,16 +77,13 @@ def test_random_programs(program: Random) -> None:
     same_numbers(program.text, {name: program.leaves[name].detach().numpy() for name in used}, "ones")
 
 
-EDGES = [
+OWN: list[Edge] = [
     # the order of contributions to x.grad is that of the Program, though u is needed first
     ("sin(x)*(x+1) + exp(x)*(x+1)**2 + cos(x)/(x+1)", {"x": "0.1,0.7,1.3"}, "ones"),
     ("u = x*x; a = sin(u)*x + cos(x)*u; b = exp(a)*u; a*b + x/u", {"x": "0.3,0.7"}, "0.1,0.3"),
     # precedence
-    ("-x**2 + (-x)**2 - (x - (1 - x)) / (x / (2 / x))", {"x": "1.1,2.3"}, "ones"),
     ("(x**2)**x + x**2**x + 2**-x - -x + -(-x)", {"x": "1.1,2.3"}, "ones"),
     ("(x - y) - (y - x) - (x*(y/x)) * (y/(x*y))", {"x": "1.1,2.3", "y": "0.3"}, "ones"),
-    ("where(((x > 0) | (x < -1)) & ~(x > 2), x**2, -x)", {"x": "-2,-0.5,1,3"}, "ones"),
-    ("where((x > 0) == (y > 0), x, y) if x > -9 else y", {"x": "-2,1", "y": "1,2"}, "ones"),
     # constants
     ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 1e-300*x", {"x": "1.1,2.3"}, "ones"),
     ("x*inf - x*nan", {"x": "1.1,2.3"}, "ones"),
@@ -96,32 +93,17 @@ EDGES = [
     ("clamp(x, y, 1) + clamp(x, 0, 1) + x.clamp(min=0)", {"x": "-1,0,0.5", "y": "0.1"}, "ones"),
     ("masked_fill(x, x > 1, 5) + masked_fill(x, x > 1, y) + leaky_relu(x, y)", {"x": "-1,2", "y": "0.1"}, "ones"),
     # sizes
-    ("n = x.numel(); x/n + x**n + (n - 1)*x + n/2 + sqrt(n)*x", {"x": "1.1,2.3,3.1"}, "ones"),
     ("x.sum()/x.shape[0] + x.size(1) + len(x)*x.mean()", {"x": "[[1.1,2.3],[3,4]]"}, None),
-    ("x.numel()", {"x": "1,2"}, None),
     # lists
-    ("cumsum([1, 2], 0)[1]*x + [[3, 4]].T.sum() + [[1, 2], [3, 4]].sum() + sum(7) + [5].numel()", {"x": "1.5"}, None),
-    ("x**len(x) + (x > len(x)) + clamp(x, 0, len(x)) + where(x > 2, len(x), 0)", {"x": "1.1,2.3"}, "ones"),
-    ("[x, 1, [1, 2, 3]*y, x*y]", {"x": "1.1,2.3,3.7", "y": "0.3"}, "ones"),
     ("[[x, 1], [2, y]] @ [x, y] + [1, 1/3]", {"x": "1.1", "y": "0.3"}, "0.1,0.3"),
-    ("stack([x, y], dim=1) + cat([x, y]).view(2, 3).T", {"x": "1.1,2.3,3.7", "y": "1,2,3"}, "ones"),
     # reductions
     ("sum(x) + x", {"x": "-0.0"}, None),
     ("x.sum(dim=(0, 1)) + x.prod(dim=(0, 1)) + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("x.max(dim=0)[0] + x.max() + max(x, dim=1, keepdim=True)[0]", {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
     ("sum(sum(x, dim=0), dim=()) + logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()",
      {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
-    ("std(x, dim=1, correction=0) + var(x, 0, keepdim=True)", {"x": "[[1.1,2.3],[3,4.5]]"}, "ones"),
-    # movements
-    ("x[0, ..., None] + x[-1, :1, None] + x.T[1:, :1].sum()", {"x": "[[1.1,2.3,3],[3,4,5]]"}, "ones"),
-    ("x.permute(2, 0, 1).flatten(1) + transpose(x, 0, 2).reshape(2, -1)", {"x": "arange(8).view(2,2,2)"}, "ones"),
-    ("pad(x, (1, -1), value=0.5) + x.roll(1) + x.flip(0) + x.expand(3, -1)[2]", {"x": "1.1,2.3,3.7"}, "ones"),
     # what y does not depend on
-    ("x.detach()*y + zeros_like(z)", {"x": "1.5", "y": "2", "z": "3"}, None),
     ("(x > 1) + 0", {"x": "1,2"}, "ones"),
-    ("x", {"x": "1,2"}, "3,4"),
-    ("y = x; y", {"x": "1,2"}, "y*x"),
-    ("3", {}, None),
     ("norm(x, 0)*y", {"x": "3", "y": "2"}, None),
     ("norm(x, 0)", {"x": "3,0,1"}, None),
     # beyond the range of float32
@@ -130,11 +112,7 @@ EDGES = [
     # gradient vectors
     ("x**2", {"x": "1,2"}, "x"),
     ("x**2", {"x": "1,2"}, "2*y"),
-    ("y = x**2; z = y**3", {"x": "1,2"}, "z*x - softmax(z, 0) + [1, 1/3]"),
-    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2"),
-    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
     ("x**2", {"x": "linspace(0,1,20)"}, "ones"),
-    ("x**2", {"x": "[[2]]"}, None),
     ("x**2", {"x": "inf,-inf,nan,-0.0"}, "ones"),
     ("x**2", {"x": "zeros(0)"}, "ones"),
     # values
@@ -150,7 +128,7 @@ EDGES = [
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("text", "at", "v"), EDGES, ids=[edge[0] + str(edge[2]) for edge in EDGES])
+@pytest.mark.parametrize(("text", "at", "v"), EDGES + OWN, ids=[edge[0] + str(edge[2]) for edge in EDGES + OWN])
 def test_edges(text: str, at: dict[str, str], v: str | None, dtype: str) -> None:
     """Order, precedence, constants, sizes, lists, dimensions, v and values."""
     same_numbers(text, at, v, dtype=dtype)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from gradcli import Function
@@ -25,17 +22,3 @@ def test_very_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TooLargeError, match="there are 7 variables and named values"):
         Function("a = x; b = x; c = x; d = x; e1 = x; a+b+c+d+e1").graph({"x": 1})
     assert Function("a = x; b = a; c = b; c*2").graph({"x": 1}).nodes
-
-
-def test_errors_answer_without_torch() -> None:
-    """In a process of its own."""
-    code = (
-        "import sys; from gradcli.cli import main\n"
-        "for words in ('--show hidden2', '--show x', '--show ,', '--v 1,2,3', '--to dot --json', '--to svg',\n"
-        "              '--wrt z', '--strict'):\n"
-        "    assert main(['graph', 'hidden = x**2; hidden*2', '--at', '1,2', *words.split()]) == 2, words\n"
-        "    assert 'torch' not in sys.modules, words\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert done.stderr.count("error") >= 8

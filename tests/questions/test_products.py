@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -455,21 +453,3 @@ def test_what_cannot_be_answered_is_refused(arguments: dict[str, Any], message: 
     with pytest.raises(GradcliError) as error:
         Function("n = 2; y = x**n; z = y**3").vjps(**asked)
     assert message in error.value.render()
-
-
-def test_it_is_refused_without_torch() -> None:
-    """In a process of its own."""
-    script = (
-        "import sys\n"
-        "from gradcli import Function\n"
-        "f = Function('y = x**2; z = y**3')\n"
-        "for asked in ({'show': ['q']}, {'vs': ['1']}, {'loss': 'q'}, {'loss': 'sum(z)', 'show': ['q']}):\n"
-        "    try:\n"
-        "        f.vjps({'x': '1,2'}, **{'vs': () if 'loss' in asked else ['1,1'], **asked})\n"
-        "    except Exception as error:\n"
-        "        assert type(error).__module__ == 'gradcli.errors', error\n"
-        "    else:\n"
-        "        raise AssertionError(asked)\n"
-        "assert 'torch' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -14,16 +14,13 @@ from gradcli.language.snippets import read as read_text
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
 from gradcli.requests import answer, read
 from tests.examples import examples
+from tests.requests.asking import ask
 from tests.requests.fuzz import Rim, complaint
-
-
-def _ask(command: str, expression: str, **request: Any) -> Any:
-    return answer(read(json.dumps({"command": command, "expression": expression, **request}).encode()))
 
 
 def _refused(command: str, expression: str, **request: Any) -> str:
     with pytest.raises(GradcliError) as caught:
-        _ask(command, expression, **request)
+        ask(command, expression, **request)
     assert not isinstance(caught.value, InternalError)
     return caught.value.message
 
@@ -37,7 +34,7 @@ def _refused(command: str, expression: str, **request: Any) -> str:
 )
 def test_a_large_jacobian_has_a_rewrite_too(expression: str, count: int, rewritten: str) -> None:
     """Of more entries than are shown beside a product; the rewritten text is tried by a product of its own."""
-    found = _ask("jacobian", expression, at={"x": f"linspace(-1,1,{count})"}).check
+    found = ask("jacobian", expression, at={"x": f"linspace(-1,1,{count})"}).check
     assert found.entries > JACOBIAN_ENTRIES
     assert found.rewrite is not None
     assert found.rewrite.expression == rewritten
@@ -66,7 +63,7 @@ def test_what_torch_refuses_to_differentiate_by_is_refused(snippet: str) -> None
 
 def test_a_formula_without_a_value_is_none() -> None:
     """0**x has the derivative 0**x*log(0), which SymPy cannot even write down beside another term."""
-    found = _ask("grad", "sum(where(x > 0, 0**x, -x))", at={"x": "[0.0]"})
+    found = ask("grad", "sum(where(x > 0, 0**x, -x))", at={"x": "[0.0]"})
     assert not found.symbolic
     assert "no value" in str(found.symbolic_omitted)
 
@@ -74,13 +71,13 @@ def test_a_formula_without_a_value_is_none() -> None:
 @pytest.mark.parametrize("sizes", [("zeros(0)", "1"), ("1", "zeros(0)"), ("zeros(0,2)", "zeros(2,0)"), ("[0.0]", "1")])
 def test_a_hessian_may_have_no_rows(sizes: tuple[str, str]) -> None:
     """Of variables without elements beside others."""
-    found = _ask("hessian", "sum(y**2)+sum(x)", at=dict(zip("xy", sizes, strict=True)))
+    found = ask("hessian", "sum(y**2)+sum(x)", at=dict(zip("xy", sizes, strict=True)))
     assert found.check.verdict in ("agree", "unchecked")
 
 
 def test_nothing_is_padded_by_nothing() -> None:
     """A plain number has no sides."""
-    assert _ask("explain", "pad(x, ())", at={"x": "1"}, v="ones").check.verdict == "agree"
+    assert ask("explain", "pad(x, ())", at={"x": "1"}, v="ones").check.verdict == "agree"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +107,8 @@ def test_integers_of_more_than_64_bits_are_numbers(expression: str, command: str
 @pytest.mark.parametrize("expression", ["x", "0*x", "x*1e-310", "1e308*x", "pi*x"])
 def test_claims_next_to_the_largest_float_are_judged(number: float, expression: str) -> None:
     """And next to the smallest."""
-    assert not _ask("check", expression, at={"x": 1}, claim=repr(number)).passed
-    assert not _ask("check", expression, at={"x": 1}, expect=number).passed
+    assert not ask("check", expression, at={"x": 1}, claim=repr(number)).passed
+    assert not ask("check", expression, at={"x": 1}, expect=number).passed
 
 
 def test_numbers_of_another_shape_are_never_compared() -> None:
