@@ -92,10 +92,14 @@ def _letter(character: str) -> str:
         return character
     if character in _LETTERS:
         return rf"\{_LETTERS[character]}"
+    return _accented(character) or rf"\mathrm{{U{{+}}{ord(character):04X}}}"
+
+
+def _accented(character: str) -> str | None:
+    """A letter with one accent, as a command; None for what is none."""
     base, *marks = list(unicodedata.normalize("NFD", character))
-    if len(marks) == 1 and base.isascii() and marks[0] in _ACCENTS:
-        return rf"\{_ACCENTS[marks[0]]}{{{base}}}"
-    return rf"\mathrm{{U{{+}}{ord(character):04X}}}"
+    is_letter = len(marks) == 1 and base.isascii() and base.isalpha() and marks[0] in _ACCENTS
+    return rf"\{_ACCENTS[marks[0]]}{{{base}}}" if is_letter else None
 
 
 def text(words: str) -> str:
@@ -119,10 +123,8 @@ def _character(character: str) -> str:
         return _MATHEMATICS[character]
     if character in _LETTERS:
         return rf"\(\{_LETTERS[character]}\)"
-    base, *marks = list(unicodedata.normalize("NFD", character))
-    if len(marks) == 1 and base.isascii() and base.isalpha() and marks[0] in _ACCENTS:
-        return rf"\(\{_ACCENTS[marks[0]]}{{{base}}}\)"
-    return rf"U+{ord(character):04X}"
+    accented = _accented(character)
+    return rf"\({accented}\)" if accented else rf"U+{ord(character):04X}"
 
 
 def typed(words: str) -> str:

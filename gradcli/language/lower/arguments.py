@@ -55,6 +55,29 @@ EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 """Functions of one tensor that are also functions of two, and what they are called then."""
 
 
+COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
+"""Constructors that copy numbers: what they are given has no derivative behind them."""
+
+TENSORS = COPIES | frozenset("as_tensor asarray array Variable Parameter Matrix Float S Integer".split())
+"""Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
+
+_DETACHING = frozenset("item tolist numpy".split())
+
+_WITH_WORDS = frozenset("to type type_as".split())
+"""Methods whose arguments say how a tensor is held; others take keywords for that."""
+
+CONVERSIONS = (
+    _DETACHING | _WITH_WORDS | frozenset("clone contiguous float double cpu requires_grad_ int long short bool".split())
+)
+"""Methods that give the same numbers, or the whole parts of them."""
+
+_WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
+
+
+SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
+"""Calls that make no tensor."""
+
+
 @dataclass
 class Bound:
     """What a call is given.
@@ -91,10 +114,10 @@ class Bound:
 
 
 class Binder:
-    """Reads what is between the parentheses of a call."""
+    """Reads what is between the parentheses of a call, and the calls that have no row."""
 
     def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
-        self.lower, self.constants = lower, constants
+        self.lines, self.lower, self.constants = lines, lower, constants
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
@@ -265,57 +288,7 @@ class Binder:
         self.hooks.held(token, words[-1].text if words else token.text)
         return True
 
-
-def defaults_in(op: Op, library: str) -> dict[str, Any]:
-    """The values of parameters that are left out, in the library of a prefix.
-
-    >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
-    (0, 1)
-    """
-    others = op.elsewhere.get(library, {})
-    return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
-
-
-def usage(op: Op) -> str:
-    """A call as its signature: `sum(x, dim, keepdim)`."""
-    return f"{op.name}({', '.join(op.signature)})"
-
-
-def _exact(number: float) -> Atom:
-    if number in (float("inf"), float("-inf")):
-        return sympy.oo if number > 0 else -sympy.oo
-    return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)
-
-
-COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
-"""Constructors that copy numbers: what they are given has no derivative behind them."""
-
-TENSORS = COPIES | frozenset("as_tensor asarray array Variable Parameter Matrix Float S Integer".split())
-"""Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
-
-_DETACHING = frozenset("item tolist numpy".split())
-
-_WITH_WORDS = frozenset("to type type_as".split())
-"""Methods whose arguments say how a tensor is held; others take keywords for that."""
-
-CONVERSIONS = (
-    _DETACHING | _WITH_WORDS | frozenset("clone contiguous float double cpu requires_grad_ int long short bool".split())
-)
-"""Methods that give the same numbers, or the whole parts of them."""
-
-_WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
-
-
-SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
-"""Calls that make no tensor."""
-
-
-class Constructors:
-    """Reads constructors, conversions, and other calls without a row."""
-
-    def __init__(self, lines: Lines, lower: Lower, binder: Binder) -> None:
-        self.lines, self.lower, self.binder = lines, lower, binder
-        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
+    # -- calls that have no row
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
@@ -333,7 +306,7 @@ class Constructors:
         if arguments.items and (fault := arguments.items[0].fault) is not None:
             raise fault
         for argument in arguments.items[1:]:
-            if not self.binder.ignored(argument):
+            if not self.ignored(argument):
                 raise self.source.unexpected(argument.start - 2 * (argument.name is not None), is_inside=True)
             words += [token.text for token in tokens[argument.start - 2 : argument.stop]]
         require_sound(arguments.unclosed)
@@ -460,3 +433,24 @@ class Constructors:
             position = self.source.position((condition if len(inside) > 2 else first).span.stop)
             raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
         return pair
+
+
+def defaults_in(op: Op, library: str) -> dict[str, Any]:
+    """The values of parameters that are left out, in the library of a prefix.
+
+    >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
+    (0, 1)
+    """
+    others = op.elsewhere.get(library, {})
+    return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
+
+
+def usage(op: Op) -> str:
+    """A call as its signature: `sum(x, dim, keepdim)`."""
+    return f"{op.name}({', '.join(op.signature)})"
+
+
+def _exact(number: float) -> Atom:
+    if number in (float("inf"), float("-inf")):
+        return sympy.oo if number > 0 else -sympy.oo
+    return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)

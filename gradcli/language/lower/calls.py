@@ -14,7 +14,7 @@ import sympy
 from gradcli.errors import GradcliError, Span, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound, Constructors
+from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
@@ -94,7 +94,6 @@ class Calls:
         self.lines, self.lower, self.constants, self.meaning = lines, lower, constants, meaning
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
         self.binder = Binder(lines, lower, constants)
-        self.constructors = Constructors(lines, lower, self.binder)
         self.is_pair = False
 
     # -- names
@@ -228,7 +227,7 @@ class Calls:
             case "values":
                 return operand[0], span
             case "data":
-                return self.constructors.detached(operand[0], span)
+                return self.binder.detached(operand[0], span)
             case "real" | "imag" | "H" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
@@ -244,7 +243,7 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            return self.constructors.converted(name, span, operand[0], arguments)
+            return self.binder.converted(name, span, operand[0], arguments)
         if name.text.endswith("_"):
             message = f"'.{name.text}' changes its tensor in place, which is not read"
             raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
@@ -278,9 +277,9 @@ class Calls:
         if not given and (constructed := self.hooks.constructed(name, span, arguments)) is not None:
             return constructed
         if name.text in TENSORS and not given:
-            return self.constructors.tensor(name, span, arguments)
+            return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.constructors.special(name, span, arguments)
+            return self.binder.special(name, span, arguments)
         op = ops.find(name.text, after_dot=after_dot)
         if op is None:
             raise self._unknown(name, arguments)
@@ -387,7 +386,7 @@ class Calls:
         if len(arguments.items) > 2:
             position = arguments.items[1].stop
             raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
-        self.constructors.require_closed(arguments)
+        self.binder.require_closed(arguments)
         return self._fold(op, atoms, span), span
 
     # -- what is unknown

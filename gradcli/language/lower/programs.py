@@ -166,8 +166,8 @@ class Lowering:
         assigned = (*(name for name in scope.names if name != scope.last_name), scope.last_name)
         variables = tuple(scope.variables.values())
         named = {name: scope.names[name] for name in assigned if name in scope.names}
-        program = Program(self.source.text, variables, lines, atom, self.source.name, assigned, named, warnings)
-        return replace(program, needs_shapes=scope.needs_shapes)
+        text, source, needs = self.source.text, self.source.name, scope.needs_shapes
+        return Program(text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs)
 
     # -- expressions
 

@@ -406,7 +406,7 @@ class Statements(Hooks):
         """`np.float32(0.1)`."""
         if name.text not in ("float32", "float64", "float16"):
             return None
-        operand = self.lowering.calls.constructors.constructed(name, span, arguments)
+        operand = self.lowering.calls.binder.constructed(name, span, arguments)
         self.dtypes.note_type(name.text, name.span)
         return operand
 
