@@ -249,9 +249,8 @@ class Binder:
         node, token = argument.value, self.source.tokens[argument.start]
         if op.name == "einsum":
             return [self.lower(node)]
-        if isinstance(node, Name) and node.arguments is None and token.text in self.scope.lists:
-            self.scope.unused.pop(token.text, None)
-            return self.scope.lists[token.text]
+        if (known := self.scope.list_of(node)) is not None:
+            return known
         first = leading(node)
         if isinstance(first, Items | Group):
             items = self.constants.items(first)

@@ -117,10 +117,7 @@ class Constants:
                 return 2
             return self.number(node)
         if isinstance(node, nodes.Items | nodes.Group) and self._is_list(node):
-            inside = node.items if isinstance(node, nodes.Items) else (node.inner,)
-            found = tuple(self.integer(item) for item in inside)
-            require_sound(node.fault)
-            return found
+            return self.integers(node)
         if parameter in GATHERED and op.name not in ("full",):
             return tuple(self.integer(one.value) for one in arguments)
         return self.integer(node)
@@ -193,6 +190,13 @@ class Constants:
         if abs(value) >= LARGEST:
             raise self.source.error("this integer is too large for a dimension", span, kind=TooLargeError)
         return int(value)
+
+    def integers(self, node: nodes.Items | nodes.Group) -> tuple[int, ...]:
+        """The whole numbers between brackets."""
+        inside = node.items if isinstance(node, nodes.Items) else (node.inner,)
+        found = tuple(self.integer(item) for item in inside)
+        require_sound(node.fault)
+        return found
 
     def number(self, node: nodes.Node) -> int | float:
         """A number, or an expression of constants; beyond what a float holds exactly, the nearest one."""
@@ -289,9 +293,8 @@ class Constants:
         if len(items) > 1 and not (has_start and items[1].name is None):
             return None
         node = items[0].value
-        if isinstance(node, nodes.Name) and node.arguments is None and node.token.text in self.scope.lists:
-            self.scope.unused.pop(node.token.text, None)
-            return self.scope.lists[node.token.text]
+        if (known := self.scope.list_of(node)) is not None:
+            return known
         if not isinstance(node, nodes.Items) or not (node.opening.text == "[" or node.has_comma):
             return None
         if self.source.tokens[items[0].start + 1].text == "[":

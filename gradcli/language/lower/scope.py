@@ -158,6 +158,13 @@ class Scope:
     warnings: list[str] = field(default_factory=list)
     needs_shapes: bool = False
 
+    def list_of(self, node: nodes.Node) -> list[Operand] | None:
+        """The elements of the list that a name stands for, which is used by that."""
+        if not isinstance(node, nodes.Name) or node.arguments is not None or node.token.text not in self.lists:
+            return None
+        self.unused.pop(node.token.text, None)
+        return self.lists[node.token.text]
+
     @property
     def known_shapes(self) -> dict[Atom, Shape]:
         """The shapes of the variables that are known, by symbol."""

@@ -153,12 +153,7 @@ class Signatures:
     def integers(self, argument: Argument) -> int | tuple[int, ...]:
         """A whole number, or a tuple of them."""
         node = argument.value
-        if not isinstance(node, Items | Group):
-            return self.constants.integer(node)
-        inside = node.items if isinstance(node, Items) else (node.inner,)
-        found = tuple(self.constants.integer(item) for item in inside)
-        require_sound(node.fault)
-        return found
+        return self.constants.integers(node) if isinstance(node, Items | Group) else self.constants.integer(node)
 
     def vector(self, argument: Argument) -> Atom | None:
         """V, in a list of one or alone."""
