@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.language.ops import elementwise, networks, reductions, structure
-from gradcli.language.ops.row import REQUIRED, Along, Branches, Default, Kind, Monoid, Op
+from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
     "GROUPS",
@@ -23,7 +23,6 @@ __all__ = [
     "ROWS",
     "SIGNS",
     "TABLE",
-    "Along",
     "Branches",
     "Default",
     "Kind",

@@ -6,17 +6,17 @@ takes in.  Sources: the torch reference of each function.
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Along, Kind, Monoid, Op, known
+from gradcli.language.ops.row import Kind, Monoid, Op, known
 
 
 def _reduction(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     kind = Kind.DEFINED if meaning else Kind.REDUCTION
-    return known(signature, doc, meaning, **{"kind": kind, "along": Along.SEVERAL, **facts})
+    return known(signature, doc, meaning, **{"kind": kind, **facts})
 
 
 def _along_one(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     kind = Kind.DEFINED if meaning else Kind.SCAN
-    return known(signature, doc, meaning, **{"kind": kind, "along": Along.ONE, **facts})
+    return known(signature, doc, meaning, **{"kind": kind, **facts})
 
 
 def _composed(signature: str, doc: str, meaning: str, **facts: object) -> Op:
@@ -216,7 +216,6 @@ CONTRACTIONS = (
         "p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q = b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); "
         "sum(p*q, dim=dim)",
         torch="nn.functional.cosine_similarity",
-        along=Along.ONE,
         domain="neither is 0",
         computed="l1 = norm(x1*ones_like(x2), dim=dim, keepdim=True); "
         "l2 = norm(x2*ones_like(x1), dim=dim, keepdim=True); "

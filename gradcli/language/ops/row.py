@@ -31,13 +31,6 @@ class Monoid(Enum):
         return self in (Monoid.LARGEST, Monoid.SMALLEST)
 
 
-class Along(Enum):
-    """What an operation runs along."""
-
-    ONE = "one dimension, which may be left out where there is only one"
-    SEVERAL = "one dimension, several, or all of them"
-
-
 @dataclass(frozen=True)
 class Branches:
     """The operands of a choice by a condition, by their names.
@@ -118,7 +111,6 @@ class Op:
         sense: Of a comparison, the signs of a - b with which it holds.
         branches: Of a choice by a condition, which operands it is between.
         monoid: What a reduction or a scan folds by; of an operation of two, what it is itself.
-        along: What an operation with a `dim` runs along.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
         is_detached: Whether the result is a constant to derivatives, and torch keeps no graph of it.
@@ -185,7 +177,6 @@ class Op:
     sense: tuple[int, ...] = ()
     branches: Branches | None = None
     monoid: Monoid | None = None
-    along: Along | None = None
     coefficients: tuple[int, ...] = ()
     adds_terms: bool = False
     is_detached: bool = False
@@ -240,6 +231,11 @@ class Op:
     def is_primitive(self) -> bool:
         """Whether each reading has a rule of its own for it."""
         return not self.meaning
+
+    @property
+    def has_one_dim(self) -> bool:
+        """Whether its `dim` is one dimension, which may be left out where there is only one."""
+        return "dim" in self.statics and "keepdim" not in self.statics
 
     @property
     def has_equation(self) -> bool:
@@ -318,30 +314,25 @@ def known(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
 # -- which facts a row needs
 
 NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    Kind.REDUCTION: ("monoid", "along"),
-    Kind.SCAN: ("monoid", "along"),
+    Kind.REDUCTION: ("monoid",),
+    Kind.SCAN: ("monoid",),
     Kind.LIST: ("adds_dimension",),
     Kind.MOVEMENT: ("keeps_order",),
     Kind.MATRIX: ("keeps_shape",),
 }
-
-_WITHOUT_DIMENSIONS = (Kind.LIST, Kind.MOVEMENT, Kind.COUNT)
-"""Kinds whose `dim` says where, and not along what."""
 
 
 def missing_facts(op: Op) -> tuple[str, ...]:
     """The facts that a row of its kind needs and does not have.
 
     >>> missing_facts(Op("cummax", ("x", "dim"), "running maxima", kind=Kind.SCAN, statics={"dim": None}))
-    ('monoid', 'along')
+    ('monoid',)
     """
     wanted = dict.fromkeys([*NEEDED.get(op.kind, ()), *_by_its_fields(op)])
     return tuple(name for name in wanted if getattr(op, name) in (None, (), ""))
 
 
 def _by_its_fields(op: Op) -> Iterator[str]:
-    if "dim" in op.statics and op.kind not in _WITHOUT_DIMENSIONS:
-        yield "along"
     if op.conditions and not op.is_condition:
         yield "branches"
     if op.is_condition and op.is_primitive:

@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
-from gradcli.language.ops import Along, Kind, Monoid
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 
@@ -129,7 +129,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     """The shape of the definition."""
     from gradcli.language.program.expansion import definition
 
-    if call.op.along is Along.ONE:
+    if call.op.has_one_dim:
         axis_of_scan(call, broadcast(operands))
     if call.op.equal_shapes is not None and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
