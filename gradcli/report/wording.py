@@ -40,15 +40,6 @@ RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 _OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
 
 
-def index(position: tuple[int, ...] | None) -> str:
-    """An index in brackets; nothing for a scalar.
-
-    >>> index((0, 1)), index(())
-    ('[0,1]', '')
-    """
-    return f"[{','.join(map(str, position))}]" if position else ""
-
-
 def entry(of: Entry, y: str) -> Notation:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
@@ -271,7 +262,7 @@ def counterexample(claim: Claim) -> str:
     """Where a claim is wrong, and by what; empty if that is not known."""
     if claim.claimed is None or claim.truth is None:
         return ""
-    place = f"entry {index(claim.entry)} is" if claim.entry else "it is"
+    place = f"entry {Element('', claim.entry).text} is" if claim.entry else "it is"
     return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
 
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from rich.cells import cell_len
 
-from gradcli.notation import Notation
+from gradcli.notation import Element, Notation
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen, lines
 from gradcli.report.numbers import digits, ends
-from gradcli.report.wording import index, node_text
+from gradcli.report.wording import node_text
 from gradcli.results import Array, GraphEdge
 
 WIDE = 100
@@ -350,7 +350,7 @@ def labels(axis: doc.Axis) -> dict[int, str]:
     """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     name, shape = axis.name, axis.shape
     return {
-        n: "…" if n < 0 else name + index(tuple(int(i) for i in np.unravel_index(n, shape))) if shape else name
+        n: "…" if n < 0 else Element(name, tuple(int(i) for i in np.unravel_index(n, shape))).text
         for n in ends(math.prod(shape))
     }
 
