@@ -12,7 +12,8 @@ multiplication by the Hessian", Neural Computation 6, 1994.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,9 @@ LINE_WORK = 5_000
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""
+
+MANY_STEPS = 4_096
+"""Steps of a backward pass that are many: threads that share each wait for one another far longer than they compute."""
 
 
 def value(forward: Forward) -> Array:
@@ -97,10 +101,33 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
     """
     rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
     if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
-        for block, leaf in zip(blocks, leaves, strict=True):
-            _by_columns(block, y, leaf, points)
+        with _one_thread() if _has_many_steps(y) else nullcontext():
+            for block, leaf in zip(blocks, leaves, strict=True):
+                _by_columns(block, y, leaf, points)
     else:
         by_rows(blocks, y, leaves, points)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Run a block in which torch computes on one core."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _has_many_steps(y: Tensor) -> bool:
+    """Whether a backward pass from y takes more than `MANY_STEPS`, as it does through a list of so many numbers."""
+    waiting, seen, steps = [y.grad_fn], {y.grad_fn}, 0
+    while waiting and steps <= MANY_STEPS:
+        inputs = [node for node, _ in waiting.pop().next_functions if node is not None]
+        steps += len(inputs)
+        waiting += set(inputs) - seen
+        seen.update(inputs)
+    return steps > MANY_STEPS
 
 
 def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: int = 1) -> None:
