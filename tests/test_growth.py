@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 
 from gradcli import Function
 from gradcli.language import snippets
+from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.shapes import infer
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import Structure
 from gradcli.reference.rules import _rule
 from tests.requests.asking import ask
 from tests.work import calls
@@ -55,6 +61,32 @@ def test_each_part_of_a_text_is_little_work(kind: str) -> None:
         calls(lambda t=text, c=command, a=at: ask(c, t, at=a))  # type: ignore[misc]  # what is kept is there
     few, many = (calls(lambda q=q: ask(q[1], q[0], at=q[2])) for q in (once, twice))  # type: ignore[misc]
     assert many - few <= EACH[kind] * 150
+
+
+LISTS: dict[str, Callable[[int], str]] = {
+    "one symbol": lambda n: f"[{', '.join('x' * n)}]",
+    "many symbols": lambda n: f"[{', '.join(f'x + {k}' for k in range(n))}]",
+    "parts": lambda n: f"cat([{', '.join(['x[None]'] * n)}])",
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_the_elements_of_a_list_are_found_in_one_pass(kind: str) -> None:
+    """Not in one for each operand, which looked through all elements: the arrays looked through grow as the list."""
+
+    def length(n: int) -> int:
+        program = in_primitives(parse(LISTS[kind](n)))
+        reference = Reference(program, infer(program, {program.variables[0]: ()}), {"x": np.ones(())})
+        line = program.lines[-1]
+        assert line.call.op.kind is Kind.LIST
+        out = np.arange(n)
+        positions = [at for _, at, _ in reference.footprint.parts(line, out)]
+        assert sorted(np.concatenate(positions).tolist()) == out.tolist()
+        assert len(positions) == len(set(line.call.operands))
+        return calls(lambda: list(Structure(reference).made_of(program.output, out)))
+
+    few, many = length(500), length(1_000)
+    assert many <= LINEAR * few + 200
 
 
 def test_the_signs_of_a_snippet_are_looked_for_once() -> None:

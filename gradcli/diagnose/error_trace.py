@@ -295,9 +295,8 @@ class ErrorTrace:
         waiting: dict[Atom, set[int]] = {self.context.held(line.symbol): {place[1]}}
         for part in reversed(self.context.parts.get(line.symbol, ())):
             elements = np.array(sorted(waiting.get(part.symbol, ())), dtype=np.int64)
-            for k, operand in enumerate(part.call.operands):
-                if len(elements) and isinstance(operand, sympy.Symbol):
-                    made_of = self.context.reference.footprint.down(part, k, elements)[1]
+            for k, _, made_of in self.context.reference.footprint.parts(part, elements) if len(elements) else ():
+                if isinstance(operand := part.call.operands[k], sympy.Symbol):
                     waiting.setdefault(operand, set()).update(made_of.tolist())
         operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
         return [(a, e) for a in operands for e in sorted(waiting.get(self.context.held(a), ()))]
@@ -306,8 +305,8 @@ class ErrorTrace:
         """The elements of a line that one element of an operand enters."""
         waiting: dict[Atom, set[int]] = {self.context.held(place[0]): {place[1]}}
         for part in self.context.parts.get(line.symbol, ()):
-            for k, operand in enumerate(part.call.operands):
-                elements = np.array(sorted(waiting.get(operand, ())), dtype=np.int64)
+            for k in self.context.reference.footprint.operands(part):
+                elements = np.array(sorted(waiting.get(part.call.operands[k], ())), dtype=np.int64)
                 if len(elements):
                     out = self.context.reference.footprint.up(part, k, elements)[1]
                     kept = out[np.isin(out, self.needed.get(part.symbol, ()))]

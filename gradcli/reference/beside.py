@@ -139,8 +139,8 @@ class Beside:
         elements = self.elements(line.symbol)
         inside: dict[int, list[Place]] = {e: [] for e in elements.tolist()}
         out = elements.tolist()
-        for k, operand in enumerate(line.call.operands):
-            position, sources_of = self.reference.footprint.down(line, k, elements)
+        for k, position, sources_of in self.reference.footprint.parts(line, elements):
+            operand = line.call.operands[k]
             known = set(self.elements(operand).tolist()) if operand.is_Symbol else None
             for p, e in zip(position.tolist(), sources_of.tolist(), strict=True):
                 if known is None or e in known:

@@ -227,7 +227,7 @@ def _listed(call: Call, operands: Sequence[Estimate], shapes: Sequence[Shape]) -
     axis = axis_of(shapes[0], call.statics[0], extra=int(call.op.adds_dimension or False)) + 1
 
     def joined(arrays: Iterator[Array]) -> Array:
-        return join([np.broadcast_to(array, (points, *array.shape[1:])) for array in arrays], axis)
+        return join([a if len(a) == points else np.broadcast_to(a, (points, *a.shape[1:])) for a in arrays], axis)
 
     errors = (np.zeros_like(operand.value) if operand.error is None else operand.error for operand in operands)
     return Estimate(joined(operand.value for operand in operands), joined(errors))

@@ -225,8 +225,8 @@ class Reference:
         for line in self.program.lines:
             require_time()
             entering = []
-            for k, operand in enumerate(line.call.operands):
-                if operand in plan.pairs:
+            for k in self.footprint.operands(line):
+                if (operand := line.call.operands[k]) in plan.pairs:
                     d, e = plan.pairs[operand]
                     source, out = self._entered(line, k, e, wanted)
                     if len(source):

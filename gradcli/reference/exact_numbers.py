@@ -320,10 +320,9 @@ class Numbering:
                 data = numeric.array_of(call).ravel()
                 return {e: self._of_float(float(data[e])) for e in elements.tolist()}
         members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
-        for k, operand in enumerate(call.operands):
-            position, source = self.reference.footprint.down(line, k, elements)
+        for k, position, source in self.reference.footprint.parts(line, elements):
             for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
-                members[e].append(self.form(operand, s))
+                members[e].append(self.form(call.operands[k], s))
         return {e: self._of_members(line, e, forms) for e, forms in members.items()}
 
     def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:

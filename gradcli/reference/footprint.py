@@ -8,7 +8,7 @@ alone, without a number, `Structure` knows which entries of a Jacobian are 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,6 +41,30 @@ class Footprint:
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
         self._sources: dict[tuple[Line, int], Flat] = {}
+        self._layouts: dict[Atom, _Layout] = {}
+
+    def operands(self, line: Line) -> Sequence[int]:
+        """The operands of a line by number; of a list each symbol once, whose places are found together."""
+        return list(self._layout(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
+
+    def parts(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
+        """For each of its operands, positions in `out` and the elements of the operand that those are made of.
+
+        Those of a list are found in one pass, as it may have as many operands as elements.
+        """
+        if line.call.op.kind is not Kind.LIST:
+            yield from ((k, *self.down(line, k, out)) for k in range(len(line.call.operands)))
+        elif len(out):
+            layout = self._layout(line)
+            along = out // layout.inner % layout.whole
+            part = np.searchsorted(layout.starts + layout.sizes, along, "right")
+            outer = out // (layout.inner * layout.whole) * layout.sizes[part]
+            inside = (outer + along - layout.starts[part]) * layout.inner + out % layout.inner
+            first = layout.firsts[part]
+            order = np.argsort(first, kind="stable")
+            for held in np.split(order, np.flatnonzero(np.diff(first[order])) + 1):
+                k = int(first[held[0]])
+                yield k, held, inside[held] if self._operand(line, k) else np.zeros(len(held), dtype=np.int64)
 
     def down(self, line: Line, k: int, out: Flat) -> Pairs:
         """For each element of the line, the elements of operand k that it is made of."""
@@ -55,11 +79,12 @@ class Footprint:
                 place = out // step % size
                 return self._steps(out - place * step, place + 1, step)
             case Kind.LIST:
-                part = self._part(line, k)
-                along = out // part.inner % part.whole - part.start
-                held = np.flatnonzero((along >= 0) & (along < part.size))
-                inside = (out[held] // (part.inner * part.whole) * part.size + along[held]) * part.inner
-                return held, inside + out[held] % part.inner if operand else np.zeros(len(held), dtype=np.int64)
+                layout = self._layout(line)
+                start, size = int(layout.starts[k]), int(layout.sizes[k])
+                along = out // layout.inner % layout.whole - start
+                held = np.flatnonzero((along >= 0) & (along < size))
+                inside = (out[held] // (layout.inner * layout.whole) * size + along[held]) * layout.inner
+                return held, inside + out[held] % layout.inner if operand else np.zeros(len(held), dtype=np.int64)
             case Kind.MATRIX:
                 block = operand[-1] * operand[-2]
                 each = block if line.call.op.keeps_shape else 1
@@ -72,7 +97,7 @@ class Footprint:
                 return held, source[held]
 
     def up(self, line: Line, k: int, elements: Flat) -> Pairs:
-        """For each element of operand k, the elements of the line that it enters."""
+        """For each element of operand k, the elements of the line that it enters; of a list at all its places."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
@@ -83,15 +108,17 @@ class Footprint:
                 size, step = _axis_of(line, operand)
                 return self._steps(elements, size - elements // step % size, step)
             case Kind.LIST:
-                part = self._part(line, k)
+                layout, whole_size = self._layout(line), int(self._layout(line).sizes[k])
+                positions, inside = np.arange(len(elements)), elements
                 if not operand:
-                    positions, inside = self._spread(elements, (), part.shape)
-                else:
-                    positions, inside = np.arange(len(elements)), elements
-                size = max(1, part.size)
-                outer, along = inside // (part.inner * size), inside // part.inner % size
-                out = (outer * part.whole + along + part.start) * part.inner + inside % part.inner
-                return positions, out
+                    axis = layout.axis
+                    positions, inside = self._spread(elements, (), (*shape[:axis], whole_size, *shape[axis + 1 :]))
+                size = max(1, whole_size)
+                outer, along = inside // (layout.inner * size), inside // layout.inner % size
+                first = (outer * layout.whole + along) * layout.inner + inside % layout.inner
+                starts = layout.starts[layout.places[int(layout.firsts[k])]] * layout.inner
+                self._require(len(first) * len(starts))
+                return np.repeat(positions, len(starts)), (first[:, None] + starts).ravel()
             case Kind.MATRIX:
                 block = operand[-1] * operand[-2]
                 each = block if line.call.op.keeps_shape else 1
@@ -105,8 +132,11 @@ class Footprint:
 
     def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
         """For each element of operand k, those among some elements of the line that it enters."""
-        position, source = self.down(line, k, out)
-        return self._matched(elements, source, out[position])
+        if line.call.op.kind is not Kind.LIST:
+            position, source = self.down(line, k, out)
+            return self._matched(elements, source, out[position])
+        found = (self._matched(elements, source, out[at]) for n, at, source in self.parts(line, out) if n == k)
+        return next(found, (np.arange(0), np.arange(0)))
 
     def made_of(self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf) -> dict[Atom, Flat]:
         """All elements that some elements are made of, and these, back through the lines.
@@ -122,9 +152,8 @@ class Footprint:
                 continue
             require_time()
             known[line.symbol] = elements = _distinct(lists.pop(line.symbol))
-            for k, operand in enumerate(line.call.operands):
-                if isinstance(operand, sympy.Symbol):
-                    made_of = self.down(line, k, elements)[1]
+            for k, _, made_of in self.parts(line, elements):
+                if isinstance(operand := line.call.operands[k], sympy.Symbol):
                     total += len(made_of)
                     if total > most:
                         raise OverBudgetError
@@ -146,17 +175,28 @@ class Footprint:
         self._require(int(count.sum()))
         return np.repeat(np.arange(len(first)), count), np.repeat(first, count) + step * _ranges(count * 0, count)
 
-    def _part(self, line: Line, k: int) -> _Part:
-        """Where operand k of a list is in the result."""
-        shape, call = self.shapes[line.symbol], line.call
-        if call.op.adds_dimension:
-            axis, start, size = axis_of(shape, call.statics[0]), k, 1
-        else:
-            axis = axis_of(self._operand(line, 0), call.statics[0])
-            start = sum(self._operand(line, n)[axis] for n in range(k))
-            size = self._operand(line, k)[axis]
-        inner = math.prod(shape[axis + 1 :])
-        return _Part(max(1, inner), shape[axis], start, size, (*shape[:axis], size, *shape[axis + 1 :]))
+    def _layout(self, line: Line) -> _Layout:
+        """Where the operands of a list are in the result."""
+        if line.symbol not in self._layouts:
+            shape, call = self.shapes[line.symbol], line.call
+            numbers = range(len(call.operands))
+            if call.op.adds_dimension:
+                axis, sizes = axis_of(shape, call.statics[0]), np.ones(len(numbers), dtype=np.int64)
+            else:
+                axis = axis_of(self._operand(line, 0), call.statics[0])
+                sizes = np.array([self._operand(line, k)[axis] for k in numbers], dtype=np.int64)
+            places: dict[Atom, list[int]] = {}
+            for k, operand in enumerate(call.operands):
+                places.setdefault(operand, []).append(k)
+            firsts = np.zeros(len(numbers), dtype=np.int64)
+            for own in places.values():
+                firsts[own] = own[0]
+            inner = max(1, math.prod(shape[axis + 1 :]))
+            by_first = {own[0]: np.array(own) for own in places.values()}
+            self._layouts[line.symbol] = _Layout(
+                axis, inner, shape[axis], np.cumsum(sizes) - sizes, sizes, firsts, by_first
+            )
+        return self._layouts[line.symbol]
 
     def _operand(self, line: Line, k: int) -> Shape:
         return self.shapes.get(line.call.operands[k], ())
@@ -191,14 +231,26 @@ class Footprint:
         return self._sources[key]
 
 
-class _Part(NamedTuple):
-    """An operand of a list: the elements of one step along the list, its length, and the operand's part of it."""
+class _Layout(NamedTuple):
+    """The operands of a list in the result.
 
+    Attributes:
+        axis: The dimension along the list.
+        inner: The elements of one step along it.
+        whole: Its length.
+        starts: The first step of each operand.
+        sizes: How many steps each has.
+        firsts: The first operand with the symbol of each.
+        places: The operands with the symbol of such a first one.
+    """
+
+    axis: int
     inner: int
     whole: int
-    start: int
-    size: int
-    shape: Shape
+    starts: Flat
+    sizes: Flat
+    firsts: Flat
+    places: Mapping[int, Flat]
 
 
 def _axis_of(line: Line, operand: Shape) -> tuple[int, int]:
@@ -310,8 +362,8 @@ class Structure:
         for line in self.reference.program.lines:
             size = max(1, math.prod(self.reference.shapes[line.symbol]))
             keys = []
-            for k, operand in enumerate(line.call.operands):
-                if operand in pairs:
+            for k in footprint.operands(line):
+                if (operand := line.call.operands[k]) in pairs:
                     number, element = pairs[operand]
                     source, out = footprint.up(line, k, element)
                     keys.append(number[source] * size + out)

@@ -97,8 +97,8 @@ class Rays:
         members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
         values = self.run.values[line.symbol]
         is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
-        for k, operand in enumerate(line.call.operands):
-            position, source = self.reference.footprint.down(line, k, elements)
+        for k, position, source in self.reference.footprint.parts(line, elements):
+            operand = line.call.operands[k]
             pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
             moving = self.known.get(operand, {})
             # What does not move is in the value of the sum, which `_anchored` puts back for the constant term.

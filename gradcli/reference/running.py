@@ -172,8 +172,7 @@ class Run:
                 groups = Groups(self, line, elements)
                 return {e: self._underflown(groups.value(e)) for e in out}
         totals: dict[int, Outcome] = {}
-        for k in range(len(call.operands)):
-            position, source = self.reference.footprint.down(line, k, elements)
+        for k, position, source in self.reference.footprint.parts(line, elements):
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
         # What no element moves to: the padding of a movement, the empty sum of a reduction.

@@ -103,8 +103,7 @@ class Passes:
                 data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._number(a) for e, a in zip(out, data, strict=True)}
         members: dict[int, list[Node]] = {e: [] for e in out}
-        for k in range(len(call.operands)):
-            position, source = self.reference.footprint.down(line, k, elements)
+        for k, position, source in self.reference.footprint.parts(line, elements):
             for p, node in zip(position.tolist(), self._at(line, k, source), strict=True):
                 members[out[p]].append(node)
         if is_aggregate(call.op) or call.op.kind is Kind.DEFINED:
