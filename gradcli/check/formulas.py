@@ -125,12 +125,11 @@ def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
 
 def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivative]) -> dict[Block, Derivative | str]:
     """A formula for each of these variables, if they are not too many."""
-    found: dict[Block, Derivative | str] = {}
-    for name in wrt[:MAX_FORMULAS]:
-        found["", name] = _derived(partial(derive, sympy.Symbol(name, real=True)))
-    for name in wrt[MAX_FORMULAS:]:
-        found["", name] = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
-    return found
+    omitted = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
+    return {
+        ("", name): _derived(partial(derive, sympy.Symbol(name, real=True))) if n < MAX_FORMULAS else omitted
+        for n, name in enumerate(wrt)
+    }
 
 
 def _derived(derive: Callable[[], Derivative]) -> Derivative | str:

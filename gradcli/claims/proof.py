@@ -164,10 +164,7 @@ def _fraction(number: float) -> Expr:
 
 
 def _shapes(subject: Subject, entries: Entries | None) -> str:
-    shown = []
-    for symbol, shape in subject.shapes.items():
-        if shape:
-            shown.append(f"{symbol} of shape {show(shape)}")
+    shown = [f"{symbol} of shape {show(shape)}" for symbol, shape in subject.shapes.items() if shape]
     large = {n for shape in subject.shapes.values() for n in shape if n > LARGE and entries is not None}
     more = f", and with any size above {LARGE} in place of {', '.join(map(str, sorted(large)))}" if large else ""
     return f"for {' and '.join(shown)}{more}" if shown else ""

@@ -322,17 +322,13 @@ class Search:
         around = itertools.islice(self.points(), min(most, TRIES * points))
         with suppress(OverTimeError), time_limit():
             # First where branches meet: claims are wrong there most often, and random points never hit them.
-            for is_met, (inputs, v) in itertools.chain(
-                zip(itertools.repeat(1), tried), zip(itertools.repeat(0), around)
-            ):
+            for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
                 look = self.comparison.look({**self.given, only: inputs[only]} if only else inputs, v)
                 if look.shows:
                     return Found(counted + met + 1, self._simpler(look))
                 hidden = look if hidden is None and look.worst is not None else hidden
-                if look.seen and is_met:
-                    met += 1
-                elif look.seen:
-                    counted += 1
+                met += bool(look.seen) and is_met
+                counted += bool(look.seen) and not is_met
                 if counted >= points:
                     break
         return Found(counted + met, hidden)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import sympy
 from flint import arb
 
@@ -92,8 +93,10 @@ class Neighborhood:
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.bits = plan, bits
-        self.scale = _scale(plan)
-        self.largest = _largest(plan)
+        program, needed = plan.reference.program, plan.needed
+        constants = [abs(number(a)) for line in program.lines for a in line.call.operands if not a.is_Symbol]
+        inputs = [plan.reference.inputs[s][needed[s]] for s in program.variables if s in needed]
+        self.scale, self.largest = _sizes(constants, inputs)
 
     def around(self) -> Iterator[Path]:
         """Ways on which every input moves."""
@@ -146,20 +149,15 @@ class Neighborhood:
             return common([[pick(seen) for seen in sequence] for sequence in way], self.bits)
 
 
-def _largest(plan: Plan) -> float:
-    """For all inputs: `LARGEST_SIZE`, or less where a factor of the text brings steps closer together."""
-    constants = [abs(number(a)) for line in plan.reference.program.lines for a in line.call.operands if not a.is_Symbol]
+def _sizes(constants: Sequence[float], inputs: Sequence[npt.NDArray[np.float64]]) -> tuple[float, float]:
+    """The scale of inputs that are 0, and the largest one of any input, from the constants of the text and the inputs.
+
+    The scale is the smallest number in sight, at most 1, the largest one `LARGEST_SIZE`, or less where a factor of the
+    text brings steps closer together.
+    """
     most = max((max(c, 1 / c) for c in constants if c > 1 / sys.float_info.max and math.isfinite(c)), default=1.0)
-    return LARGEST_SIZE / max(1.0, most / NEARBY)
-
-
-def _scale(plan: Plan) -> float:
-    """For inputs that are 0: the smallest number in sight, at most 1."""
-    program, needed = plan.reference.program, plan.needed
-    inputs = [np.abs(plan.reference.inputs[s][needed[s]]) for s in program.variables if s in needed]
-    constants = [abs(number(a)) for line in program.lines for a in line.call.operands if not a.is_Symbol]
-    sizes = np.concatenate([*inputs, constants, [1.0]])
-    return float(sizes[np.isfinite(sizes) & (sizes > 0)].min())
+    sizes = np.concatenate([*map(np.abs, inputs), constants, [1.0]])
+    return float(sizes[np.isfinite(sizes) & (sizes > 0)].min()), LARGEST_SIZE / max(1.0, most / NEARBY)
 
 
 def common(sequences: Sequence[Sequence[Outcome]], bits: int) -> Limit:

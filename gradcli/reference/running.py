@@ -261,20 +261,13 @@ class Run:
 
     def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the operand that is taken; where two meet, that of both if they agree."""
-        operands, shown, op = line.call.operands, self.reference.program.excerpt(line), line.call.op
-        largest = op.monoid is Monoid.LARGEST
-        found: list[Tangent] = []
-        for values, of in self._operands_and_tangents(line, tangents):
-            # Both branches are one value: no kink, wherever the condition changes.
-            if op.is_branch and operands[1] == operands[2]:
-                found.append(of[1])
-                continue
-            found.append(
-                branch_tangent(values, of, shown)
-                if op.is_branch
-                else self._larger(values, of, shown, largest=largest, is_same=operands[0] == operands[1])
-            )
-        return found
+        op, first, last = line.call.op, *line.call.operands[-2:]
+        shown, pairs = self.reference.program.excerpt(line), self._operands_and_tangents(line, tangents)
+        if op.is_branch and first == last:  # no kink, wherever the condition changes
+            return [of[1] for _, of in pairs]
+        if op.is_branch:
+            return [branch_tangent(values, of, shown) for values, of in pairs]
+        return [self._larger(line, values, of, shown) for values, of in pairs]
 
     def _operands_and_tangents(
         self, line: Line, tangents: Mapping[Atom, list[Tangent]]
@@ -316,16 +309,12 @@ class Run:
                 found.append(plus(flat(first, slope), flat(second, slope)))
         return found
 
-    def _larger(
-        self, values: tuple[Outcome, ...], of: list[Tangent], shown: str, *, largest: bool, is_same: bool
-    ) -> Tangent:
-        balls = [value for value in values if not isinstance(value, Undefined)]
-        if len(balls) < len(values):
-            return next(value for value in values if isinstance(value, Undefined))
-        extreme = Extreme(balls, largest=largest)
+    def _larger(self, line: Line, values: tuple[Outcome, ...], of: list[Tangent], shown: str) -> Tangent:
+        missing = next((value for value in values if isinstance(value, Undefined)), None)
+        if missing is not None or line.call.operands[0] == line.call.operands[1]:
+            return missing or of[0]
+        extreme = Extreme(list(values), largest=line.call.op.monoid is Monoid.LARGEST)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
-        if is_same:
-            return of[0]
         return jump_of(of) or extreme.tangent([of[n] for n in extreme.possible], reason, is_one_sided=self.side != 0)
 
     def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
