@@ -1,6 +1,6 @@
 """A claim proved equal to the closed form of the derivative, for all points where both exist.
 
-First with symbolic indices, where sizes above `entry.LARGE` are symbols, so that the proof holds for all such sizes;
+First with symbolic indices, where sizes above `element.LARGE` are symbols, so that the proof holds for all such sizes;
 else entry by entry with all sums written out, for the sizes at hand.  `regions` tells the cases apart.
 """
 

@@ -57,7 +57,7 @@ def claimed(
 
     Args:
         subject: What it is about.
-        text: The claim, a formula in the variables and v; its shape says what it is of (see `reading`).
+        text: The claim, a formula in the variables and v; its shape says what it is of (see `subject`).
         inputs: The point.
         tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
         points: How many other points to try.

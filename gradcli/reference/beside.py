@@ -152,7 +152,7 @@ class Beside:
         lines = [line for line in self.reference.program.lines if may_be_met(line.call)]
         if not lines:
             return
-        run = Run(self.plan, None, {}, 0)
+        run = Run(self.plan)
         run.evaluate()
         for line in lines:
             elements = self.elements(line.symbol)
@@ -202,7 +202,7 @@ class _SlopeExpansion:
 
     def __init__(self, around: Beside, atoms: Atoms) -> None:
         self.around, self.program, self.atoms = around, around.reference.program, atoms
-        self.run = Run(around.plan, None, {}, 0)
+        self.run = Run(around.plan)
         self.run.evaluate()
         self.base = self._at_point()
         self._centers: dict[Direction, tuple[Jet | Undefined, Jet | Undefined]] = {}

@@ -129,7 +129,7 @@ class Plan:
                 a function goes to there, so that one with a kink has two.
         """
         with precision(bits):
-            return Run(self, rounding, shift or {}, side).found()
+            return Run(self, rounding, shift, side).found()
 
 
 class Reference:
@@ -321,7 +321,7 @@ class Backward:
 
     def __init__(self, reference: Reference, needed: Mapping[Atom, Flat]) -> None:
         self.reference = reference
-        self._run = Run(Plan(reference, (), needed=dict(needed)), None, {}, 0)
+        self._run = Run(Plan(reference, (), needed=dict(needed)))
         self._run.evaluate()
         self.values: Mapping[Atom, Mapping[int, Outcome]] = self._run.values
 

@@ -36,7 +36,7 @@ class OverBudgetError(Exception):
 
 
 class Footprint:
-    """The wiring of one Program of primitives without `matmul` (see `lowering`) with its shapes."""
+    """The wiring of one Program of primitives without `matmul` (see `duals.lower`) with its shapes."""
 
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most

@@ -50,7 +50,7 @@ class Rays:
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
-        self.run = Run(plan, None, {}, 0)
+        self.run = Run(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
         self.work = 0
         with precision(bits):

@@ -1,7 +1,7 @@
 """One pass over a plan of the reference: values and tangents as balls, line by line.
 
 Elementwise operations follow their rules, sums and movements carry tangents along, branches and extremes take one of
-them (`choices`); products, determinants and inverses (`groups`) have partial derivatives of their own.
+them; products, determinants and inverses have partial derivatives of their own.
 """
 
 from __future__ import annotations
@@ -74,9 +74,11 @@ class Found:
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan, rounding: Rounding | None, shift: Shift, side: Side) -> None:
+    def __init__(
+        self, plan: Plan, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0
+    ) -> None:
         self.plan, self.reference, self.rounding = plan, plan.reference, rounding
-        self.shift, self.side = shift, side
+        self.shift, self.side = shift or {}, side
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
 

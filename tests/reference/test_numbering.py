@@ -74,7 +74,7 @@ def _numbered(text: str, at: dict[str, list[float]]) -> Numbering:
 
     reference = Reference(program, infer(program, shapes), {n: np.array(v, dtype=float) for n, v in at.items()})
     with precision(64):
-        run = Run(reference.plan([], None), None, {}, 0)
+        run = Run(reference.plan([], None))
         run.evaluate()
         return run.numbering
 
