@@ -167,12 +167,15 @@ def curved(question: Question, a: tuple[str, int], b: tuple[str, int]) -> Truth:
     for digits in DIGITS[1:]:
         with mp.workdps(digits):
             ways: list[dict[tuple[str, int], float]] = [{a: 2.0}] if a == b else [{a: 1.0, b: 1.0}, {a: 1.0}, {b: 1.0}]
-            second = []
+            second, sizes = [], []
             for way in ways:
                 values, decided = _ran(question.tree, question, way, 1)
                 if isinstance(values, Exception) or decided.at_zero or values[0].length < 3:
                     return Truth(None, why="not smooth, or not known")
                 second.append(values[0][2])
-            size = mp.fsum(abs(one) for one in second)
+                sizes.append(values[0].size)
+            # Terms of a slope that goes as |x| have curvatures of its size over x, which cancel: hypot(x, x).
+            near = min(abs(float(np.ravel(question.at[name])[index])) for name, index in (a, b))
+            size = mp.fsum([*map(abs, second), max(sizes) / near if near else 0])
             found.append(Truth(True, second[0] / 2 if a == b else second[0] - second[1] - second[2], size))
     return _settled(([found[0]], []), ([found[1]], []), DIGITS[-1])[0]
