@@ -206,10 +206,10 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     """Put into the table of a copy, it has the page, the proof and the script that the guide shows."""
     (row,) = _blocks(row_fields.PAGE, "python")
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
-    table = tmp_path / "gradcli" / "language" / "ops" / "activations.py"
-    rows, end, after = table.read_text(encoding="utf-8").rpartition(")\n")
-    assert not after
-    table.write_text(f"{rows}{row.rstrip()},\n{end}", encoding="utf-8")
+    table = tmp_path / "gradcli" / "language" / "ops" / "networks.py"
+    before, name, after = table.read_text(encoding="utf-8").partition("ACTIVATIONS = (\n")
+    rows, end, rest = after.partition("\n)\n")
+    table.write_text(f"{before}{name}{rows}\n{row.rstrip()},{end}{rest}", encoding="utf-8")
     commands = _commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
     lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])

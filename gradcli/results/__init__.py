@@ -23,6 +23,7 @@ from gradcli.results.answers import (
     Judged,
     Loss,
     Products,
+    Reply,
 )
 from gradcli.results.verdicts import (
     NO_COUNTEREXAMPLE,
@@ -72,5 +73,5 @@ __all__ = [
     "Explanation", "Fault", "Formula", "FunctionEntry", "FunctionPage", "Functions", "Gradient",
     "GraphEdge", "GraphNode", "GraphTensor", "Hessian", "Index", "Intermediate", "Jacobian", "Judged", "Language",
     "Listing", "Loss", "Mapped", "Meaning", "Notation", "Of", "OnError", "Parameter", "Products",
-    "Quantity", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term", "Verdict",
+    "Quantity", "Reply", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term", "Verdict",
 ]  # fmt: skip
