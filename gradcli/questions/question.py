@@ -23,6 +23,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet, read
 from gradcli.language.snippets.asked import Replay
+from gradcli.language.text.signs import plain
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
@@ -330,7 +331,8 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     >>> prepare(Inquiry("x**2", read("x**2"), {"x": "1,2"})).shape
     (2,)
     """
-    expression, snippet, at, dtype = inquiry.expression, inquiry.snippet, inquiry.at, inquiry.dtype
+    expression, snippet, dtype = inquiry.expression, inquiry.snippet, inquiry.dtype
+    at = {plain(name): value for name, value in inquiry.at.items()}
     if dtype not in ("float64", "float32", None):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
     of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()

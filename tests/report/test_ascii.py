@@ -15,7 +15,7 @@ from gradcli.report.document import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "drawings.py", "operations.py")
+OWN_SIGNS = ("tokens.py", "signs.py", "expression.py", "hints.py", "drawings.py", "operations.py")
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [
@@ -52,7 +52,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
 def test_columns_are_in_line_around_escapes(encoding: str) -> None:
     """A name that the encoding has stays; else its escape is as wide as it is written."""
     answer = Function("λ*é").eval({"λ": 1.0, "é": 2.0})
-    shown = rendered(answer, "table", Screen(ascii=True, encoding=encoding))
+    shown = rendered(answer, "full", Screen(ascii=True, encoding=encoding))
     assert shown.encode(encoding).decode(encoding) == shown
     assert ("é" in shown) == (encoding != "ascii")
     rows = [line for line in shown.splitlines() if line.startswith("| ")]

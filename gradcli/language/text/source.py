@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
-from gradcli.language.text import hints
+from gradcli.language.text import hints, signs
 from gradcli.language.text.nodes import Broken
 from gradcli.language.text.tokens import Token, tokenize
 
@@ -32,9 +32,9 @@ class Source:
     """A text, what it is for (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
     def __init__(self, text: str, name: str, hint: str | None = None) -> None:
-        self.text, self.name = text, name
+        self.text, self.name = signs.plain(text), name
         self.hint = hint  # of what cannot stand where it does, if there is no other
-        self.tokens = tokenize(text, name)
+        self.tokens = tokenize(self.text, name)
         self.tokens += [self.tokens[-1]] * 3
 
     def error(
