@@ -25,7 +25,7 @@ def reference() -> str:
     """The commands by group, then their options in the order of the helps."""
     command = get_command(app)
     assert isinstance(command, TyperGroup)
-    names = command.list_commands(typer.Context(command))
+    names = [name for name, one in command.commands.items() if not one.hidden]
     assert sorted(names) == sorted(name for group in GROUPS.values() for name in group)
     parts = []
     for title, group in GROUPS.items():

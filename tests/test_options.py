@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from gradcli import Function
 from gradcli.cli.app import app
+from gradcli.cli.first_word import DERIVATIVE
 from gradcli.options import OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
 from gradcli.requests import argument
@@ -93,7 +94,7 @@ def test_the_shell_has_what_the_table_says() -> None:
     assert set(group.list_commands(typer.Context(group))) >= {name for option in OPTIONS for name in option.of}
     for name, command in group.commands.items():
         params = [one for one in command.params if isinstance(one, TyperOption) and one.name != "help"]
-        options = list(typed(name))
+        options = list(typed("jacobian" if name == DERIVATIVE else name))
         assert [one.name for one in params] == [option.name for option in options], name
         for one, option in zip(params, options, strict=True):
             assert (tuple(one.opts), one.help, one.envvar) == (option.flags, option.help, option.variable)

@@ -7,6 +7,7 @@ commands                         the commands on a function at a point, whose do
 streams                          the commands for many: map, batch
 about, paging                    the commands about gradcli itself; pages for people to read
 parameters                       the table of options as Typer's parameters; their words as arguments
+first_word                       the command that is meant by the first word
 expression                       options and arguments told apart, and what is wrong with a command line
 output                           an answer on stdout or in a file; colours, and what is known before all is read
 completion                       what may be typed next

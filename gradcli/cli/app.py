@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 import gradcli
 from gradcli.cli import about, commands, completion, streams
 from gradcli.cli.expression import message, where_help_is
+from gradcli.cli.first_word import with_command
 from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
@@ -89,7 +90,7 @@ def _show_version(ctx: typer.Context, wanted: bool) -> None:
 @app.callback()
 def gradcli_command(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
@@ -153,6 +154,7 @@ def run(arguments: list[str]) -> int:
 def _answer(arguments: list[str]) -> Output | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
     command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
+    arguments = with_command(arguments, getattr(command, "commands", {}))
     help_text = io.StringIO()
     try:
         with contextlib.redirect_stdout(help_text):

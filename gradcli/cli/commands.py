@@ -62,15 +62,19 @@ class CommandLine:
         return ask(self.function, self.command, self.arguments)
 
 
-def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callable[[], int]]) -> None:
+def add(
+    app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callable[[], int]], alike: str | None = None
+) -> None:
     """Add a command to the application.
 
     Args:
         app: The application.
         body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
             is the command's, its docstring the help.
+        alike: The command whose options it has, if it has none of its own; no list shows it then.
     """
-    command = body.__name__.rstrip("_")
+    name = body.__name__.rstrip("_")
+    command = alike or name
     table = tuple(options.typed(command))
 
     def run(expression: str, **given: Any) -> Output | Callable[[], int]:
@@ -86,7 +90,7 @@ def add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callab
         return answer if callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = body.__doc__
-    app.command(command, cls=ExpressionCommand)(signed(run, command, "expression", Expression))
+    app.command(name, cls=ExpressionCommand, hidden=alike is not None)(signed(run, command, "expression", Expression))
 
 
 def require_none(demands: Mapping[str, bool], why: str) -> None:
@@ -221,6 +225,21 @@ def hvp(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
+def derivative(line: CommandLine) -> Answer | Source:
+    """What an expression without a command stands for: its derivative.
+
+    That is vjp of a function with one output, else jacobian, whose options it has.
+
+    \b
+    Examples:
+      gradcli "x**2" --at 3
+      gradcli "[x*y, x+y]" --at x=3 --at y=5
+    """
+    given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
+    has_one = "points_of" not in line.arguments and line.function.eval(**given, check=False).value.size == 1
+    return replace(line, command="vjp" if has_one else "jacobian").answer()
+
+
 # -- look closer, and write
 
 
@@ -304,7 +323,7 @@ def code(line: CommandLine) -> Answer | Source:
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """
-    if line.shown.form == "csv":
+    if line.shown.form in ("csv", "tsv"):
         raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
     return line.answer()
 
@@ -313,3 +332,4 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     for command in (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, explain, graph, code):
         add(app, command)
+    add(app, derivative, alike="jacobian")

@@ -17,8 +17,10 @@ from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
 from gradcli.cli import completion
+from gradcli.cli.first_word import require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.errors import UsageError
+from gradcli.options import FORMATS
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
@@ -28,7 +30,24 @@ _TWINS = {
 """What is taken for what: the option that the command has instead, how they differ, and the command that has this."""
 
 
-_SUFFIXES = frozenset([*TEXT, *OTHER, ".tsv"])
+_MEANT = {
+    **dict.fromkeys(
+        ("--gradient", "--vector", "--grad-output", "--grad_output", "--grad-outputs", "--cotangent"), "--v"
+    ),
+    **dict.fromkeys(("--tangent", "--direction"), "--u"),
+    **dict.fromkeys(("--precision", "--significant"), "--digits N"),
+    **dict.fromkeys(("--point", "--value", "--x0", "--input", "--inputs"), "--at"),
+    **{f"--{form}": f"--format {form}" for form in FORMATS},
+    **dict.fromkeys(("--tex",), "--format latex"),
+    **dict.fromkeys(("--md",), "--format markdown"),
+    **dict.fromkeys(("--float32", "--single"), "--dtype float32"),
+    **dict.fromkeys(("--float64", "--double"), "--dtype float64"),
+    "--no-color": "--color never",
+    "--verbose": "--full",
+}
+"""What options are called elsewhere."""
+
+_SUFFIXES = frozenset([*TEXT, *OTHER])
 _FILE = "-o"
 _VARIABLE = re.compile(r"--[A-Za-z]\d?")
 
@@ -132,12 +151,18 @@ class OnceCommand(TyperCommand):
     def _require_no_other(self, name: str, ctx: click.Context) -> None:
         """Say whose option it is, which a guess at a typo would hide."""
         commands = getattr(getattr(ctx.parent, "command", None), "commands", {})
-        owners = [owner for owner, other in commands.items() if any(name in one.opts for one in other.params)]
+        owners = [
+            owner
+            for owner, other in commands.items()
+            if not other.hidden and any(name in one.opts for one in other.params)
+        ]
         if owners:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = f"{ctx.command_path} --help shows the options"
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
+        if _MEANT.get(name, "").partition(" ")[0] in own:
+            raise UsageError(f"no such option: {name}", hint=f"write {_MEANT[name]}")
         if _VARIABLE.fullmatch(name) and "--at" in own:
             raise UsageError(f"no such option: {name}", hint=f"a variable has its value by --at {name[2:]}=VALUE")
 
@@ -156,7 +181,8 @@ class ExpressionCommand(OnceCommand):
         return not word.startswith("--")
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
-        """Say what a word with one minus should be, where there are more words than the one expression."""
+        """Say what a question in words should be, and a word with one minus beside the one expression."""
+        require_no_phrase(" ".join(arguments))
         for word in arguments if len(arguments) > 1 else ():
             if f"-{word.partition('=')[0]}" in known:
                 raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
@@ -217,6 +243,12 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
         option = word.lstrip(_DASHES)
         if option != word and f"--{option}" in known:
             return f"write --{option}, with two ASCII minus signs"
+    if others[0].lower() in ("at", "-a") and "--at" in known and len(others) > 1:
+        return f"write --at {','.join(others[1:])}"
+    if "--at" in typed[:-1] and all(map(_NUMBER.fullmatch, others)):
+        at = typed.index("--at") + 1
+        if list(typed[at + 1 : at + 1 + len(others)]) == list(others):
+            return f"write --at {','.join(word.strip(',') for word in (typed[at], *others))}"
     if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
         return "write " + " ".join(f"--at {word}" for word in others)
     if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:

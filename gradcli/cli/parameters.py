@@ -27,6 +27,10 @@ _Read = TypeVar("_Read")
 
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
+_NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
+_LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
+"""What `$(seq 3)` gives: a vector."""
+
 _TYPES: Mapping[Kind, type] = {Kind.SWITCH: bool, Kind.NUMBER: float, Kind.WHOLE: int}
 """What a word is read as; of the other kinds it stays a text."""
 
@@ -133,7 +137,7 @@ def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None 
         InputError: A word without a name where there is not exactly one variable, or two of one name.
     """
     given: dict[str, str] = {}
-    for word in words:
+    for word in (one for several in words for one in _separate(several)):
         match = _NAMED.fullmatch(word)
         bare = "" if match or variables is None else _only(variables, word, option)
         name, value = (match[1], match[2]) if match else (bare, word)
@@ -145,13 +149,32 @@ def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None 
     return given
 
 
+def _separate(word: str) -> list[str]:
+    """The assignments in `x=1,y=2`, which commas part that no brackets are around; else the word.
+
+    >>> _separate("x=[1,2],y=f(a=1)"), _separate("1,2"), _separate("x=1,2")
+    (['x=[1,2]', 'y=f(a=1)'], ['1,2'], ['x=1,2'])
+    """
+    if not _NAMED.fullmatch(word):
+        return [word]
+    found, depth = [""], 0
+    for n, sign in enumerate(word):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0 and _NAMED.match(word, n + 1):
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
+
+
 def read(word: str, source: str, files: Files) -> str | Array:
     """The array behind `@`, or the text: behind `@@` what follows with one `@`, else the word as it is.
 
     Raises:
         GradcliError: What is behind `@` cannot be read.
     """
-    return _behind(word, source, files.array)
+    found = _behind(word, source, files.array)
+    return ",".join(found.split()) if isinstance(found, str) and _LINES_OF_NUMBERS.fullmatch(found) else found
 
 
 def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
@@ -160,7 +183,7 @@ def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
     Raises:
         GradcliError: What is behind `@` cannot be read.
     """
-    return _behind(word, source, files.text)
+    return _behind("@-" if word.strip() == "-" else word, source, files.text)
 
 
 def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | _Read:
@@ -175,9 +198,13 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
         return variables[0]
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
     shown = word.strip() or "''"
-    rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
-    example = "VALUE" if "e" in variables else word.strip() or "VALUE"
-    hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
+    parts = [part.strip() for part in word.split(",")]
+    if option == "--at" and len(parts) == len(variables) and all(map(_NUMBER.fullmatch, parts)):
+        hint = "write " + " ".join(f"--at {name}={part}" for name, part in zip(variables, parts, strict=True))
+    else:
+        rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
+        example = "VALUE" if "e" in variables else word.strip() or "VALUE"
+        hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
     message = f"{option} {shown} names no variable, and the expression has {known}"
     raise InputError(message, hint=constants_meant(variables) + hint)
 

@@ -1,0 +1,91 @@
+"""What a command line begins with: a command, another name of one, or an expression, which is differentiated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+
+from gradcli.errors import UsageError
+
+DERIVATIVE = "derivative"
+"""The command that an expression alone stands for."""
+
+OTHER_NAMES: Mapping[str, str] = {
+    "d": DERIVATIVE,
+    "diff": DERIVATIVE,
+    "differentiate": DERIVATIVE,
+    "gradient": "grad",
+    "jac": "jacobian",
+    "hess": "hessian",
+    "backward": "vjp",
+    "pullback": "vjp",
+    "pushforward": "jvp",
+    "evaluate": "eval",
+    "value": "eval",
+    "prove": "check",
+    "verify": "check",
+    "gradcheck": "check",
+    "steps": "explain",
+    "script": "code",
+    "man": "guide",
+}
+"""What other tools, and textbooks, call a command."""
+
+_ELSEWHERE: Mapping[str, str] = {
+    "integrate": "gradcli differentiates and does not integrate",
+    "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
+    "simplify": "gradcli does not rewrite formulas; gradcli check says whether two are the same, by --claim",
+    "plot": "gradcli draws no curves; gradcli map writes points for a program that does",
+}
+"""What is asked for and is not here, with what comes nearest."""
+
+_HELP = ("-h", "--help", "help")
+_PHRASE = re.compile(
+    r"\s*(?:the\s+)?(?:(?:gradient|derivative|jacobian|hessian)\s+of|differentiate|d\s*/\s*d(?P<by>[^\W\d]\w*))\s+"
+    r"(?P<function>.+?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
+    re.DOTALL,
+)
+
+
+def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str]:
+    """The same command line with the command that its first word means.
+
+    >>> with_command(["diff", "x**2"], ["vjp"]), with_command(["x**2", "--v", "1"], ["vjp"])
+    (['derivative', 'x**2'], ['vjp', 'x**2', '--v', '1'])
+    >>> with_command(["help", "vjp"], ["vjp"]), with_command(["-x**2"], ["vjp"])
+    (['vjp', '--help'], ['derivative', '-x**2'])
+
+    Raises:
+        UsageError: It asks for what is not here.
+    """
+    if not arguments:
+        return []
+    first, *rest = arguments
+    if first in commands:
+        return [first, "--help"] if rest == ["help"] else [first, *rest]
+    if first in ("version", "-V"):
+        return ["--version", *rest]
+    if first == "help":
+        return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
+    if first in OTHER_NAMES:
+        return [OTHER_NAMES[first], *rest]
+    if first in _ELSEWHERE:
+        raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
+    if first in _HELP or first.startswith("--") or first.isidentifier() or not first.strip():
+        return [first, *rest]
+    is_weighted = any(word.partition("=")[0] in ("--v", "--loss", "--accumulate") for word in rest)
+    return ["vjp" if is_weighted else DERIVATIVE, first, *rest]
+
+
+def require_no_phrase(words: str) -> None:
+    """Refuse a question in words, with the command line that asks it.
+
+    Raises:
+        UsageError: So it is.
+    """
+    found = _PHRASE.fullmatch(words)
+    if found is not None:
+        by, at = found["by"], found["at"]
+        value = f"{by}={at or 'VALUE'}" if by and "=" not in (at or "") else at or "VALUE"
+        hint = f'write gradcli grad "{found["function"]}" --at {value}'
+        raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)
