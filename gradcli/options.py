@@ -19,7 +19,7 @@ QUESTIONS = (*DERIVATIVES, "eval", "check", "explain", "graph", "code")
 JUDGED = (*DERIVATIVES, "eval", "explain")
 """Those whose numbers are compared with the reference unless that is not wanted."""
 
-FORMATS = ("table", "json", "csv", "plain", "latex", "markdown")
+FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown")
 COLORS = ("auto", "always", "never")
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
 
@@ -327,8 +327,11 @@ OPTIONS = (
         default="table",
         variable=FORMAT_VARIABLE,
         is_presentation=True,
-        help="Tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath, or GitHub's "
-        "Markdown.",
+        help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
+        "amsmath, or GitHub's Markdown.",
+    ),
+    Option(
+        "full", Kind.SWITCH, QUESTIONS, is_presentation=True, help="The same as --format full: all there is to say."
     ),
     Option(
         "format",
@@ -357,7 +360,8 @@ OPTIONS = (
         (*(name for name in QUESTIONS if name != "code"), "functions"),
         bounds=(1, 17),
         is_presentation=True,
-        help="Significant digits of every number shown. By default as many as it takes to read it back.",
+        help="Significant digits of every number shown. By default 6 in the tables of a terminal, and elsewhere as "
+        "many as it takes to read a number back.",
     ),
     Option(
         "output",
@@ -367,6 +371,14 @@ OPTIONS = (
         is_presentation=True,
         help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .txt (a table), .npy "
         "(one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
+    ),
+    Option(
+        "quiet",
+        Kind.SWITCH,
+        (*QUESTIONS, "functions"),
+        short="-q",
+        is_presentation=True,
+        help="Write no warnings and no notes to stderr; errors are written.",
     ),
     Option("check", Kind.SWITCH, JUDGED, default=True, help="Do not compare the numbers with the reference."),
     Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, help=_STRICT),

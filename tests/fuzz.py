@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from gradcli.cli import main
 from gradcli.language import ops
 from gradcli.language.ops import Default
+from gradcli.options import FORMATS
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
@@ -178,7 +179,7 @@ class Fuzz:
             pick(COMMANDS),
             text,
             "--format",
-            pick(["table", "json", "csv", "plain", "latex", "markdown"]),
+            pick(list(FORMATS)),
             "--dtype",
             pick(["float64", "float32"]),
         ]

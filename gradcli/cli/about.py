@@ -65,7 +65,7 @@ def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Out
     from gradcli.questions.functions import listed, pages
 
     shown = manner(presentation)
-    is_list = groups or not names or shown.form in ("plain", "csv")
+    is_list = groups or not names or shown.form in ("plain", "csv", "tsv")
     found = listed(*names or (), brief=groups) if is_list else pages(*names or ())
     return output(found, shown)
 

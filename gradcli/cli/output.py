@@ -34,6 +34,9 @@ NOT_PASSED = 1
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
 
+ON_TERMINALS = 6
+"""Digits of the tables of a terminal."""
+
 NARROWEST = 20
 """Columns that an answer has at least."""
 
@@ -45,6 +48,7 @@ WIDTH = 100
 
 TEXT: Mapping[str, str] = {
     ".csv": "csv",
+    ".tsv": "tsv",
     ".json": "json",
     ".jsonl": "json",
     ".md": "markdown",
@@ -97,12 +101,14 @@ class OutputOptions:
         color: When tables have colours.
         digits: Significant digits that are shown; None for all.
         to: The file; None for stdout.
+        is_quiet: Whether remarks are left out.
     """
 
     form: str
     color: str = "auto"
     digits: int | None = None
     to: Destination | None = None
+    is_quiet: bool = False
 
 
 def manner(given: Mapping[str, Any]) -> OutputOptions:
@@ -116,19 +122,22 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     """
     ctx = click.globals.get_current_context()
     command = ctx.command.name or ""
-    is_json, chosen, path, digits = (given.get(name) for name in ("json", "format", "output", "digits"))
+    chosen, path, digits = (given.get(name) for name in ("format", "output", "digits"))
     is_told = is_typed(ctx, "format")
+    switches = [name for name in ("json", "full") if given.get(name)]
     # The environment's format yields to an option that chooses one, and where it cannot be: a script is no table.
-    if not is_told and (is_json or given.get("drawing") or (command == "code" and chosen == "csv")):
+    if not is_told and (switches or given.get("drawing") or (command == "code" and chosen in ("csv", "tsv"))):
         chosen = "table"
-    if is_json and chosen not in ("json", "table"):
-        raise UsageError(f"--json and --format {chosen} exclude each other")
-    form = "json" if is_json else chosen or "table"
-    to = destination(path, form if is_json or is_told else None, command)
+    if len(switches) > 1:
+        raise UsageError("--json and --full exclude each other")
+    if switches and chosen not in (*switches, "table"):
+        raise UsageError(f"--{switches[0]} and --format {chosen} exclude each other")
+    form = switches[0] if switches else chosen or "table"
+    to = destination(path, form if switches or is_told else None, command)
     form = form if to is None else to.form
     if digits is not None and to is not None and to.kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    return OutputOptions(form, given.get("color") or "auto", digits, to)
+    return OutputOptions(form, given.get("color") or "auto", digits, to, bool(given.get("quiet")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +204,18 @@ def write(result: Output | str) -> int:
         require_stdout()
         from gradcli import report
 
-        send(report.pieces(result.answer, shown.form, screen(shown.color), shown.digits))
+        on = screen(shown.color)
+        digits = (
+            ON_TERMINALS if shown.digits is None and shown.form == "table" and on.width is not None else shown.digits
+        )
+        send(report.pieces(result.answer, shown.form, on, digits))
     else:
         from gradcli.report.document import Screen
 
         save(result.answer, shown.to, Screen(WIDTH, color=shown.color == "always"), shown.digits)
-    for warning in result.answer.warnings[:MOST_WARNINGS]:
+    for warning in () if shown.is_quiet else result.answer.warnings[:MOST_WARNINGS]:
         remark(_own(f"warning: {warning}\n", sys.stderr), shown.color)
-    if result.note:
+    if result.note and not shown.is_quiet:
         remark(_own(f"note: {result.note}\n", sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
 
@@ -417,12 +430,15 @@ def given(arguments: Sequence[str], option: str) -> list[str]:
     return [value if equals else after for name, equals, value, after in parts if name == option]
 
 
+_JSON = frozenset(["json", "jsonl"])
+
+
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether errors are to be JSON too: by any word on the command line, or else by the environment."""
     formats = given(arguments, "--format")
-    if "--json" in arguments or "json" in formats:
+    if "--json" in arguments or not _JSON.isdisjoint(formats):
         return True
-    return not formats and os.environ.get(FORMAT_VARIABLE) == "json"
+    return not formats and os.environ.get(FORMAT_VARIABLE) in _JSON
 
 
 def is_colored(color: str, stream: TextIO | None) -> bool:

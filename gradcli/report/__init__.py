@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.report.compose import compose
+from gradcli.report.compose import compose, screens
 from gradcli.report.document import Screen, Script
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
@@ -36,22 +36,26 @@ def pieces(
 
     Args:
         answer: The object.
-        form: `table`, `json`, `csv`, `plain`, `latex` or `markdown`.
+        form: `table`, `full`, `json` or `jsonl`, `csv`, `tsv`, `plain`, `latex` or `markdown`.
         screen: Where a table goes.
         digits: Significant digits that are shown; as many as it takes by default.
         one_document: Whether several objects of JSON make one value.
     """
+    if form == "table" and (found := screens.of(printable(answer), digits)) is not None:
+        from gradcli.report.render import terminal
+
+        return iter([terminal.render(found, screen)])
     if digits is not None:
-        answer = rounded(answer, digits, whole=form in ("json", "csv", "plain"))
+        answer = rounded(answer, digits, whole=form in ("json", "jsonl", "csv", "tsv", "plain"))
     match form:  # a format is imported when it is asked for
-        case "json":  # which escapes by itself, and whose readers want what was typed
+        case "json" | "jsonl":  # which escapes by itself, and whose readers want what was typed
             from gradcli.report.data import json
 
             return json.pieces(answer, one_document=one_document)
-        case "csv":
+        case "csv" | "tsv":
             from gradcli.report.data import csv
 
-            return csv.pieces(printable(answer))
+            return csv.pieces(printable(answer), "\t" if form == "tsv" else ",")
         case "plain" if not isinstance(answer, Source):
             from gradcli.report.data import plain
 

@@ -35,7 +35,7 @@ _ASCII = str.maketrans(
     {"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-", "∇": "grad ", "ℓ": "l", "δ": "delta", "Σ": "sum", "√": "sqrt"}
     | {"≥": ">=", "≤": "<=", "≠": "!=", "·": "*", "×": "x", "→": "->", "←": "<-", "∞": "inf", "∘": " o ", "–": "-"}
     | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
-    | {"—": "-", "−": "-"}
+    | {"—": "-", "−": "-", "✓": "+", "✗": "x", "∧": "^"}
     | dict.fromkeys("╭╮╰╯┤┬┴┼", "+")
 )
 """What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
@@ -127,6 +127,13 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Abreast:
+    """Short lines, beside each other where there is room."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """An empty line, before what has no frame."""
 
@@ -143,6 +150,10 @@ class Table:
         heads: Columns that begin the paragraph that a row becomes where the rows do not fit; none, where cells are
             rather broken.
         has_rules: Whether rows of several lines have a rule between them.
+        labels: How many columns at the left say what the rows are.
+        footer: A row below a rule; empty for none.
+        is_pointed: Whether numbers stand below each other by their points.
+        is_folded: Whether it stays a table on the narrowest screen, its cells folded.
     """
 
     headers: tuple[Line, ...]
@@ -151,6 +162,10 @@ class Table:
     is_numeric: bool = False
     heads: tuple[int, ...] = ()
     has_rules: bool = False
+    labels: int = 1
+    footer: tuple[Line, ...] = ()
+    is_pointed: bool = False
+    is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +330,7 @@ class Script:
 
 
 Node = (
-    Title | Note | Gap | Table | Blocks | Formulas | FormulaMatrix | Facts | Glossary
+    Title | Note | Abreast | Gap | Table | Blocks | Formulas | FormulaMatrix | Facts | Glossary
     | Chain | BoardLine | Products | Graph | Script
 )  # fmt: skip
 Document = tuple[Node, ...]

@@ -232,7 +232,7 @@ def test_every_operation_of_the_table_has_a_graph() -> None:
             rendered(graph, form, Screen())
         drawings: tuple[Drawing, ...] = ("dot", "mermaid")
         for drawing in drawings:
-            rendered(replace(graph, drawing=drawing), "table", Screen())
+            rendered(replace(graph, drawing=drawing), "full", Screen())
 
 
 def test_long_programs_do_not_recurse() -> None:

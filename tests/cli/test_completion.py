@@ -61,8 +61,8 @@ class Offered:
     [
         ("gradcli hes", ["hessian"]),
         ("gradcli vjp x --form", ["--format"]),
-        ("gradcli vjp --format js", ["json"]),
-        ("gradcli vjp --format=js", ["--format=json"]),
+        ("gradcli vjp --format ma", ["markdown"]),
+        ("gradcli vjp --format=ma", ["--format=markdown"]),
         ("gradcli vjp x --dtype ", ["float64", "float32"]),
         ("gradcli vjp x --dtype=", ["--dtype=float64", "--dtype=float32"]),
         ("gradcli vjp x --color a", ["auto", "always"]),
@@ -132,7 +132,7 @@ def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("line", "word", "wanted"),
     [
-        ("gradcli vjp x --format=js", "js", ["json"]),
+        ("gradcli vjp x --format=ma", "ma", ["markdown"]),
         ("gradcli vjp x --format=", "", [*FORMATS]),
         ("gradcli vjp x --format=", "=", [*FORMATS]),
         ("gradcli vjp x --at x=linsp", "linsp", ["linspace("]),
@@ -268,7 +268,7 @@ def _typed(shell: str, keys: str, wanted: str) -> str:
     [
         ('gradcli vjp "x + softma\t', 'gradcli vjp "x + softmax('),
         ("gradcli hess\t", "gradcli hessian "),
-        ("gradcli vjp x --format=js\t", "gradcli vjp x --format=json "),
+        ("gradcli vjp x --format=ma\t", "gradcli vjp x --format=markdown "),
         ("gradcli batch /etc/pass\t", "gradcli batch /etc/passwd"),
     ],
 )

@@ -16,7 +16,7 @@ OF_ALL = "agree (proven, all 4 entries)"
 OF_SOME = "agree (256 of 3,000 entries sampled)"
 
 
-@pytest.mark.parametrize("form", ["table", "latex", "markdown"])
+@pytest.mark.parametrize("form", ["full", "latex", "markdown"])
 def test_a_verdict_says_what_it_is_of(gradcli: Command, form: str) -> None:
     """Of all entries, and of a sample, which is never called proven."""
     assert OF_ALL in gradcli("jacobian", *WHOLE, "--format", form).out
@@ -27,7 +27,13 @@ def test_a_verdict_says_what_it_is_of(gradcli: Command, form: str) -> None:
 
 def test_one_entry_is_called_so(gradcli: Command) -> None:
     """`all 1 entries` is no English."""
-    assert "agree (proven, the one entry)" in gradcli("grad", "x**2", "--at", "1").out
+    assert "agree (proven, the one entry)" in gradcli("grad", "x**2", "--at", "1", "--full").out
+
+
+def test_a_screen_has_columns_for_it(gradcli: Command) -> None:
+    """A sample is called one, and not proven."""
+    assert "│ ✓ agree (proven) │ 4 of 4  │" in gradcli("jacobian", *WHOLE).out
+    assert "│ ✓ agree     │ 256 of 3,000, sampled │" in gradcli("grad", *SAMPLE).out
 
 
 def test_an_explanation_says_it_in_its_line(gradcli: Command) -> None:

@@ -88,7 +88,7 @@ def test_values_claims_and_v_are_read_alike(gradcli: Command) -> None:
     weighed = gradcli("vjp", "A@x", "--at", "x=1,2", "--at", "A=[[1,2],[3,4]]", "--wrt", "x", "--v", "A'*y")
     assert weighed.code == 0
     plain = gradcli("vjp", "A@x", "--at", "x=1,2", "--at", "A=[[1,2],[3,4]]", "--wrt", "x", "--v", "A.T@y")
-    assert weighed.out.split("vᵀJ, the")[1] == plain.out.split("vᵀJ, the")[1]
+    assert weighed.out.splitlines()[2:] == plain.out.splitlines()[2:]
 
 
 @pytest.mark.parametrize("text", ["einsum('i,i', x, x)", "norm(x, p='fro')", "mse_loss(x, x, reduction='sum')"])

@@ -53,7 +53,7 @@ def test_pages_fit_the_screen_and_lose_nothing(op: ops.Op) -> None:
     """Every word of the row, however it is broken; plain characters where there are no others."""
     page = recorded.page(op.name)
     for width in (40, 80, None):
-        shown = rendered(Functions((page,)), "table", Screen(width, ascii=True))
+        shown = rendered(Functions((page,)), "full", Screen(width, ascii=True))
         assert shown.isascii()
         assert width is None or max(map(len, shown.splitlines())) <= width
     for words in (op.doc, op.domain, op.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
@@ -226,7 +226,7 @@ def test_one_row_found_is_shown_in_full() -> None:
 @pytest.mark.parametrize("width", [20, 40, 71, 72, 80, 120])
 def test_the_list_fits_the_terminal_and_loses_nothing(width: int) -> None:
     """Broken over lines, but whole: paragraph by paragraph, or cell by cell."""
-    shown = rendered(functions.listed(), "table", Screen(width))
+    shown = rendered(functions.listed(), "full", Screen(width))
     assert max(map(len, shown.splitlines())) <= width
     columns: list[str] = ["", "", ""]
     for line in shown.splitlines():

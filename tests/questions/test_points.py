@@ -255,11 +255,11 @@ def test_a_narrow_terminal_has_a_paragraph_a_point() -> None:
     """No number is broken in two; the ends of many points, in ASCII where there is no more."""
     x = np.linspace(0, 1, 40).reshape(20, 2) + 1 / 3
     answer = Function("[x[0]*x[1], x[0]]").jacobian({"x": x}, points_of=["x"], check=False)
-    shown = rendered(answer, "table", Screen(width=40, ascii=True))
+    shown = rendered(answer, "full", Screen(width=40, ascii=True))
     assert max(map(len, shown.splitlines())) <= 40
     assert all(repr(number) in shown for number in (*x[:3].ravel().tolist(), *x[-3:].ravel().tolist()))
     assert "\n  dy/dx 1, 0\n...\npoint 17\n" in shown
-    assert "│ 17    │" in rendered(answer, "table", Screen())
+    assert "│ 17    │" in rendered(answer, "full", Screen())
 
 
 # -- structure and remarks
@@ -303,14 +303,16 @@ def test_a_diagonal_jacobian_is_remarked_on_where_v_is_ones(gradcli: Command) ->
     words = "∂y/∂x is diagonal: of x, only x[i] moves y[i]"
     assert (
         f"{words}, so v = ones gives the derivative at every point\n"
-        in gradcli("vjp", "x**2", "--at", LIN, "--v", "ones").out
+        in gradcli("vjp", "x**2", "--at", LIN, "--v", "ones", "--full").out
     )
-    assert f"{words}; vjp with v = ones gives the diagonal\n" in gradcli("jacobian", "x**2", "--at", LIN).out
+    assert f"{words}; vjp with v = ones gives the diagonal\n" in gradcli("jacobian", "x**2", "--at", LIN, "--full").out
     assert "diagonal" not in gradcli("vjp", "x**2", "--at", LIN, "--v", "e0").out
     assert "diagonal" not in gradcli("vjp", "x**2", "--at", "[3]").out
     assert "diagonal" not in gradcli("vjp", "x.T", "--at", "[[1,2],[3,4]]", "--v", "ones").out
-    both = gradcli("vjp", "x*z + a", "--at", "x=1,2", "--at", "z=3,4", "--at", "a=1", "--v", "ones").out
+    both = gradcli("vjp", "x*z + a", "--at", "x=1,2", "--at", "z=3,4", "--at", "a=1", "--v", "ones", "--full").out
     assert "∂y/∂x, ∂y/∂z are diagonal: of x, z, only x[i], z[i] move y[i], so v = ones" in both
+    large = ("x**2", "--at", "linspace(0,1,50)", "--v", "ones")
+    assert words in gradcli("vjp", *large).out  # where the Jacobian itself is not shown
 
 
 SUMS = [

@@ -67,7 +67,7 @@ def test_no_digit_is_lost_on_a_narrow_screen(example: tuple[str, dict[str, str],
     """Every number of the wide answer is in the narrow ones, which are as narrow as they should be."""
     answer = _answer(*example)
     for width in (20, 40, 80):
-        shown = rendered(answer, "table", Screen(width))
+        shown = rendered(answer, "full", Screen(width))
         assert max(map(cell_len, shown.splitlines())) <= width
         for adjoint in answer.adjoints:
             if adjoint.value.size <= 12:
@@ -80,7 +80,7 @@ def test_plain_characters_where_the_screen_has_no_others(
     example: tuple[str, dict[str, str], str | None, str | None],
 ) -> None:
     """Bars become adj(x), dots stars, brackets square."""
-    shown = rendered(_answer(*example), "table", ASCII)
+    shown = rendered(_answer(*example), "full", ASCII)
     assert shown.isascii()
     assert "adj(" in shown
     assert rendered(_answer(*example), "plain", UNICODE).isascii()
@@ -88,7 +88,7 @@ def test_plain_characters_where_the_screen_has_no_others(
 
 def test_the_main_example_reads_as_on_a_board() -> None:
     """The chain rule as a textbook has it."""
-    shown = rendered(_answer(*EXAMPLES[0]), "table", UNICODE).splitlines()
+    shown = rendered(_answer(*EXAMPLES[0]), "full", UNICODE).splitlines()
     assert "ȳ = z̄ · ∂z/∂y = z̄ · 3·y² = [1, 1] · [3, 48] = [3, 48]" in shown
     assert "x̄ = ȳ · ∂y/∂x = ȳ · 2·x = [3, 48] · [2, 4] = [6, 192]" in shown
     assert "[1  1] · ⎡6    0⎤ = [6  192]" in shown

@@ -130,7 +130,7 @@ def test_mermaid_writes_by_number_what_could_mean_something(words: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_trees_show_markup_as_text(words: str) -> None:
     """Rich reads no markup in it."""
-    assert f"AccumulateGrad: {words}" in rendered(_labelled(words), "table", Screen())
+    assert f"AccumulateGrad: {words}" in rendered(_labelled(words), "full", Screen())
 
 
 def test_a_chain_goes_straight_down() -> None:
@@ -165,7 +165,7 @@ def test_what_several_nodes_lead_to_is_drawn_once() -> None:
 def test_ascii_screens() -> None:
     """Nothing beyond ASCII is drawn."""
     for graph in (_ladder(40), _chain(500), Function("x**2 + x").graph({"x": "1,2"}, "ones")):
-        assert rendered(graph, "table", Screen(ascii=True)).isascii()
+        assert rendered(graph, "full", Screen(ascii=True)).isascii()
     text = rendered(Function("x**2 + 1/x").graph({"x": 1}), "table", Screen(ascii=True))
     assert "|-0 PowBackward0: x**2\n|   -> AccumulateGrad: x\n`-1 MulBackward0: 1/x\n" in text
     assert "^ see above" in text
@@ -175,7 +175,7 @@ def test_ascii_screens() -> None:
 def test_on_a_narrow_screen_each_tensor_is_a_paragraph(width: int) -> None:
     """And no digit is lost."""
     graph = Function("y = x**2; z = y**3").graph({"x": "1,2"}, "1,1", show=["y"])
-    lines = rendered(graph, "table", Screen(width=width)).splitlines()
+    lines = rendered(graph, "full", Screen(width=width)).splitlines()
     assert max(map(len, lines)) <= width
     assert "y" in lines
     assert "  grad 3, 48" in lines
@@ -185,7 +185,7 @@ def test_on_a_narrow_screen_each_tensor_is_a_paragraph(width: int) -> None:
 def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
     """With how many there are between."""
     graph = _graph([], [], tensors=5_000)
-    text = rendered(replace(graph, drawing="table"), "table", Screen())
+    text = rendered(replace(graph, drawing="table"), "full", Screen())
     assert text.count("AddBackward0") == MAX_ROWS
     assert f"{5_000 - MAX_ROWS:,} more" in text
     assert "│ y4999 " in text

@@ -40,7 +40,7 @@ def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
     if "--format" in words:
         at = words.index("--format")
         del words[at : at + 2]
-    words = [word for word in words if word != "--json"]
+    words = [word for word in words if word not in ("--json", "--full")]
     run = gradcli(*words, "--format", "latex")
     if run.out.startswith("% gradcli code"):
         latex.check_document(run.out)

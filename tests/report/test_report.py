@@ -22,7 +22,7 @@ from gradcli.results import Check, Checking, Claim, Entry, Rewrite, Sampling
 
 def shown_as_table(answer: Any, screen: Screen) -> str:
     """As people read it."""
-    return rendered(answer, "table", screen)
+    return rendered(answer, "full", screen)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -1,5 +1,6 @@
 """Answers as documents, a module a family of answers.  Knows no format.
 
+screens                          the compact screen of any answer
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
 explain                          the chain rule step by step
 views                            check; the backward graph; the functions of the language

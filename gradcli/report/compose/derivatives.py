@@ -130,7 +130,7 @@ def many_points(answer: Answer) -> Iterator[doc.Node]:
 
 def _points(answer: Answer, count: int) -> doc.Table:
     """A row for each point, or for those at the ends."""
-    columns = _columns(answer, count)
+    columns = points_columns(answer, count)
     rows = (
         lines(str(point), *(doc.Numbers(array[point]) for array in columns.values())) if point >= 0 else None
         for point in ends(count)
@@ -138,7 +138,7 @@ def _points(answer: Answer, count: int) -> doc.Table:
     return doc.Table(lines("point", *columns), tuple(rows), heads=(0,), has_rules=True)
 
 
-def _columns(answer: Answer, count: int) -> Mapping[str, Array]:
+def points_columns(answer: Answer, count: int) -> Mapping[str, Array]:
     """What there is to show of each point, by its header."""
     y = answer.output
     found = {name: answer.inputs[name] for name in answer.points_of} | {y: answer.value}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement
 
-from gradcli.notation import PARTIAL, Form, Name, Notation
+from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
 from gradcli.report import document as doc
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import digits
@@ -21,6 +22,7 @@ from gradcli.results import (
     Differentiation,
     Entry,
     Formula,
+    Hessian,
     Judged,
     Rewrite,
     Verdict,
@@ -163,6 +165,46 @@ def formula_matrix(
 def formula_notes(found: Iterable[Formula]) -> Iterator[doc.Note]:
     """Where formulas were confirmed, each remark once."""
     return map(note, sorted({formula.note for formula in found if formula.note}))
+
+
+def all_formulas(answer: Answer) -> Iterator[Formula]:
+    """The formulas of an answer, whatever they are of."""
+    match answer:
+        case JVP(symbolic=formula):
+            yield from [] if formula is None else [formula]
+        case Hessian():
+            yield from (formula for blocks in answer.symbolic.values() for formula in blocks.values())
+        case HVP() | Differentiation():
+            yield from answer.symbolic.values()
+
+
+def equations(answer: Judged) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
+    """What each formula is of, and the formula or why there is none."""
+    y = Name(answer.output)
+    match answer:
+        case JVP(symbolic=formula, symbolic_omitted=omitted):
+            yield from _cells(JU(), formula, omitted)
+        case HVP():
+            for name in answer.wrt:
+                yield from _cells(HU(Name(name)), answer.symbolic.get(name), answer.symbolic_omitted.get(name, ""))
+        case Hessian():
+            for a, b in combinations_with_replacement(answer.wrt, 2):
+                omitted = answer.symbolic_omitted.get(a, {}).get(b, "")
+                yield from _cells(second(y, Name(a), Name(b)), answer.symbolic.get(a, {}).get(b), omitted)
+        case Differentiation():
+            for name in answer.wrt:
+                omitted = answer.symbolic_omitted.get(name, "")
+                yield from _cells(PARTIAL(y, Name(name)), answer.symbolic.get(name), omitted)
+
+
+def _cells(
+    label: Notation, formula: Formula | None, omitted: str
+) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
+    if formula is None:
+        yield doc.Symbol(label), doc.Span(f"none: {omitted}")
+        return
+    for cell in formula.cells:
+        yield doc.Symbol(cell.label), doc.Expression(cell.expression)
 
 
 # -- the verdict

@@ -124,7 +124,7 @@ def _cells(opinion: Entry, answer: Checking) -> dict[str, doc.Line]:
         "torch": line(number(digits(np.dtype(answer.dtype).type(opinion.torch)))),
         "formula": () if opinion.formula is None else line(number(digits(opinion.formula))),
         "enclosure": _enclosure(opinion),
-        "finite difference": _difference(opinion),
+        "finite difference": difference(opinion),
         "relative error": () if error is None else line(number(f"{error:.2g}")),
         "ulps": () if ulps is None else line(number(f"{ulps:.2g}")),
         "verdict": line(doc.Span(judged(opinion.verdict, proven=opinion.proven), TONES[opinion.verdict])),
@@ -143,7 +143,7 @@ def _enclosure(opinion: Entry) -> doc.Line:
     return line(middle, " ± ", number(f"{radius:.2g}")) if is_wide else line(middle)
 
 
-def _difference(opinion: Entry) -> doc.Line:
+def difference(opinion: Entry) -> doc.Line:
     """The quotient to the digit where its error begins, and the error."""
     if opinion.difference is None:
         return ()

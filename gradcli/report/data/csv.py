@@ -45,7 +45,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def pieces(answer: Answer | Functions | Source) -> Iterator[str]:
+def pieces(answer: Answer | Functions | Source, delimiter: str = ",") -> Iterator[str]:
     """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
@@ -60,7 +60,7 @@ def pieces(answer: Answer | Functions | Source) -> Iterator[str]:
     everything = itertools.chain([header], rows)
     while block := list(itertools.islice(everything, MANY)):
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(block)
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(block)
         yield out.getvalue()
 
 

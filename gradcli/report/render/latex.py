@@ -86,6 +86,8 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield from _graph(node)
         case doc.Script(source=source):
             yield _lines_of_code(source)
+        case doc.Abreast(lines=parts):
+            yield from (rf"\noindent {_sentence(part)}" for part in parts)
         case doc.Gap():
             return
 

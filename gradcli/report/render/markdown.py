@@ -46,6 +46,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
             yield _paragraph(words, screen, "### ")
         case doc.Note(words=words):
             yield _paragraph(words, screen)
+        case doc.Abreast(lines=parts):
+            yield from (_paragraph(part, screen) for part in parts)
         case doc.Gap():
             return
         case doc.Chain() | doc.BoardLine():

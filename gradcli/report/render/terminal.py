@@ -11,6 +11,7 @@ import io
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.cells import cell_len
@@ -45,6 +46,14 @@ COMFORTABLE = 24
 
 _WORD = re.compile(r"\s*\S+")
 _TOKEN = re.compile(r"\s*(?:[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\w+|\S)", re.IGNORECASE)
+
+FORMULA = 12
+"""Columns that are left to a formula before a table is none."""
+
+_BEHIND = re.compile(r"[.e ]")
+
+USUAL = 80
+"""Columns of a pipe that short lines are put beside each other on."""
 
 _STEP = "  "
 """What the lines of a block are indented by."""
@@ -93,6 +102,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield text(node.words, screen, "bold")
         case doc.Note():
             yield Text(node.indent) + text(node.words, screen)
+        case doc.Abreast(lines=parts):
+            yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Gap():
             yield Text()
         case doc.Chain() | doc.BoardLine():
@@ -117,25 +128,48 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
 
 def framed(table: doc.Table, screen: Screen) -> RichTable:
     """A table in a frame; without a header where all are empty."""
-    found = _frame(table.headers, screen, is_numeric=table.is_numeric)
-    rows = _rows(table, screen)
+    headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
+    if table.is_pointed:
+        headers, *rows = _pointed([headers, *rows], table.labels)
+    found = _frame(headers, screen, labels=table.labels if table.is_numeric and not table.is_pointed else len(headers))
     has_rules = table.has_rules and any("\n" in cell.plain for row in rows for cell in row)
-    for row in rows:
-        found.add_row(*row, end_section=has_rules)
+    for n, row in enumerate(rows):
+        found.add_row(*row, end_section=has_rules or (bool(table.footer) and n == len(rows) - 2))
     return found
+
+
+def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
+    """The rows below a header with the numbers of each column below each other by their points."""
+    columns = [[row[n] for row in rows] for n in range(len(rows[0]))]
+    for head, *cells in columns[labels:]:
+        before = max((_point(cell.plain) for cell in cells), default=0)
+        for cell in cells:
+            cell.pad_left(before - _point(cell.plain))
+        width, wide = max((cell_len(cell.plain) for cell in cells), default=0), cell_len(head.plain)
+        head.pad_left(max(0, width - wide))
+        for cell in cells:
+            cell.pad_left(max(0, wide - width))
+    return rows
+
+
+def _point(number: str) -> int:
+    """Where the part of a number behind its point begins, or its exponent."""
+    found = _BEHIND.search(number)
+    return found.start() if found else len(number)
 
 
 def _rows(table: doc.Table, screen: Screen) -> list[list[Text]]:
     return [
         [text(cell, screen, is_cell=True) for cell in row or [(doc.Span("…"),)] * len(table.headers)]
-        for row in table.rows
+        for row in (*table.rows, *([table.footer] if table.footer else []))
     ]
 
 
-def _frame(headers: Sequence[doc.Line], screen: Screen, *, is_numeric: bool = False) -> RichTable:
+def _frame(headers: Sequence[Text], screen: Screen, *, labels: int) -> RichTable:
+    """A table without rows, the numbers of whose columns behind the labels end below each other."""
     found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
     for n, header in enumerate(headers):
-        found.add_column(text(header, screen), justify="right" if is_numeric and n else "left", overflow="fold")
+        found.add_column(header, justify="left" if n < labels else "right", overflow="fold")
     return found
 
 
@@ -153,7 +187,10 @@ def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
                 for line in (_paragraph(headers, row, table.heads) if given else [text(doc.line("…"), screen)])
             )
             return
-    yield from (framed(block, screen) for block in _abreast(table, screen))
+    if table.is_folded and screen.width is not None:
+        yield _folded(framed(table, screen), screen.width)
+    else:
+        yield from (framed(block, screen) for block in _abreast(table, screen))
 
 
 def _paragraph(headers: Sequence[Text], row: Sequence[Text], heads: Sequence[int]) -> Iterator[Text]:
@@ -170,13 +207,15 @@ def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
     if not table.is_numeric or screen.width is None:
         yield table
         return
-    columns = list(zip(table.headers, *(row for row in table.rows if row is not None), strict=True))
+    rows = [row for row in (*table.rows, table.footer or None) if row is not None]
+    columns = list(zip(table.headers, *rows, strict=True))
     widths = [max(len(text(cell, screen, is_cell=True).plain) for cell in column) + 3 for column in columns]
-    block, used = [0], widths[0] + 1
-    for n in range(1, len(columns)):
-        if len(block) > 1 and used + widths[n] > screen.width:
+    heads = list(range(table.labels))
+    block, used = heads[:], sum(widths[: table.labels]) + 1
+    for n in range(table.labels, len(columns)):
+        if len(block) > table.labels and used + widths[n] > screen.width:
             yield _columns(table, block)
-            block, used = [0], widths[0] + 1
+            block, used = heads[:], sum(widths[: table.labels]) + 1
         block.append(n)
         used += widths[n]
     yield _columns(table, block)
@@ -184,11 +223,12 @@ def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
 
 def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
     rows = (row and tuple(row[n] for n in chosen) for row in table.rows)
-    return doc.Table(tuple(table.headers[n] for n in chosen), tuple(rows), is_numeric=True)
+    footer = tuple(table.footer[n] for n in chosen) if table.footer else ()
+    return replace(table, headers=tuple(table.headers[n] for n in chosen), rows=tuple(rows), footer=footer)
 
 
 def _glossary(node: doc.Glossary, screen: Screen) -> RichTable:
-    found = _frame([(doc.Span(header),) for header in node.headers], screen)
+    found = _frame([text((doc.Span(header),), screen) for header in node.headers], screen, labels=len(node.headers))
     rows = iter(drawings.table(node).rows)
     for _, entries in node.groups:
         found.add_section()
@@ -213,6 +253,17 @@ def _paragraphs(node: doc.Facts | doc.Glossary, screen: Screen) -> Iterator[Part
 
 
 # -- lines
+
+
+def _beside(parts: Sequence[Text], width: int) -> Iterator[Text]:
+    """Short lines with blanks between, as many on one as it has room for."""
+    held = Text()
+    for part in parts:
+        if held.plain and cell_len(held.plain) + cell_len(part.plain) + 3 > width:
+            yield held
+            held = Text()
+        held += Text("   " if held.plain else "") + part
+    yield held
 
 
 def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = False) -> Text:
@@ -310,21 +361,37 @@ def _units(line: str, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _table(table: RichTable, width: int) -> Iterator[RichTable | Text]:
-    headers = [_text(column.header) for column in table.columns]
-    rows = list(zip(*([_text(cell) for cell in column.cells] for column in table.columns), strict=True))
-    columns = list(zip(headers, *rows, strict=True))
-    natural = [max(cell_len(line) for text in column for line in text.plain.split("\n")) for column in columns]
-    room = width - 3 * len(columns) - 1
+    headers, rows, natural, words = _measured(table)
+    room = width - 3 * len(headers) - 1
     if sum(natural) <= room:
         yield table
         return
-    least = [max((cell_len(w) for text in column for w in text.plain.split()), default=0) for column in columns]
-    widths = [min(wide, max(word, COMFORTABLE)) for wide, word in zip(natural, least, strict=True)]
+    widths = [min(wide, max(word, COMFORTABLE)) for wide, word in zip(natural, words, strict=True)]
     if sum(widths) <= room:
         yield _narrowed(table, headers, rows, _shared(widths, natural, room))
     else:
         for row in rows:
             yield from _block(headers, row, width)
+
+
+def _folded(table: RichTable, width: int) -> RichTable:
+    """The same no wider than so many columns: its first column gives way, and words are not broken."""
+    headers, rows, natural, words = _measured(table)
+    widths, room = list(natural), width - 3 * len(headers) - 1
+    least = [min(FORMULA, words[0]), *words[1:]]
+    while sum(widths) > room and (spare := [n for n, wide in enumerate(widths) if wide > least[n]]):
+        widths[max(spare, key=widths.__getitem__)] -= 1
+    return table if widths == natural else _narrowed(table, headers, rows, widths)
+
+
+def _measured(table: RichTable) -> tuple[list[Text], list[tuple[Text, ...]], list[int], list[int]]:
+    """The headers and the rows, and the width of the longest line and of the longest word of each column."""
+    headers = [_text(column.header) for column in table.columns]
+    rows = list(zip(*([_text(cell) for cell in column.cells] for column in table.columns), strict=True))
+    columns = list(zip(headers, *rows, strict=True))
+    natural = [max(cell_len(line) for text in column for line in text.plain.split("\n")) for column in columns]
+    words = [max((cell_len(word) for text in column for word in text.plain.split()), default=0) for column in columns]
+    return headers, rows, natural, words
 
 
 def _text(cell: object) -> Text:

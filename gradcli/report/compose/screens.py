@@ -1,0 +1,476 @@
+"""Answers as compact screens: the function, the numbers asked for, the formula beside its verdict, and what is wrong.
+
+All of it is seen at once.  A vector-Jacobian product is drawn as its definition: v as weights beside the rows of the
+Jacobian that they weigh, the product below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.notation import PARTIAL, Element, Form, Name, joined, second
+from gradcli.report import document as doc
+from gradcli.report.compose.derivatives import points_columns
+from gradcli.report.compose.parts import all_formulas, code, equations, formula_notes, intermediates, note
+from gradcli.report.compose.views import STATUS_TONES, difference
+from gradcli.report.document import TONES, line, lines
+from gradcli.report.numbers import digits as all_digits
+from gradcli.report.numbers import ends, rounded
+from gradcli.report.wording import (
+    NO_VARIABLE,
+    accumulating,
+    claimed,
+    conclusion,
+    counterexample,
+    diagonal,
+    entry,
+    sampled,
+    statement,
+)
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Answer,
+    Array,
+    BackwardGraph,
+    Check,
+    Checking,
+    Claim,
+    Differentiation,
+    Entry,
+    Evaluation,
+    Explanation,
+    Formula,
+    Functions,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Judged,
+    Products,
+    Source,
+)
+
+MOST_ROWS, MOST_COLUMNS = 8, 12
+"""Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
+
+MOST_LISTED = 8
+"""Elements of an array that are written in a line."""
+
+MOST_FORMULAS = 6
+"""Formulas beside a verdict."""
+
+MOST_FINDINGS = 3
+"""What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
+
+MOST_OPINIONS = 6
+"""Entries whose readings stand beside each other."""
+
+BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
+
+_MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
+
+_Place = tuple[str, str | None, str | None, tuple[int, ...] | None, tuple[int, ...] | None]
+"""What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
+
+
+def of(answer: Answer | Functions | Source, digits: int | None) -> doc.Document | None:
+    """The compact screen of an answer; None of what is shown as it is.
+
+    Args:
+        answer: The object.
+        digits: Significant digits of its numbers; None for all.
+    """
+    if not isinstance(answer, Answer) or isinstance(answer, BackwardGraph | Explanation):
+        return None
+    return tuple(_Screen(digits).nodes(answer))
+
+
+@dataclass(frozen=True, slots=True)
+class _Screen:
+    """What writes numbers with so many digits."""
+
+    digits: int | None
+
+    def nodes(self, answer: Answer) -> Iterator[doc.Node]:
+        """From top to bottom."""
+        yield doc.Note(line(code(statement(answer))))
+        if (equation := self._equation(answer)) is not None:
+            yield equation
+        else:
+            yield doc.Abreast(tuple(self._given(answer)))
+            yield from self._numbers(answer)
+            if isinstance(answer, Differentiation):
+                yield from intermediates(answer.answers if isinstance(answer, Products) else [answer])
+            if not answer.wrt and not isinstance(answer, Checking | Evaluation):
+                yield note(NO_VARIABLE)
+            if isinstance(answer, Judged):
+                yield _cross_check(answer)
+        yield from formula_notes(all_formulas(answer))
+        if isinstance(answer, Judged):
+            yield from self._findings(answer)
+        yield from map(note, answer.remarks)
+        if isinstance(answer, Differentiation) and not _is_small(answer) and (words := diagonal(answer)):
+            yield note(words)
+        if isinstance(answer, Products) and answer.answers[0].accumulated is not None:
+            yield note(accumulating(answer))
+        if isinstance(answer, Checking):
+            yield doc.Note(line(doc.Span(conclusion(answer), "good" if answer.passed else "bad")))
+
+    # -- numbers
+
+    def _number(self, number: Any) -> str:
+        return all_digits(number if self.digits is None else rounded(number, self.digits))
+
+    def _listed(self, array: Array) -> str:
+        """An array as it can be typed; of a long one, its ends."""
+        if array.ndim == 0:
+            return self._number(array[()])
+        if array.size <= MOST_LISTED:
+            return f"[{', '.join(map(self._listed, array))}]"
+        flat = array.reshape(-1)
+        return f"[{', '.join([*map(self._number, flat[:3]), '…', self._number(flat[-1])])}]"
+
+    def _cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
+        """A number; one that is not the truth stands out, with the truth beside it."""
+        if found is None:
+            return line(doc.Span(self._number(number), "aside" if role == "plain" and not number else role))
+        return line(doc.Span(self._beside(number, found), TONES[found.verdict]))
+
+    def _beside(self, number: Any, found: Entry) -> str:
+        """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
+        shown = self._number(number)
+        if found.one_sided is not None:
+            left, right = map(self._number, found.one_sided)
+            return f"{shown} ∧ {left} | {right}"
+        if found.reference is None or found.verdict == "unchecked":
+            return f"{shown} {_MARKS.get(found.verdict, '✗')} {found.verdict}"
+        truth = self._number(found.reference)
+        return (
+            f"{all_digits(number)} ✗ truth {all_digits(found.reference)}"
+            if truth == shown
+            else f"{shown} ✗ truth {truth}"
+        )
+
+    # -- what is given
+
+    def _given(self, answer: Answer) -> Iterator[doc.Line]:
+        arrays: dict[str, Array] = {**answer.inputs, answer.output: answer.value}
+        match answer:
+            case VJP(v=v) | Checking(v=v) if v is not None:
+                arrays["v"] = v
+            case JVP(u=u) | HVP(u=u):
+                is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
+                arrays |= {"u" if is_one else f"u_{name}": array for name, array in u.items()}
+        for name, array in arrays.items():
+            shape = "" if array.size <= MOST_LISTED else f" {array.shape}"
+            yield line(f"{name}{shape} = {self._listed(array)}")
+        first = answer.answers[0] if isinstance(answer, Products) else answer
+        if isinstance(first, VJP) and first.loss is not None:
+            yield line(
+                "loss = ",
+                code(first.loss.expression),
+                f" = {self._number(first.loss.value[()])}, and v = ∂loss/∂{answer.output}",
+            )
+        if answer.dtype != "float64":
+            yield line(f"in {answer.dtype}")
+
+    # -- one number by another
+
+    def _equation(self, answer: Answer) -> doc.Note | None:
+        """What it is, its formula, its value and the verdict, in a line; None of more than one number."""
+        if len(answer.inputs) != 1 or answer.points is not None or not isinstance(answer, Judged):
+            return None
+        (name,) = answer.inputs
+        if answer.inputs[name].ndim or answer.value.ndim or answer.wrt != (name,):
+            return None
+        if isinstance(answer, Differentiation) and answer.intermediates:
+            return None
+        x, y = Name(name), Name(answer.output)
+        formula: Formula | None
+        place: _Place = ("", None, name, (), ())
+        match answer:
+            case Hessian():
+                label, number, place = second(y, x, x), answer.hessian[name][name], ("hessian", name, name, (), ())
+                formula = answer.symbolic.get(name, {}).get(name)
+            case Gradient():
+                label, number, formula = PARTIAL(y, x), answer.grad[name], answer.symbolic.get(name)
+            case VJP() if answer.v == 1 and answer.loss is None:
+                label, number, formula = PARTIAL(y, x), answer.vjp[name], answer.symbolic.get(name)
+                place = ("", None, name, None, ())
+            case Jacobian() if answer.jacobian is not None:
+                label, number, formula = PARTIAL(y, x), answer.jacobian[name], answer.symbolic.get(name)
+            case _:
+                return None
+        parts: list[str | doc.Inline] = [doc.Symbol(label)]
+        if formula is not None and formula.text != self._number(number[()]):
+            parts += [" = ", doc.Expression(formula.cells[0].expression)]
+        parts += [" = ", *self._cell(number[()], _wrong(answer).get(place))]
+        parts.append(f" at {name} = {self._number(answer.inputs[name][()])}")
+        return doc.Note(line(*parts, *(("   ", _judged(answer.check)) if answer.check else ())))
+
+    # -- the numbers asked for
+
+    def _numbers(self, answer: Answer) -> Iterator[doc.Node]:
+        match answer:
+            case Answer(wrt=()) if not isinstance(answer, Checking):
+                return
+            case Answer(points=int()):
+                yield self._points(answer)
+            case Checking():
+                if answer.sampling is not None:
+                    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
+                    yield note(f"{sampled(answer.sampling)}: {verdicts}; the worst:")
+                if answer.opinions:
+                    yield self._opinions(answer)
+                yield from map(self._claim, answer.claims)
+            case Products():
+                yield self._products(answer)
+            case VJP() | Jacobian() if _is_small(answer):
+                yield self._matrix(answer)
+            case VJP():
+                yield self._arrays({f"vᵀJ = {name}.grad": answer.vjp[name] for name in answer.wrt})
+            case Gradient():
+                yield self._row("gradient", answer.grad, _wrong(answer), answer.output)
+            case JVP():
+                yield self._row("Ju", {answer.output: answer.jvp}, _wrong(answer))
+            case HVP():
+                yield self._row("Hu", answer.hvp, _wrong(answer))
+            case Hessian():
+                yield self._hessian(answer)
+            case Jacobian(jacobian=blocks) if blocks is not None:
+                y = Name(answer.output)
+                yield self._arrays({PARTIAL(y, Name(name)).pretty: blocks[name] for name in answer.wrt})
+
+    def _matrix(self, answer: VJP | Jacobian) -> doc.Table:
+        """The Jacobian; for a product with v beside its rows, and the product below them."""
+        blocks, y, size = answer.jacobian or {}, answer.value.shape, answer.value.size
+        rows, wrong = _elements(answer.output, y), _wrong(answer)
+        columns = [label for name in answer.wrt for label in _elements(name, answer.inputs[name].shape)]
+        role: doc.Role = "plain" if isinstance(answer, VJP) else "strong"
+        cells = [
+            [
+                self._cell(
+                    block[i, j], wrong.get(("", None, name, _index(i, y), _index(j, answer.inputs[name].shape))), role
+                )
+                for name in answer.wrt
+                for block in [blocks[name].reshape(size, -1)]
+                for j in range(block.shape[1])
+            ]
+            for i in range(size)
+        ]
+        head = (PARTIAL if len(answer.wrt) == 1 else BY_SEVERAL)(
+            Name(answer.output), joined(list(map(Name, answer.wrt)))
+        )
+        if not isinstance(answer, VJP):
+            body = (lines(label, *row) for label, row in zip(rows, cells, strict=True))
+            return doc.Table(lines(doc.Symbol(head), *columns), tuple(body), is_numeric=True, is_pointed=True)
+        product = [
+            self._cell(number, wrong.get(("", None, name, None, _index(j, answer.inputs[name].shape))))
+            for name in answer.wrt
+            for j, number in enumerate(answer.vjp[name].flat)
+        ]
+        weights = [f"{self._number(weight)} ×" for weight in answer.v.flat]
+        body = (lines(weight, label, *row) for weight, label, row in zip(weights, rows, cells, strict=True))
+        what = f"vᵀJ = {answer.wrt[0]}.grad" if len(answer.wrt) == 1 else "vᵀJ = .grad"
+        footer = lines("", doc.Span(what, "strong"), *product)
+        return doc.Table(
+            lines("v", doc.Symbol(head), *columns),
+            tuple(body),
+            is_numeric=True,
+            is_pointed=True,
+            labels=2,
+            footer=footer,
+        )
+
+    def _row(self, what: str, arrays: Mapping[str, Array], wrong: Mapping[_Place, Entry], y: str = "") -> doc.Table:
+        """A quantity by its elements, in columns where they are few."""
+        if sum(array.size for array in arrays.values()) > MOST_COLUMNS:
+            return self._arrays({f"∂{y}/∂{name}" if y else f"{what} {name}": array for name, array in arrays.items()})
+        of, cells, columns = {"Ju": "jvp", "Hu": "hvp"}.get(what, ""), [], []
+        for name, array in arrays.items():
+            columns += _elements(name, array.shape)
+            for j, number in enumerate(array.flat):
+                at = _index(j, array.shape)
+                place: _Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
+                cells.append(self._cell(number, wrong.get(place)))
+        return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
+
+    def _hessian(self, answer: Hessian) -> doc.Table:
+        """All blocks as one matrix with the gradient above it; of a larger one, the blocks."""
+        sizes, y = {name: answer.grad[name].size for name in answer.wrt}, Name(answer.output)
+        if sum(sizes.values()) > MOST_ROWS:
+            pairs = [(a, b) for a in answer.wrt for b in answer.wrt]
+            return self._arrays({second(y, Name(a), Name(b)).pretty: answer.hessian[a][b] for a, b in pairs})
+        columns = [(name, j) for name in answer.wrt for j in range(sizes[name])]
+        labels = [label for name in answer.wrt for label in _elements(name, answer.grad[name].shape)]
+        wrong, shapes = _wrong(answer), {name: answer.grad[name].shape for name in answer.wrt}
+        rows = [
+            lines(
+                label,
+                *(
+                    self._cell(
+                        answer.hessian[a][b].reshape(sizes[a], sizes[b])[i, j],
+                        wrong.get(("hessian", a, b, _index(i, shapes[a]), _index(j, shapes[b]))),
+                    )
+                    for b, j in columns
+                ),
+            )
+            for label, (a, i) in zip(labels, columns, strict=True)
+        ]
+        by = joined(list(map(Name, answer.wrt)))
+        head = second(y, by, by) if len(answer.wrt) == 1 else Name("Hessian")
+        return doc.Table(lines(doc.Symbol(head), *labels), tuple(rows), is_numeric=True, is_pointed=True)
+
+    def _arrays(self, arrays: Mapping[str, Array]) -> doc.Table:
+        rows = (
+            lines(name, str(array.shape), doc.Span(self._listed(array), "strong")) for name, array in arrays.items()
+        )
+        return doc.Table(lines("", "shape", ""), tuple(rows))
+
+    def _products(self, answer: Products) -> doc.Table:
+        """A row a v; a column a variable, and one for what its `.grad` holds."""
+        accumulates = answer.answers[0].accumulated is not None
+        headers = ["v", *(f"vᵀJ {name}" for name in answer.wrt)]
+        headers += [f"{name}.grad after" for name in answer.wrt] * accumulates
+        rows = []
+        for one in answer.answers:
+            cells = [one.vjp[name] for name in answer.wrt]
+            held = [one.accumulated[name] for name in answer.wrt] if one.accumulated is not None else []
+            rows.append(
+                lines(self._listed(one.v), *(doc.Span(self._listed(array), "strong") for array in (*cells, *held)))
+            )
+        return doc.Table(lines(*headers), tuple(rows))
+
+    def _opinions(self, answer: Checking) -> doc.Table:
+        """The readings beside each other, the worst entries first."""
+        shown = answer.opinions[:MOST_OPINIONS]
+        rows = [
+            {
+                "entry": line(doc.Symbol(entry(one, answer.output))),
+                "torch": self._cell(np.dtype(answer.dtype).type(one.torch), role="strong"),
+                "formula": () if one.formula is None else line(self._number(one.formula)),
+                "enclosure": line(self._enclosed(one)),
+                "difference": difference(one if self.digits is None else rounded(one, self.digits)),
+                "": line(doc.Span(f"{_MARKS.get(one.verdict, '✗')} {one.verdict}", TONES[one.verdict])),
+            }
+            for one in shown
+        ]
+        headers = [header for header in rows[0] if any(row[header] for row in rows)]
+        return doc.Table(
+            lines(*headers),
+            tuple(tuple(row[header] for header in headers) for row in rows),
+            heads=(0, len(headers) - 1),
+        )
+
+    def _enclosed(self, one: Entry) -> str:
+        if one.one_sided is not None:
+            return " | ".join(map(self._number, one.one_sided))
+        return "none" if one.reference is None else self._number(one.reference)
+
+    def _claim(self, claim: Claim) -> doc.Note:
+        """What became of it, and where it is wrong."""
+        tone = STATUS_TONES[claim.status]
+        point = ", ".join(f"{name} = {self._listed(array)}" for name, array in (claim.at or {}).items())
+        wrong = counterexample(claim)
+        behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
+        more = "; ".join(filter(None, behind))
+        words = ("claim ", code(claim.text), ": ", doc.Span(claimed(claim), tone), f": {more}" if more else "")
+        return doc.Note(line(*words))
+
+    def _points(self, answer: Answer) -> doc.Table:
+        """A row for each point, or for those at the ends."""
+        columns = points_columns(answer, answer.points or 0)
+        asked = len(answer.points_of) + 1
+        rows = (
+            lines(
+                str(n),
+                *(
+                    doc.Span(self._listed(array[n]), "strong" if k >= asked else "plain")
+                    for k, array in enumerate(columns.values())
+                ),
+            )
+            if n >= 0
+            else None
+            for n in ends(answer.points or 0)
+        )
+        return doc.Table(lines("point", *columns), tuple(rows), heads=(0,))
+
+    # -- what does not agree
+
+    def _findings(self, answer: Judged) -> Iterator[doc.Node]:
+        check = answer.check
+        if check is None:
+            return
+        for found in check.findings[:MOST_FINDINGS]:
+            parts: list[str | doc.Inline] = [doc.Symbol(entry(found, answer.output))]
+            if found.point is not None:
+                parts.append(f" at point {found.point}")
+            parts += [" ", doc.Span(found.verdict, TONES[found.verdict])]
+            if found.torch is not None:
+                parts.append(f": torch {self._beside(found.torch, found)}")
+            yield doc.Note(line(*parts, f": {found.note}" if found.note else ""))
+        more = check.findings_count - min(len(check.findings), MOST_FINDINGS)
+        if more > 0:
+            yield note(f"and {more:,} more; --full shows them")
+        if check.rewrite is not None:
+            verdict = doc.Span(
+                f"   {_MARKS.get(check.rewrite.verdict, '✗')} {check.rewrite.verdict}", TONES[check.rewrite.verdict]
+            )
+            yield doc.Note(line("better: ", code(check.rewrite.expression), verdict))
+        yield from map(note, check.notes)
+
+
+# -- formulas beside their verdict
+
+
+def _cross_check(answer: Judged) -> doc.Table:
+    """The formulas, the verdict, and how many entries it is of."""
+    check = answer.check
+    verdict = line(_judged(check)) if check is not None else line("not checked")
+    extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
+    found = list(equations(answer))
+    if len(found) == 1:
+        ((left, right),) = found
+        return doc.Table(lines(left, "cross-check", "entries"), (lines(right, verdict, extent),), is_folded=True)
+    shown = found[:MOST_FORMULAS]
+    cells = [line(left, " = ", *(right if isinstance(right, tuple) else (right,))) for left, right in shown]
+    if len(found) > len(shown):
+        cells.append(line(f"and {len(found) - len(shown)} more"))
+    if not cells:
+        return doc.Table(lines("cross-check", "entries"), (lines(verdict, extent),))
+    rows = (lines(cell, *([verdict, extent] if n == 0 else [(), ()])) for n, cell in enumerate(cells))
+    return doc.Table(lines("formula", "cross-check", "entries"), tuple(rows), is_folded=True)
+
+
+def _judged(check: Check) -> doc.Span:
+    mark = _MARKS.get(check.verdict, "✗")
+    return doc.Span(f"{mark} {check.verdict}{' (proven)' * check.proven}", TONES[check.verdict])
+
+
+# -- places
+
+
+def _is_small(answer: Differentiation) -> bool:
+    """Whether all of the Jacobian is shown."""
+    columns = sum(answer.inputs[name].size for name in answer.wrt)
+    return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
+
+
+def _wrong(answer: Judged) -> dict[_Place, Entry]:
+    """The entries that do not agree, by where they are."""
+    findings = () if answer.check is None else answer.check.findings
+    return {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
+
+
+def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
+    """What the elements of an array are called."""
+    return [Element(name, place).pretty for place in np.ndindex(shape)]
+
+
+def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()

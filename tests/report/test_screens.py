@@ -1,0 +1,115 @@
+"""Compact screens: seen at once at every width, and nothing on them that is not so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from gradcli.cli.app import _answer
+from gradcli.cli.output import ON_TERMINALS, Output
+from gradcli.report import rendered
+from gradcli.report.document import Screen
+from tests.recorded import COMMANDS, answer, words
+
+GOLDENS = Path(__file__).parent.parent / "goldens" / "screens"
+WIDTHS = (60, 80, 120)
+
+SHOWN = {
+    "vjp": 'vjp "x**2" --at 1,2 --v 1,1',
+    "of-two": 'vjp "A@x" --at "A=[[1,2],[3,4]]" --at x=1,2 --v 1,1',
+    "softmax": 'vjp "softmax(x)" --at 1,2,3 --v ones',
+    "kink": 'vjp "relu(x)" --at -1,0,2 --v 1,1,1',
+    "large": 'vjp "x**2" --at "linspace(0,1,100)" --v ones',
+    "passes": 'vjp "x**2" --at 1,2 --v 1,0 --v 0,1 --accumulate',
+    "loss": 'vjp "x**2" --at 1,2 --loss "sum(y**2)"',
+    "shown": 'vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y',
+    "number": 'grad "x**2" --at 3',
+    "trap": 'grad "where(x > 0, sqrt(x), 0)" --at -1',
+    "lost": 'grad "(1-cos(x))/x**2" --at 1e-8',
+    "three": 'grad "3*a + 2*b*b + log(c)" --at a=.1 --at b=1 --at c=.1',
+    "points": 'grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x',
+    "jacobian": 'jacobian "[x*y, x+y]" --at x=3 --at y=5',
+    "hessian": 'hessian "x**3*y" --at x=2 --at y=5',
+    "along": 'jvp "x**2" --at 1,2 --u 1,0',
+    "curved": 'hvp "sum(x**3)" --at 1,2 --u e0',
+    "value": 'eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6',
+    "check": 'check "x**2" --at 1,2 --claim "2*x" --v ones',
+    "refuted": 'check "norm(x)" --at 0.6,0.8 --claim x',
+    "random": 'check "sin(x)*exp(-x)" --random 100 --in x=1..2',
+    "nothing": 'vjp "7"',
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_screen_is_as_recorded(name: str, request: pytest.FixtureRequest) -> None:
+    """On terminals of three widths, as `vjp "x**2"` with a command would show it."""
+    found = _answer(shlex.split(SHOWN[name]))
+    assert isinstance(found, Output)
+    shown = "".join(
+        f"$ gradcli {SHOWN[name]}  # {width} columns\n{rendered(found.answer, 'table', Screen(width), ON_TERMINALS)}\n"
+        for width in WIDTHS
+    )
+    golden = GOLDENS / f"{name}.txt"
+    if request.config.getoption("--update-goldens"):
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+
+
+TABLES = [command for command in COMMANDS if command.endswith(("--full", "# exit 1"))]
+
+
+@pytest.mark.parametrize("width", [20, 34, 60, 80, 120, None])
+def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None) -> None:
+    """Of every recorded answer; what does not fit is folded, and nothing is cut."""
+    for command in TABLES:
+        found = answer(command).answer
+        shown = rendered(found, "table", Screen(width), ON_TERMINALS)
+        lines = shown.splitlines()
+        if width is not None:
+            assert max(map(cell_len, lines)) <= width, command
+        verdict = getattr(getattr(found, "check", None), "verdict", "")
+        assert verdict in shown.replace("\n", " "), command
+
+
+def test_the_main_job_takes_sixteen_lines() -> None:
+    """The function, the picture of the product, the formula beside its verdict."""
+    found = _answer(shlex.split(SHOWN["vjp"]))
+    assert isinstance(found, Output)
+    assert len(rendered(found.answer, "table", Screen(80)).splitlines()) <= 16
+
+
+@pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian"])
+def test_colours_say_nothing_that_words_do_not(name: str) -> None:
+    """Without them the text is the same."""
+    found = _answer(shlex.split(SHOWN[name]))
+    assert isinstance(found, Output)
+    plain, colored = (rendered(found.answer, "table", Screen(80, color=color)) for color in (False, True))
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
+    assert "\x1b[" in colored
+
+
+def test_numbers_have_all_digits_in_a_pipe_and_six_on_a_terminal(gradcli: Any) -> None:
+    """Unless others are asked for."""
+    line = ["grad", "x**3", "--at", "0.1"]
+    assert "0.030000000000000006" in gradcli(*line).out
+    assert "0.03 at" in gradcli(*line, "--digits", "6").out
+
+
+def test_numbers_below_each_other_have_their_points_in_line() -> None:
+    """Whatever their digits are."""
+    found = _answer(shlex.split('vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7'))
+    assert isinstance(found, Output)
+    shown = rendered(found.answer, "table", Screen(120), 6)
+    numbers = [line.split("│")[3] for line in shown.splitlines() if " y[" in line or "vᵀJ" in line]
+    assert [number.strip() for number in numbers] == ["0.333333", "0", "0", "0.333333"]
+    assert len({number.index("0") for number in numbers}) == 1
+
+
+def test_words_of_a_recorded_command_are_those_of_the_shell() -> None:
+    """The full tables are recorded by `--full`."""
+    assert any("--full" in words(command) for command in TABLES)
