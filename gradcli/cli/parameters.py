@@ -157,14 +157,12 @@ def _separate(word: str) -> list[str]:
     """
     if not _NAMED.fullmatch(word):
         return [word]
-    found, depth = [""], 0
+    cuts, depth = [-1], 0
     for n, sign in enumerate(word):
         depth += (sign in "([{") - (sign in ")]}")
         if sign == "," and depth == 0 and _NAMED.match(word, n + 1):
-            found.append("")
-        else:
-            found[-1] += sign
-    return found
+            cuts.append(n)
+    return [word[first + 1 : last] for first, last in zip(cuts, [*cuts[1:], len(word)], strict=True)]
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
