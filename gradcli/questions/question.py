@@ -23,7 +23,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet, read
 from gradcli.language.snippets.asked import Replay
-from gradcli.language.text.signs import plain
+from gradcli.language.text.tokens import plain
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward

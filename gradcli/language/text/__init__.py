@@ -1,7 +1,6 @@
 """Characters to a tree: words, the grammar, and what to say where it is left; knows the name of no operation.
 
-signs              mathematics as it is written, in the signs that a program has
-tokens             characters to words with their places, and how tightly signs bind
+tokens             characters to words with their places, the signs of mathematics too, and how tightly signs bind
 nodes              what a tree is made of
 source             a text with its words, a place in them, and the errors at a place
 grammar            words to the tree of an expression, and to the statements of a text

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
-from gradcli.language.text import hints, signs
+from gradcli.language.text import hints
 from gradcli.language.text.nodes import Broken
-from gradcli.language.text.tokens import Token, tokenize
+from gradcli.language.text.tokens import Token, plain, tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Source:
     """A text, what it is for (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
     def __init__(self, text: str, name: str, hint: str | None = None) -> None:
-        self.text, self.name = signs.plain(text), name
+        self.text, self.name = plain(text), name
         self.hint = hint  # of what cannot stand where it does, if there is no other
         self.tokens = tokenize(self.text, name)
         self.tokens += [self.tokens[-1]] * 3

@@ -1,4 +1,4 @@
-"""Text to tokens with their places; and how tightly the signs between operands bind.
+"""Text to tokens with their places; how tightly the signs between operands bind; mathematics in signs of a program.
 
 A regular expression rather than Python's `tokenize`, which reads `2x` differently from one Python version to the
 next, refuses null bytes with an exception of its own and knows strings, comments and indentation that this
@@ -74,6 +74,30 @@ _PATTERN = re.compile(
 )
 
 
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("×·⋅∗∙•⊙", "*"),
+        **dict.fromkeys("÷⁄", "/"),
+        "−": "-",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "∧": "&",
+        "∨": "|",
+        "¬": "~",
+        "∞": "inf",
+        "⌊": "floor(",
+        "⌈": "ceil(",
+        "⌋": ")",
+        "⌉": ")",
+        **{subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    }
+)
+_RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
+_POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")
+_PI = re.compile(r"(?<!\w)π(?!\w)")
+
 _DEPTHS = {"(": 1, "[": 1, ")": -1, "]": -1}
 """What a word does to the number of open brackets."""
 
@@ -139,6 +163,19 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             tokens.append(Token("operator", word, span))
     tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
     return tokens
+
+
+def plain(text: str) -> str:
+    """The same text without signs that no program has; what is ASCII, and any other sign, stays as it is.
+
+    >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋")
+    ('2*x**2 - sqrt(y)/sqrt(x[i])', 'x**-1 <= pi', 'x1 + floor(x)')
+    """
+    if text.isascii():
+        return text
+    text = _POWER.sub(lambda found: "**" + "".join(_RAISED[sign] for sign in found[0]), text)
+    text = _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text)
+    return _PI.sub("pi", text).translate(_SIGNS)
 
 
 def _is_transpose(text: str, position: int, before: Token) -> bool:
