@@ -15,10 +15,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -352,6 +353,9 @@ def workers(count: int) -> Iterator[Executor]:
     """An executor whose threads compute without further threads; what it has not begun is dropped at the end."""
     before = torch.get_num_threads()
     pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
+    # All threads are there before one computes: torch must not be told a number of threads while another runs it.
+    together = Barrier(count)
+    wait([pool.submit(together.wait) for _ in range(count)])
     # Every run of a Program holds warnings back, and threads that do so at once would leave them held back.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

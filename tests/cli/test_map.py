@@ -547,7 +547,9 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
         [warm.gradcli(), "map", "x**2", "--points", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"y,dy_dx\n"
+        assert process.stderr is not None
+        header = process.stdout.readline()
+        assert header == b"y,dy_dx\n", process.stderr.read()
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == b""
