@@ -113,3 +113,16 @@ def test_numbers_below_each_other_have_their_points_in_line() -> None:
 def test_words_of_a_recorded_command_are_those_of_the_shell() -> None:
     """The full tables are recorded by `--full`."""
     assert any("--full" in words(command) for command in TABLES)
+
+
+def test_a_number_is_no_better_than_what_it_is_made_of(gradcli: Any) -> None:
+    """A product below a slope that does not exist, and both places of an entry of a symmetric matrix, stand out."""
+    product = gradcli("vjp", "1/x", "--at", "0,2", "--v", "ones").out
+    assert re.search(r"vᵀJ = x\.grad │ -inf \? +│ -0\.25 │", product)
+    assert gradcli("hessian", "x*y**2 + relu(x)", "--at", "x=0,y=1").out.count("2 ∧ kink") == 2
+
+
+def test_single_precision_is_said(gradcli: Any) -> None:
+    """Beside one number, and beside many."""
+    assert " in float32   ✓" in gradcli("grad", "tanh(x)", "--at", "0.5", "--dtype", "float32").out
+    assert "in float32\n" in gradcli("jacobian", "x**2", "--at", "1,2", "--dtype", "float32").out

@@ -28,17 +28,18 @@ from gradcli.report.wording import (
     counterexample,
     diagonal,
     entry,
+    judged,
     sampled,
     statement,
 )
 from gradcli.results import (
     HVP,
     JVP,
+    SEVERITY,
     VJP,
     Answer,
     Array,
     BackwardGraph,
-    Check,
     Checking,
     Claim,
     Differentiation,
@@ -53,6 +54,7 @@ from gradcli.results import (
     Judged,
     Products,
     Source,
+    Verdict,
 )
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
@@ -74,7 +76,8 @@ BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
 
 _MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
 
-_Place = tuple[str, str | None, str | None, tuple[int, ...] | None, tuple[int, ...] | None]
+_Index = tuple[int, ...]
+_Place = tuple[str, str | None, str | None, _Index | None, _Index | None]
 """What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
 
 
@@ -145,16 +148,12 @@ class _Screen:
         """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
         shown = self._number(number)
         if found.one_sided is not None:
-            left, right = map(self._number, found.one_sided)
-            return f"{shown} ∧ {left} | {right}"
+            return f"{shown} {_MARKS['kink']} {self._enclosed(found)}"
         if found.reference is None or found.verdict == "unchecked":
-            return f"{shown} {_MARKS.get(found.verdict, '✗')} {found.verdict}"
-        truth = self._number(found.reference)
-        return (
-            f"{all_digits(number)} ✗ truth {all_digits(found.reference)}"
-            if truth == shown
-            else f"{shown} ✗ truth {truth}"
-        )
+            return f"{shown} {_mark(found.verdict)} {found.verdict}"
+        if shown == (truth := self._number(found.reference)):
+            shown, truth = all_digits(number), all_digits(found.reference)
+        return f"{shown} ✗ truth {truth}"
 
     # -- what is given
 
@@ -176,8 +175,8 @@ class _Screen:
                 code(first.loss.expression),
                 f" = {self._number(first.loss.value[()])}, and v = ∂loss/∂{answer.output}",
             )
-        if answer.dtype != "float64":
-            yield line(f"in {answer.dtype}")
+        if words := _in_dtype(answer):
+            yield line(words.strip())
 
     # -- one number by another
 
@@ -210,8 +209,10 @@ class _Screen:
         if formula is not None and formula.text != self._number(number[()]):
             parts += [" = ", doc.Expression(formula.cells[0].expression)]
         parts += [" = ", *self._cell(number[()], _wrong(answer).get(place))]
-        parts.append(f" at {name} = {self._number(answer.inputs[name][()])}")
-        return doc.Note(line(*parts, *(("   ", _judged(answer.check)) if answer.check else ())))
+        parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{_in_dtype(answer)}")
+        if answer.check is not None:
+            parts += ["   ", _standing(answer.check.verdict, proven=answer.check.proven)]
+        return doc.Note(line(*parts))
 
     # -- the numbers asked for
 
@@ -248,20 +249,14 @@ class _Screen:
 
     def _matrix(self, answer: VJP | Jacobian) -> doc.Table:
         """The Jacobian; for a product with v beside its rows, and the product below them."""
-        blocks, y, size = answer.jacobian or {}, answer.value.shape, answer.value.size
-        rows, wrong = _elements(answer.output, y), _wrong(answer)
+        blocks, wrong = answer.jacobian or {}, _wrong(answer)
+        rows = _elements(answer.output, answer.value.shape)
         columns = [label for name in answer.wrt for label in _elements(name, answer.inputs[name].shape)]
-        role: doc.Role = "plain" if isinstance(answer, VJP) else "strong"
+        places = [(name, j) for name in answer.wrt for j in np.ndindex(answer.inputs[name].shape)]
+        role: doc.Role = "plain" if isinstance(answer, VJP) else "strong"  # the answer is bold, its parts are not
         cells = [
-            [
-                self._cell(
-                    block[i, j], wrong.get(("", None, name, _index(i, y), _index(j, answer.inputs[name].shape))), role
-                )
-                for name in answer.wrt
-                for block in [blocks[name].reshape(size, -1)]
-                for j in range(block.shape[1])
-            ]
-            for i in range(size)
+            [self._cell(blocks[name][i + j], wrong.get(("", None, name, i, j)), role) for name, j in places]
+            for i in np.ndindex(answer.value.shape)
         ]
         head = (PARTIAL if len(answer.wrt) == 1 else BY_SEVERAL)(
             Name(answer.output), joined(list(map(Name, answer.wrt)))
@@ -269,11 +264,7 @@ class _Screen:
         if not isinstance(answer, VJP):
             body = (lines(label, *row) for label, row in zip(rows, cells, strict=True))
             return doc.Table(lines(doc.Symbol(head), *columns), tuple(body), is_numeric=True, is_pointed=True)
-        product = [
-            self._cell(number, wrong.get(("", None, name, None, _index(j, answer.inputs[name].shape))))
-            for name in answer.wrt
-            for j, number in enumerate(answer.vjp[name].flat)
-        ]
+        product = [self._product(answer, name, j, wrong) for name, j in places]
         weights = [f"{self._number(weight)} ×" for weight in answer.v.flat]
         body = (lines(weight, label, *row) for weight, label, row in zip(weights, rows, cells, strict=True))
         what = f"vᵀJ = {answer.wrt[0]}.grad" if len(answer.wrt) == 1 else "vᵀJ = .grad"
@@ -287,6 +278,16 @@ class _Screen:
             footer=footer,
         )
 
+    def _product(self, answer: VJP, name: str, column: _Index, wrong: Mapping[_Place, Entry]) -> doc.Line:
+        """An element of the product, which is as little to be trusted as what v weighs for it."""
+        number, found = answer.vjp[name][column], wrong.get(("", None, name, None, column))
+        weighed = (i for i in np.ndindex(answer.value.shape) if answer.v[i] != 0)
+        parts = [wrong[place].verdict for i in weighed if (place := ("", None, name, i, column)) in wrong]
+        if found is not None or not parts:
+            return self._cell(number, found)
+        worst = max(parts, key=SEVERITY.index)
+        return line(doc.Span(f"{self._number(number)} {_mark(worst)}", TONES[worst]))
+
     def _row(self, what: str, arrays: Mapping[str, Array], wrong: Mapping[_Place, Entry], y: str = "") -> doc.Table:
         """A quantity by its elements, in columns where they are few."""
         if sum(array.size for array in arrays.values()) > MOST_COLUMNS:
@@ -294,33 +295,25 @@ class _Screen:
         of, cells, columns = {"Ju": "jvp", "Hu": "hvp"}.get(what, ""), [], []
         for name, array in arrays.items():
             columns += _elements(name, array.shape)
-            for j, number in enumerate(array.flat):
-                at = _index(j, array.shape)
+            for at in np.ndindex(array.shape):
                 place: _Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
-                cells.append(self._cell(number, wrong.get(place)))
+                cells.append(self._cell(array[at], wrong.get(place)))
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
     def _hessian(self, answer: Hessian) -> doc.Table:
-        """All blocks as one matrix with the gradient above it; of a larger one, the blocks."""
-        sizes, y = {name: answer.grad[name].size for name in answer.wrt}, Name(answer.output)
-        if sum(sizes.values()) > MOST_ROWS:
+        """All blocks as one matrix; of a larger one, the blocks."""
+        y, wrong, shapes = Name(answer.output), _wrong(answer), {name: answer.grad[name].shape for name in answer.wrt}
+        places = [(name, i) for name, shape in shapes.items() for i in np.ndindex(shape)]
+        if len(places) > MOST_ROWS:
             pairs = [(a, b) for a in answer.wrt for b in answer.wrt]
             return self._arrays({second(y, Name(a), Name(b)).pretty: answer.hessian[a][b] for a, b in pairs})
-        columns = [(name, j) for name in answer.wrt for j in range(sizes[name])]
-        labels = [label for name in answer.wrt for label in _elements(name, answer.grad[name].shape)]
-        wrong, shapes = _wrong(answer), {name: answer.grad[name].shape for name in answer.wrt}
+        labels = [label for name, shape in shapes.items() for label in _elements(name, shape)]
         rows = [
             lines(
                 label,
-                *(
-                    self._cell(
-                        answer.hessian[a][b].reshape(sizes[a], sizes[b])[i, j],
-                        wrong.get(("hessian", a, b, _index(i, shapes[a]), _index(j, shapes[b]))),
-                    )
-                    for b, j in columns
-                ),
+                *(self._cell(answer.hessian[a][b][i + j], wrong.get(("hessian", a, b, i, j))) for b, j in places),
             )
-            for label, (a, i) in zip(labels, columns, strict=True)
+            for label, (a, i) in zip(labels, places, strict=True)
         ]
         by = joined(list(map(Name, answer.wrt)))
         head = second(y, by, by) if len(answer.wrt) == 1 else Name("Hessian")
@@ -356,7 +349,7 @@ class _Screen:
                 "formula": () if one.formula is None else line(self._number(one.formula)),
                 "enclosure": line(self._enclosed(one)),
                 "difference": difference(one if self.digits is None else rounded(one, self.digits)),
-                "": line(doc.Span(f"{_MARKS.get(one.verdict, '✗')} {one.verdict}", TONES[one.verdict])),
+                "": line(_standing(one.verdict)),
             }
             for one in shown
         ]
@@ -412,16 +405,14 @@ class _Screen:
                 parts.append(f" at point {found.point}")
             parts += [" ", doc.Span(found.verdict, TONES[found.verdict])]
             if found.torch is not None:
-                parts.append(f": torch {self._beside(found.torch, found)}")
+                beside = self._beside(found.torch, found).removesuffix(f" {_mark(found.verdict)} {found.verdict}")
+                parts.append(f": torch {beside}")
             yield doc.Note(line(*parts, f": {found.note}" if found.note else ""))
         more = check.findings_count - min(len(check.findings), MOST_FINDINGS)
         if more > 0:
             yield note(f"and {more:,} more; --full shows them")
         if check.rewrite is not None:
-            verdict = doc.Span(
-                f"   {_MARKS.get(check.rewrite.verdict, '✗')} {check.rewrite.verdict}", TONES[check.rewrite.verdict]
-            )
-            yield doc.Note(line("better: ", code(check.rewrite.expression), verdict))
+            yield doc.Note(line("better: ", code(check.rewrite.expression), "   ", _standing(check.rewrite.verdict)))
         yield from map(note, check.notes)
 
 
@@ -431,7 +422,7 @@ class _Screen:
 def _cross_check(answer: Judged) -> doc.Table:
     """The formulas, the verdict, and how many entries it is of."""
     check = answer.check
-    verdict = line(_judged(check)) if check is not None else line("not checked")
+    verdict = line(_standing(check.verdict, proven=check.proven)) if check is not None else line("not checked")
     extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
     found = list(equations(answer))
     if len(found) == 1:
@@ -447,12 +438,21 @@ def _cross_check(answer: Judged) -> doc.Table:
     return doc.Table(lines("formula", "cross-check", "entries"), tuple(rows), is_folded=True)
 
 
-def _judged(check: Check) -> doc.Span:
-    mark = _MARKS.get(check.verdict, "✗")
-    return doc.Span(f"{mark} {check.verdict}{' (proven)' * check.proven}", TONES[check.verdict])
+def _mark(verdict: Verdict) -> str:
+    return _MARKS.get(verdict, "✗")
+
+
+def _standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
+    """A verdict with its sign, in its colour."""
+    return doc.Span(f"{_mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
 
 # -- places
+
+
+def _in_dtype(answer: Answer) -> str:
+    """What it was computed in, where that is not the usual."""
+    return "" if answer.dtype == "float64" else f" in {answer.dtype}"
 
 
 def _is_small(answer: Differentiation) -> bool:
@@ -462,15 +462,14 @@ def _is_small(answer: Differentiation) -> bool:
 
 
 def _wrong(answer: Judged) -> dict[_Place, Entry]:
-    """The entries that do not agree, by where they are."""
+    """The entries that do not agree, by where they are; one of a Hessian stands for its mirror image too."""
     findings = () if answer.check is None else answer.check.findings
-    return {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
+    found: dict[_Place, Entry] = {
+        (one.of, one.variable, one.by, one.column, one.row): one for one in findings if one.of == "hessian"
+    }
+    return found | {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
 
 
 def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
     """What the elements of an array are called."""
     return [Element(name, place).pretty for place in np.ndindex(shape)]
-
-
-def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
