@@ -118,7 +118,7 @@ def test_the_list_of_functions_imports_neither_torch_nor_sympy() -> None:
 
 @pytest.mark.parametrize("columns", [80, 40])
 def test_the_list_of_functions_fits_the_terminal(columns: int) -> None:
-    """As a table or as paragraphs."""
+    """One list, whatever the width."""
     shown = on_a_terminal(columns, "functions", NO_COLOR="1")
     assert max(map(len, shown.splitlines())) <= columns
     assert "\x1b[" in on_a_terminal(columns, "functions", "exp")

@@ -225,16 +225,15 @@ def test_one_row_found_is_shown_in_full() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 71, 72, 80, 120])
 def test_the_list_fits_the_terminal_and_loses_nothing(width: int) -> None:
-    """Broken over lines, but whole: paragraph by paragraph, or cell by cell."""
+    """Broken over lines, but whole, in two columns: calls, and what they compute, aligned from top to bottom."""
     shown = rendered(functions.listed(), "full", Screen(width))
     assert max(map(len, shown.splitlines())) <= width
-    columns: list[str] = ["", "", ""]
-    for line in shown.splitlines():
-        cells = line.strip("│").split("│") if line.startswith("│") else [line, "", ""]
-        columns = [text + cell for text, cell in zip(columns, cells, strict=False)]
-    whole = [re.sub(r"\s", "", text) for text in columns]
+    lines = [line for line in shown.splitlines() if line.startswith("  ")]
+    (left,) = {len(line) - len(line.lstrip()) for line in lines} - {2}
+    calls, said = ("".join(line[part].strip() for line in lines) for part in (slice(left), slice(left, None)))
     (listing,) = functions.listed().parts
     assert isinstance(listing, Listing)
+    whole = [re.sub(r"\s", "", text) for text in (calls, said, shown)]
     for entry in listing.entries:
         for words in (entry.usage, entry.doc, *entry.aliases):
             assert any(re.sub(r"\s", "", words) in text for text in whole), words

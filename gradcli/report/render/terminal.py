@@ -36,7 +36,13 @@ STYLES: Mapping[doc.Role, str] = {
 }
 
 NARROW = 72
-"""Columns of a terminal below which lists of functions are paragraphs, as a table would break names."""
+"""Columns of a terminal below which facts are paragraphs, as a table would break names."""
+
+LISTED = 100
+"""Columns of a pipe that the columns of a list are made for; what it says is not broken there."""
+
+CALLS = 0.4
+"""The part of the width that the calls in a list of functions have at most."""
 
 NAMES_WIDTH = 76
 """Columns of names that stand one after another."""
@@ -115,10 +121,10 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():
             yield Text(node.source)
-        case doc.Facts() | doc.Glossary() if screen.width is not None and screen.width < NARROW:
+        case doc.Facts() if screen.width is not None and screen.width < NARROW:
             yield from _paragraphs(node, screen)
         case doc.Glossary():
-            yield _glossary(node, screen)
+            yield from _glossary(node, screen)
         case _:
             yield from _fitting(drawings.table(node), screen)
 
@@ -227,29 +233,31 @@ def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
     return replace(table, headers=tuple(table.headers[n] for n in chosen), rows=tuple(rows), footer=footer)
 
 
-def _glossary(node: doc.Glossary, screen: Screen) -> RichTable:
-    found = _frame([text((doc.Span(header),), screen) for header in node.headers], screen, labels=len(node.headers))
-    rows = iter(drawings.table(node).rows)
-    for _, entries in node.groups:
-        found.add_section()
-        for _ in range(len(entries) + 1):
-            found.add_row(*(text(cell, screen, is_cell=True) for cell in next(rows) or ()))
-    return found
-
-
-def _paragraphs(node: doc.Facts | doc.Glossary, screen: Screen) -> Iterator[Part]:
+def _paragraphs(node: doc.Facts, screen: Screen) -> Iterator[Part]:
     """What a narrow terminal has in the place of a table."""
-    if isinstance(node, doc.Facts):
-        for label, fact in node.rows:
-            yield Text(screen.shown(f"{label}:"))
-            yield Padding(text(fact, screen, is_cell=True), (0, 0, 0, 2))
-        return
+    for label, fact in node.rows:
+        yield Text(screen.shown(f"{label}:"))
+        yield Padding(text(fact, screen, is_cell=True), (0, 0, 0, 2))
+
+
+def _glossary(node: doc.Glossary, screen: Screen) -> Iterator[Text]:
+    """A list in two columns, calls and what they compute; a call that is too long for its column has its own line."""
+    width = screen.width or LISTED
+    usages = [cell_len(screen.shown(entry.usage)) for _, entries in node.groups for entry in entries]
+    column = max((wide for wide in usages if wide <= width * CALLS), default=0)
+    left = len(_STEP) + column + len(_STEP)
     for group, entries in node.groups:
         yield Text(screen.shown(group), style="bold")
         for entry in entries:
-            also = f", also {', '.join(entry.aliases)}" if entry.aliases else ""
-            yield Padding(Text(screen.shown(entry.usage + also)), (0, 0, 0, 2))
-            yield Padding(Text(screen.shown(entry.words)), (0, 0, 0, 4))
+            usage = screen.shown(entry.usage)
+            also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
+            said = Text(screen.shown(entry.words)).append(screen.shown(also), "dim")
+            parts = [said] if screen.width is None else lines(said, screen.width - left)
+            if cell_len(usage) <= column:
+                yield Text(f"{_STEP}{usage}".ljust(left)) + parts.pop(0)
+            else:
+                yield Text(_STEP + usage)
+            yield from (Text(" " * left) + part for part in parts)
 
 
 # -- lines
