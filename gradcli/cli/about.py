@@ -102,7 +102,8 @@ def completion(shell: Shells) -> str:
     That is commands, options and their words, functions inside of an expression, and its variables.
 
     For bash, put `eval "$(gradcli completion bash)"` into ~/.bashrc; for zsh, `eval "$(gradcli completion zsh)"` into
-    ~/.zshrc behind compinit; for fish, write the script to ~/.config/fish/completions/gradcli.fish.
+    ~/.zshrc behind compinit, which also lets x**2 and [1,2] be typed without quotes, by noglob; for fish, write the
+    script to ~/.config/fish/completions/gradcli.fish.
 
     \b
     Examples:

@@ -287,6 +287,8 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
     _gradcli_completion "$@"
 else
     compdef _gradcli_completion gradcli
+    # else zsh takes the signs in x**2 and [1,2] for those of file names, and complains
+    alias gradcli='noglob gradcli'
 fi
 """,
     Shell.fish: rf"""# fish completion for gradcli: gradcli completion fish | source

@@ -222,6 +222,20 @@ def test_the_script_is_printed_and_its_shell_accepts_it(shell: Shell, gradcli: C
         assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_zsh_does_not_look_for_files_by_an_expression(gradcli: Command) -> None:
+    """By an alias, which the file that zsh loads at the first tab has not: there it would come too late."""
+    loaded, _, evaluated = gradcli("completion", "zsh").out.partition("loadautofunc ]]")[2].partition("\nelse\n")
+    assert "alias" not in loaded
+    assert "    alias gradcli='noglob gradcli'\n" in evaluated
+    assert "alias" not in gradcli("completion", "bash").out + gradcli("completion", "fish").out
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh here")
+def test_zsh_hands_on_an_expression_without_quotes() -> None:
+    """On a terminal, as aliases are for those."""
+    assert "\n6" in _typed("zsh", "gradcli grad x**2 --at [3] --format plain\n", "\n6")
+
+
 def test_a_shell_without_a_script_is_an_error(gradcli: Command) -> None:
     """With those that have one."""
     run = gradcli("completion", "tcsh")
