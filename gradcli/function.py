@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Self
 
 from gradcli.errors import UsageError
 from gradcli.language.inputs import Value
-from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.snippets import read
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
+from gradcli.questions.naming import by_name, unnamed
 from gradcli.questions.products import ProductOptions
 from gradcli.questions.question import Dtype, Inputs, Inquiry, of_asked
 from gradcli.results import (
@@ -49,8 +49,8 @@ class Function:
     Args:
         expression: The text, such as `"x**2"` or `"y = A@x; sum(y**2)"`.
 
-    Values are numbers, nested lists, arrays or texts of the language; answers hold arrays of the dtype asked for,
-    float64 by default, in the shapes that `gradcli.results` states.
+    Values are numbers, nested lists, arrays, torch tensors, pandas Series or texts of the language; answers hold
+    arrays of the dtype asked for, float64 by default, in the shapes that `gradcli.results` states.
 
     Attributes:
         expression: The text as given.
@@ -58,7 +58,7 @@ class Function:
 
     What the options mean, which methods share:
 
-    - `at` has a value per variable, and per name that a loss alone has;
+    - `at` has a value per variable, and per name that a loss alone has; or it is that of the only variable;
     - `v` is a gradient vector of y's shape, or 1 if y has one element; `"ones"`, `"e0"` (ones over y[0]), `"e0_1"` (the
       element y[0,1] alone) and expressions in y and the variables, `"2*y"`, are known; `vs` are several;
     - `u` is a direction per variable, of its shape, or that of the only variable, or 1 if there is one element in all;
@@ -78,7 +78,7 @@ class Function:
     >>> f = Function("x**2")
     >>> f.variables
     ('x',)
-    >>> f.vjp({"x": [1, 2]}, v=[1, 1]).vjp["x"]
+    >>> f.vjp([1, 2], v=[1, 1]).vjp["x"]
     array([2., 4.])
     """
 
@@ -110,11 +110,8 @@ class Function:
         Raises:
             LanguageError: The variable is several words written together, as in `sinx`.
         """
-        program = self._snippet.program
-        require_named(program, program.names, ())
-        told = replace(program, warnings=(*program.warnings, *(r for name in program.names for r in remarks(name))))
         other = copy(self)
-        other._snippet = replace(self._snippet, program=told)
+        other._snippet = unnamed(self._snippet)
         return other
 
     # -- in numbers and formulas
@@ -494,4 +491,5 @@ class Function:
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Inquiry:
-        return Inquiry(self.expression, self._snippet, at or {}, wrt, dtype, check, points_of)
+        snippet, values = by_name(self._snippet, at)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check, points_of)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
+from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.numeric import require_room, run
@@ -25,8 +26,8 @@ from gradcli.language.program.wengert import Program, Shape, show
 
 Array = npt.NDArray[np.floating[Any]]
 
-Value = str | float | Sequence[Any] | npt.NDArray[Any]
-"""What a value may be given as: text of the language, a number, nested lists, or an array."""
+Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
+"""What a value may be given as: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""
 
 _PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")
 
@@ -46,14 +47,9 @@ def read_value(value: Value, source: str) -> Array:
     if isinstance(value, str):
         return _read_text(value, source)
     try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"dtype {array.dtype}")
-        return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{source} is not an array of real numbers: {error}", hint="nested lists need equal lengths"
-        ) from error
+        return numbers(value)
+    except NoNumbersError as error:
+        raise InputError(f"{source} is not an array of real numbers: {error}", hint=error.hint) from error
 
 
 def _read_text(text: str, source: str) -> Array:

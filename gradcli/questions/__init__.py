@@ -1,6 +1,7 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
+naming                           values that name no variable
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from

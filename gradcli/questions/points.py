@@ -25,7 +25,6 @@ from gradcli.questions.question import (
     JACOBIAN_ENTRIES,
     Cotangent,
     Dtype,
-    Inputs,
     Inquiry,
     Question,
     no_such_variable,
@@ -311,7 +310,7 @@ def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -
 # -- what can be wrong
 
 
-def _full(name: str, at: Inputs, snippet: Snippet, dtype: Dtype) -> Array:
+def _full(name: str, at: Mapping[str, Value], snippet: Snippet, dtype: Dtype) -> Array:
     array = rounded(read_value(at[name], f"--at {name}") if name in at else snippet.values[name], dtype)
     if array.ndim == 0:
         raise InputError(

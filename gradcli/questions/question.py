@@ -268,8 +268,8 @@ _ASKED = {
 }
 
 
-Inputs = Mapping[str, Value]
-"""A value per variable: text of the language, a number, nested lists or an array."""
+Inputs = Mapping[str, Value] | Value
+"""A value per variable, or that of the only one: text of the language, a number, nested lists, an array or a tensor."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ class Inquiry:
 
     expression: str
     snippet: Snippet
-    at: Inputs = field(default_factory=dict)
+    at: Mapping[str, Value] = field(default_factory=dict)
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True

@@ -20,7 +20,7 @@ from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets import Snippet, read
-from gradcli.questions.question import Inputs, Inquiry, Question, prepare, rounded
+from gradcli.questions.question import Inquiry, Question, prepare, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
 if TYPE_CHECKING:
@@ -188,7 +188,9 @@ def _arranged(name: str, places: Mapping[tuple[int, ...], str], source: RowSourc
     return tuple(places[index] for index in np.ndindex(*shape)), shape
 
 
-def _require_value(name: str, names: Sequence[str], source: RowSource, at: Inputs, snippet: Snippet) -> None:
+def _require_value(
+    name: str, names: Sequence[str], source: RowSource, at: Mapping[str, Value], snippet: Snippet
+) -> None:
     if name not in at and name not in snippet.values:
         require_named(snippet.program, [name], [*at, *source.columns])
         raise InputError(
@@ -428,7 +430,7 @@ def mapped(inquiry: Inquiry, columns: Mapping[str, Value]) -> dict[str, Array]:
 
 
 def _column(name: str, value: Value) -> Array:
-    is_float64 = isinstance(value, np.ndarray) and value.dtype == np.float64
+    is_float64 = type(value) is np.ndarray and value.dtype == np.float64  # and no masked one
     array = np.asarray(value) if is_float64 else read_value(value, f"column {name}")
     if array.ndim == 0:
         raise InputError(f"the column '{name}' is a single number", hint="a column has a number for each row")

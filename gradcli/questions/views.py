@@ -15,6 +15,7 @@ import numpy as np
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.script import Task
 from gradcli.errors import InputError, TooLargeError, printable
+from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
@@ -270,5 +271,5 @@ def _shown(value: Value) -> str:
     """A value as it can be typed; one that is long, or was in a file, as dots."""
     if isinstance(value, str):
         return value.strip() if len(value) <= _SHORT else f"{value.strip()[:_SHORT]}..."
-    array = np.asarray(value)
+    array = np.asarray(unwrapped(value))
     return str(array.tolist()).replace(" ", "") if math.prod(array.shape) <= 8 else "..."

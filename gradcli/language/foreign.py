@@ -1,0 +1,67 @@
+"""Numbers from elsewhere in Python: nested lists, NumPy's arrays, torch's tensors, and what says `__array__`.
+
+Knows these by what they can do: neither torch nor pandas is imported for a value that is not theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class ArrayLike(Protocol):
+    """What NumPy can make an array of: a torch tensor, a pandas Series or DataFrame."""
+
+    def __array__(self) -> npt.NDArray[Any]:
+        """Its numbers."""
+        ...
+
+
+_HINTS = {
+    "O": "nested lists need equal lengths; of a table, take a column of numbers without gaps",
+    "U": 'write numbers without quotes, or all of them as one text, such as "1, 2"',
+    "M": "take the time since a date, in a unit of your own, as numbers",
+    "m": "divide by a unit of time first",
+    "c": "complex numbers are not read; their real and imaginary parts are two values",
+}
+"""What to do about what is no real number, by the kind of its dtype."""
+
+
+class NoNumbersError(Exception):
+    """Why something is no array of real numbers, and what to do about it."""
+
+    def __init__(self, reason: str, hint: str = _HINTS["O"]) -> None:
+        super().__init__(reason)
+        self.hint = hint
+
+
+def numbers(value: object) -> npt.NDArray[np.float64]:
+    """The float64 array of what is no text, a new one; tensors are taken off their graph and device.
+
+    Raises:
+        NoNumbersError: It holds something that is no real number, or hides some of them.
+
+    >>> numbers([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    try:
+        array = np.asarray(unwrapped(value))
+    except (TypeError, ValueError, RuntimeError) as error:  # what torch raises is a RuntimeError
+        raise NoNumbersError(" ".join(str(error).split())) from error
+    kind = array.dtype.kind
+    if kind not in "biuf":
+        raise NoNumbersError(f"dtype {array.dtype}", _HINTS.get(kind, _HINTS["O"]))
+    return array.astype(np.float64)
+
+
+def unwrapped(value: Any) -> Any:
+    """The same with arrays of NumPy in the place of tensors, in lists too."""
+    if isinstance(value, list | tuple):
+        return value if all(type(item) in (int, float) for item in value) else [unwrapped(item) for item in value]
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise NoNumbersError("elements of it are masked", "fill them first, or leave them out")
+    if hasattr(value, "detach"):  # float64 holds every number of torch's floating-point types
+        return (value.double() if value.is_floating_point() else value).numpy(force=True)
+    return value
