@@ -80,7 +80,7 @@ class Option:
         help: What `--help` says; an option without is none of the shell's.
         default: What holds where it is not given, if that is to be shown; a switch is off, unless it is on by default.
         spelling: Its name elsewhere, where that is no name in Python, or is one of another option's.
-        short: A flag of one letter.
+        short: Another flag for the same, mostly of one letter.
         variable: Of the environment, for the default.
         choices: The words that it takes.
         bounds: Of a whole number.
@@ -279,6 +279,13 @@ OPTIONS = (
         help="The format of the rows. By suffix; csv of a pipe.",
     ),
     Option(
+        "columns",
+        Kind.VARIABLES,
+        ("map",),
+        help="Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. "
+        "One column of numbers is the only variable without them.",
+    ),
+    Option(
         "output",
         Kind.FILE,
         ("map",),
@@ -289,6 +296,7 @@ OPTIONS = (
         "output_format",
         Kind.CHOICE,
         ("map",),
+        short="--format",
         choices=ROW_FORMATS,
         help="The format written. By suffix; csv on standard output.",
     ),
@@ -375,7 +383,7 @@ OPTIONS = (
     Option(
         "quiet",
         Kind.SWITCH,
-        (*QUESTIONS, "functions"),
+        (*QUESTIONS, "map", "functions"),
         short="-q",
         is_presentation=True,
         help="Write no warnings and no notes to stderr; errors are written.",

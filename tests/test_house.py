@@ -49,7 +49,7 @@ ALLOWED = {
     "function": {"errors", "results", "language", "questions"},
     "report": {"errors", "notation", "results", "report"},
     "files": {"errors", "results", "language", "files", "signals"},
-    "requests": {"errors", "options", "results", "function", "files"},
+    "requests": {"errors", "options", "results", "function", "files", "requests"},
     "cli": {
         "",
         "errors",

@@ -116,11 +116,12 @@ _LOST = 4
 
 @dataclass
 class Held:
-    """A row, with the numbers that were found there."""
+    """A row, with the numbers that were found there, and its line in a text."""
 
     number: int
     inputs: Mapping[str, Array]
     values: tuple[Array, ...]
+    line: int | None = None
 
 
 @dataclass
@@ -154,14 +155,16 @@ class Sample:
         inputs: Mapping[str, Array],
         values: tuple[Array, ...],
         critical: Sequence[int] = (),
+        lines: npt.NDArray[Any] | None = None,
     ) -> None:
         """Look at some rows.
 
         Args:
-            numbers: What messages call each.
+            numbers: The place of each in their source.
             inputs: The variables, of shape (N, *x.shape).
             values: The quantities, of shape (N, *shape).
             critical: Places of rows at or next to a kink, or another place where there may be no derivative.
+            lines: The line of each, where they come from a text.
         """
         count = len(numbers)
         if not count:
@@ -170,7 +173,8 @@ class Sample:
         def held(row: int) -> Held:
             # Copies, as a view would keep the whole block in memory.
             own = {name: array[row].copy() for name, array in inputs.items()}
-            return Held(int(numbers[row]), own, tuple(array[row].copy() for array in values))
+            line = None if lines is None else int(lines[row])
+            return Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), line)
 
         self._first = self._first or held(0)
         self._last = held(count - 1)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gradcli import guide as manual
+from gradcli import options
 from gradcli.cli.completion import SCRIPTS, Shell, function_names
 from gradcli.cli.expression import OnceCommand
 from gradcli.cli.output import Output, Stream, manner, output
@@ -43,7 +44,9 @@ Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, he
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    app.command("functions", cls=OnceCommand)(signed(functions, "functions", "names", Names, None))
+    app.command("functions", cls=OnceCommand)(
+        signed(functions, tuple(options.typed("functions")), "names", Names, None)
+    )
     app.command("guide", cls=OnceCommand)(guide)
     app.command("completion")(completion)
 

@@ -90,7 +90,7 @@ def add(
         return answer if callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = body.__doc__
-    app.command(name, cls=ExpressionCommand, hidden=alike is not None)(signed(run, command, "expression", Expression))
+    app.command(name, cls=ExpressionCommand, hidden=alike is not None)(signed(run, table, "expression", Expression))
 
 
 def require_none(demands: Mapping[str, bool], why: str) -> None:
@@ -328,8 +328,12 @@ def code(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
+ANSWERS = (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, explain, graph, code)
+"""The commands that lists show; `derivative` is what stands for one of them."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    for command in (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, explain, graph, code):
+    for command in ANSWERS:
         add(app, command)
     add(app, derivative, alike="jacobian")

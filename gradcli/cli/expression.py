@@ -24,7 +24,6 @@ from gradcli.options import FORMATS
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
-    "--format": ("--output-format", "takes --output-format, that of its rows, and no --format", "vjp"),
     "--u": ("--v", "takes --v, which weights the elements of y, and no --u, a direction in x", "jvp"),
 }
 """What is taken for what: the option that the command has instead, how they differ, and the command that has this."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from gradcli import options
 from gradcli.cli import completion
 from gradcli.errors import InputError, constants_meant
 from gradcli.options import Kind, Option
@@ -28,6 +27,8 @@ _Read = TypeVar("_Read")
 _NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
 
 _NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
+_COMMAS = re.compile(r",(?![^\[\]]*\])")
+"""Those that no brackets are around, as in `x[0,0],x[0,1]`."""
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """What `$(seq 3)` gives: a vector."""
 
@@ -49,13 +50,17 @@ _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
 
 
 def signed(
-    body: Callable[..., Any], command: str, argument: str, annotation: Any, default: Any = inspect.Parameter.empty
+    body: Callable[..., Any],
+    table: Iterable[Option],
+    argument: str,
+    annotation: Any,
+    default: Any = inspect.Parameter.empty,
 ) -> Callable[..., Any]:
-    """A command with the options that the table has for it.
+    """A command with options of the table.
 
     Args:
         body: Takes all of them by name; its docstring is the help.
-        command: By name.
+        table: The options.
         argument: The name of what stands without a flag.
         annotation: What Typer is to know of that.
         default: What it is where it is not given.
@@ -64,7 +69,7 @@ def signed(
     def run(**given: Any) -> Any:
         return body(**given)
 
-    parameters = [_parameter(argument, annotation, default), *map(_option, options.typed(command))]
+    parameters = [_parameter(argument, annotation, default), *map(_option, table)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = body.__doc__
@@ -248,6 +253,7 @@ def _names(words: str, option: Option, files: Files) -> list[str]:
 _NAMELESS = {
     "wrt": ("--wrt names no variable", "leave it out for all of them"),
     "points_of": ("--points-of names no variable", "write --points-of NAME"),
+    "columns": ("--columns names no column", "write --columns NAME,NAME, a name for each"),
     "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
 }
 """What is wrong with names of which there are none, and what to do."""
@@ -259,7 +265,7 @@ def _verdicts(words: str, option: Option, files: Files) -> list[str]:
 
 
 def _parted(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    return [word.strip() for word in _COMMAS.split(text) if word.strip()]
 
 
 _READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {

@@ -20,7 +20,6 @@ from gradcli.signals import undone
 
 if TYPE_CHECKING:
     from gradcli.files.rows import Rows
-    from gradcli.results import StreamSummary
 
 Requests = Annotated[
     str | None,
@@ -53,7 +52,7 @@ def map_(line: CommandLine) -> Callable[[], int]:
       gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
     """
-    demands = {name: line.presentation[name] for name in ("strict", "require_all")}
+    demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
         require_none(demands, "needs --check")
     return lambda: _streamed(line, demands)
@@ -67,10 +66,11 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     asked = dict(line.arguments)
     points, output = asked.pop("points"), asked.pop("output", "-")
     given, keep = asked.pop("points_format", None), asked.pop("keep", False)
+    columns = asked.pop("columns", ())
     form = format_of(output, asked.pop("output_format", None), "--output-format")
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
     with ExitStack() as stack:
-        rows = stack.enter_context(open_rows(line.files, points, given, names))
+        rows = stack.enter_context(open_rows(line.files, points, given, names, columns))
         stream = line.function.stream(rows.source, **asked)
         plan = stream.plan
         kept = rows.source.columns if keep else {}
@@ -79,18 +79,16 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         sink = stack.enter_context(
             open_sink(output, form, kept, plan.quantities, plan.question.dtype, from_text=from_text)
         )
-        advance = stack.enter_context(_progress(rows, output))
+        advance = stack.enter_context(_progress(rows, output, is_quiet=line.shown.is_quiet))
         blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
         for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
             sink.write(part)
             advance(stream.read)
-    return _ended(stream.passage(), time.perf_counter() - start, demands)
+    seconds, passage = time.perf_counter() - start, stream.passage()
+    if not line.shown.is_quiet:
+        from gradcli.report.wording import summary
 
-
-def _ended(passage: StreamSummary, seconds: float, demands: Mapping[str, bool]) -> int:
-    from gradcli.report.wording import summary
-
-    remark(summary(passage, seconds, is_terminal=_is_terminal()))
+        remark(summary(passage, seconds, is_terminal=_is_terminal()))
     return 0 if passes(passage.check, **demands) else NOT_PASSED
 
 
@@ -99,13 +97,13 @@ def _is_terminal() -> bool:
 
 
 @contextmanager
-def _progress(rows: Rows, output: str) -> Iterator[Any]:
+def _progress(rows: Rows, output: str, *, is_quiet: bool) -> Iterator[Any]:
     """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it.
 
     There is none where the rows themselves come to a terminal, in whose lines it would stand.
     """
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
-    if shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
+    if is_quiet or shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
         yield lambda read: None
         return
     from rich.console import Console
@@ -147,17 +145,19 @@ def _clear() -> None:
 
 
 def batch(file: Requests = None) -> Stream:
-    """JSON requests in, a line each, and their answers out in order.
+    """Requests in, a line each, and their answers out in order.
 
-    A request is one object: "command", "expression", and the options of the command as keys, such as "at", "v" or
-    "vs" (several), "u", "wrt", "dtype", "check". Its answer is the line that --json prints, written at once, and
-    repeats its "id". A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
+    A request is a command line, quoted as for the shell and read by gradcli alone, or an object of JSON: "command",
+    "expression", and the options of the command as keys, such as "at", "v" or "vs" (several), "u", "wrt", "dtype",
+    "check". Its answer is the line that --json prints, written at once, with the number of the line as its "id", or
+    that of the object. A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
     An error of the kind "internal" is a bug of ours, and makes it 70.
     Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, explain, graph and code.
 
     \b
     Examples:
-      echo '{"command": "grad", "expression": "x**2", "at": {"x": 3}}' | gradcli batch
+      echo 'grad "x**2" --at 3' | gradcli batch
+      echo '{"command": "grad", "expression": "x**2", "at": 3, "id": "a"}' | gradcli batch
     """
     return lambda: _answer_all(file)
 
@@ -181,9 +181,15 @@ def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
     from gradcli.report.data.json import render_error, reply
     from gradcli.requests import answer, read
 
-    request = read(line)
+    request = read(line, number)
     try:
-        return reply(answer(request), request.head), 0
+        if request.words is None:
+            return reply(answer(request), request.head), 0
+        if not request.words:  # a comment
+            return [], 0
+        from gradcli.cli import request_words
+
+        return reply(request_words.answer(request.words), request.head), 0
     except Exception as error:  # whatever it is, it must not take along the answers behind it
         said = _said(error)
         return [render_error(said, request.head, line=number)], said.exit_code

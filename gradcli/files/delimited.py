@@ -13,15 +13,16 @@ import select
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import SEPARATORS, fault, is_number, number
 from gradcli.files.decoding import Array, shown
 from gradcli.files.reader import unreadable
-from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.results import Block, Cells, Fault, RowSource, row_called
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
@@ -47,11 +48,22 @@ class TextRows:
         self._lines = Lines(stream, name)
         self._name = name
         self._chunks = self._lines.chunks()
+        self._count = 0
+
+    def _numbered(self, count: int) -> npt.NDArray[Any]:
+        """The places of the next rows, from 1."""
+        first, self._count = self._count + 1, self._count + count
+        return np.arange(first, first + count)
 
     @property
     def progress(self) -> tuple[int, int | None]:
         """Bytes that have been read, and that there are."""
         return self._lines.position, self._lines.size
+
+
+def named_twice(name: str) -> InputError:
+    """The error for names of columns that are in the rows, and beside them."""
+    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
 
 
 class Lines:
@@ -86,7 +98,7 @@ class Lines:
                 rest += data
                 if len(rest) > LONGEST:
                     raise TooLargeError(
-                        f"row {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
+                        f"line {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
                         hint="a text of rows has a newline after each",
                     )
                 continue
@@ -149,12 +161,22 @@ def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
 class Delimited(TextRows):
     """The rows of a CSV or TSV text, below its row of names.
 
+    Args:
+        stream: The text.
+        name: What messages call it.
+        form: `csv` or `tsv`.
+        variables: What has values in the rows: the only one may be the only column, which then needs no name.
+        columns: The names of the columns of a text that has none.
+
     Attributes:
         source: Its columns, each of numbers.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, form: str) -> None:
+    def __init__(
+        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> None:
         super().__init__(stream, name)
+        self._variables, self._given = variables, columns
         self._separator = "\t" if form == "tsv" else ","
         self._rest = _Rest()
         self._first, self._text = 1, ""
@@ -183,7 +205,7 @@ class Delimited(TextRows):
             yield from self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
 
     def _names(self, form: str) -> list[str]:
-        """The first row that is not blank; what follows it in the same chunk is kept for later."""
+        """What the first row that is not blank says, or what is said of it; the rest of the chunk is for later."""
         for first, text in self._chunks:
             lines = text.split("\n")
             feed = _Feed(lines)
@@ -196,18 +218,35 @@ class Delimited(TextRows):
             try:
                 cells = next(csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True))
             except (csv.Error, StopIteration) as error:
-                message = f"row {first + blank} of {self._name} is not a row of names: {error}"
+                message = f"line {first + blank} of {self._name} is not a row of names: {error}"
                 raise InputError(message, hint="the first row names the columns") from error
             names = [cell.strip() for cell in cells]
-            if all(map(is_number, names)):
-                raise InputError(
-                    f"{self._name} has no row of names: its first row is {shown(lines[blank])}",
-                    hint="the first row names the columns, such as x,y",
-                )
-            self._first = first + feed.place
-            self._text = "\n".join(lines[feed.place :])
-            return names
+            given = self._unwritten(names, lines[blank])
+            below = blank if given else feed.place
+            self._first, self._text = first + below, "\n".join(lines[below:])
+            return given or names
         raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
+
+    def _unwritten(self, cells: list[str], line: str) -> list[str]:
+        """The names of columns that the text does not name; none if the first row is their names.
+
+        Raises:
+            InputError: There are names twice, or none.
+        """
+        if self._given:
+            if cells == list(self._given):
+                raise named_twice(self._name)
+            return list(self._given)
+        if not all(map(is_number, cells)):
+            return []
+        if len(cells) == len(self._variables) == 1:
+            return list(self._variables)
+        fits = len(cells) == len(self._variables)
+        example = ",".join(self._variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
+        raise InputError(
+            f"{self._name} has no row of names: its first row is {shown(line)}",
+            hint=f"name the columns by --columns {example}, or in the first row",
+        )
 
     # -- a chunk at once
 
@@ -230,7 +269,7 @@ class Delimited(TextRows):
             return None
         columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
         kept = self._kept([self._cells(line) for line in lines], keep=True) if keep else {}
-        return Block(np.arange(first, first + count), columns, kept)
+        return Block(self._numbered(count), columns, kept, lines=np.arange(first, first + count))
 
     def _cells(self, line: str) -> list[str]:
         """The cells of a line without quotes, and without the blanks before them, as the csv module reads them."""
@@ -256,16 +295,21 @@ class Delimited(TextRows):
                 self._rest.blanks += 1
                 continue
             for blank in self._passed():
-                message = f"row {blank} of {self._name} is empty, and rows follow"
+                message = f"{self._row(rows, blank)} is empty, and rows follow"
                 hint = "write nan where a number is missing, or remove the row"
                 rows.append(_Row(blank, [], None, Fault(len(rows), message, hint)))
                 if len(rows) >= _MOST_ROWS:
                     yield self._block(rows, wanted, keep=keep)
                     rows = []
             found = None if reason else self._numbers(cells, usecols)
-            fault = None if found is not None else self._fault(len(rows), line, cells, reason, wanted, usecols)
+            where = self._row(rows, line)
+            fault = None if found is not None else self._fault(len(rows), where, cells, reason, wanted, usecols)
             rows.append(_Row(line, cells, found, fault))
         yield self._block(rows, wanted, keep=keep)
+
+    def _row(self, before: Sequence[_Row], line: int) -> str:
+        """What messages call the row behind those of a block that is not yet whole."""
+        return f"{row_called(self._count + len(before) + 1, line)} of {self._name}"
 
     def _passed(self) -> range:
         """The numbers of the blank rows before a row."""
@@ -279,7 +323,8 @@ class Delimited(TextRows):
         columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
         faults = tuple(row.fault for row in rows if row.fault is not None)
         kept = self._kept([row.cells for row in rows], keep=keep)
-        return Block(np.array([row.number for row in rows], int), columns, kept, faults)
+        lines = np.array([row.line for row in rows], int)
+        return Block(self._numbered(len(rows)), columns, kept, faults, lines)
 
     def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
         """The cells of each record and the line that it begins on; or why it is none."""
@@ -310,9 +355,8 @@ class Delimited(TextRows):
             return None
 
     def _fault(
-        self, index: int, line: int, cells: Sequence[str], reason: str, wanted: Sequence[str], usecols: Sequence[int]
+        self, index: int, where: str, cells: Sequence[str], reason: str, wanted: Sequence[str], usecols: Sequence[int]
     ) -> Fault:
-        where = f"row {line} of {self._name}"
         between = f"the cells are separated by {SEPARATORS[self._separator]}"
         if reason:
             hint = "a cell that begins with a quote must end with one"
@@ -349,7 +393,7 @@ class _Rest:
 class _Row(NamedTuple):
     """A row that was looked at on its own, with the fault that it has in place of values."""
 
-    number: int
+    line: int
     cells: list[str]
     values: list[float] | None
     fault: Fault | None

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.decoding import NOT_FINITE, Array, array_of, shown
 from gradcli.files.delimited import TextRows
-from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.results import Block, Cells, Fault, RowSource, row_called
 
 _LOOKED_AT = 100
 """Lines in which the shape of a column is looked for, where the first of them have null there."""
@@ -73,7 +73,7 @@ class Objects(TextRows):
                 break
         if first is None:
             raise InputError(f"{self._name} is empty", hint=_HINT)
-        raise InputError(f"row {first[1]} of {self._name} is not an object of JSON: {shown(first[0])}", hint=_HINT)
+        raise InputError(f"line {first[1]} of {self._name} is not an object of JSON: {shown(first[0])}", hint=_HINT)
 
     def _shape(self, value: Any) -> tuple[int, ...]:
         try:
@@ -105,7 +105,7 @@ class Objects(TextRows):
                 return None
             columns[name] = column
         kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
-        return Block(np.array([number for number, _ in lines]), columns, kept)
+        return Block(self._numbered(len(lines)), columns, kept, lines=np.array([number for number, _ in lines]))
 
     # -- row by row
 
@@ -115,7 +115,7 @@ class Objects(TextRows):
         faults: list[Fault] = []
         kept: dict[str, list[Any]] = {name: [] for name in self.source.columns} if keep else {}
         for index, (number, line) in enumerate(lines):
-            where = f"row {number} of {self._name}"
+            where = f"{row_called(self._count + index + 1, number)} of {self._name}"
             row: Any = {}
             try:
                 row = self._row(line, where, keep=keep)
@@ -125,7 +125,8 @@ class Objects(TextRows):
                 faults.append(Fault(index, error.message, error.hint))
             for name, cells in kept.items():
                 cells.append(row.get(name))
-        return Block(np.array([number for number, _ in lines]), columns, kept, tuple(faults))
+        places = np.array([number for number, _ in lines])
+        return Block(self._numbered(len(lines)), columns, kept, tuple(faults), places)
 
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:

@@ -36,7 +36,7 @@ from gradcli.files.binary import (
     within_float64,
 )
 from gradcli.files.decoding import shown
-from gradcli.files.delimited import Delimited
+from gradcli.files.delimited import Delimited, named_twice
 from gradcli.files.objects import Objects
 from gradcli.files.reader import Files
 from gradcli.results import Array, Block, Cells, Fault, RowSource
@@ -78,30 +78,45 @@ def format_of(path: str, given: str | None, option: str) -> str:
 
 
 @contextmanager
-def open_rows(files: Files, path: str, given: str | None, names: Sequence[str]) -> Iterator[Rows]:
+def open_rows(
+    files: Files, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()
+) -> Iterator[Rows]:
     """The rows of a file, its header read.
 
     Args:
         files: The files of the command line.
         path: Of the file, or `-`.
         given: The format, if the suffix does not decide.
-        names: What the columns of a table without names are called, in order.
+        names: The variables that have their values there.
+        columns: What the columns of a table without names are called, in order; by default as `names`, where there is
+            no other way to read it.
 
     Raises:
-        GradcliError: It cannot be read, or its header is not one.
+        GradcliError: It cannot be read, its header is not one, or its columns are named twice.
     """
     form = format_of(path, given, "--points-format")
     with ExitStack() as stack:
         stream, name = files.stream(path, "--points", stack)
         match form:
             case "jsonl":
-                yield Objects(stream, name)
+                yield Objects(stream, _unnamed(name, columns))
             case "npy":
-                yield Npy(stream, name, names, stack)
+                yield Npy(stream, name, names, stack, columns)
             case "npz":
-                yield Npz(stream, name, names, stack)
+                yield Npz(stream, _unnamed(name, columns), names, stack)
             case _:
-                yield Delimited(stream, name, form)
+                yield Delimited(stream, name, form, names, columns)
+
+
+def _unnamed(name: str, columns: Sequence[str]) -> str:
+    """What a source of rows that have names is called.
+
+    Raises:
+        InputError: There are names beside it.
+    """
+    if columns:
+        raise named_twice(name)
+    return name
 
 
 # -- NumPy's own files
@@ -145,37 +160,42 @@ class _Table:
 
 
 class Npy:
-    """The rows of one array: the fields of its records, or the columns of a plain table in the order of `names`.
+    """The rows of one array: the fields of its records, or the columns of a plain table in the order of their names.
 
     Attributes:
         source: Its columns.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, names: Sequence[str], stack: ExitStack) -> None:
+    def __init__(
+        self, stream: BinaryIO, name: str, variables: Sequence[str], stack: ExitStack, columns: Sequence[str] = ()
+    ) -> None:
+        names = columns or variables
         self._table = _seekable(_table(stream, name), stack)
         self._done = 0
         dtype, shape = self._table.dtype, self._table.shape
         self._fields: dict[str, Any] = {}
         if dtype.names:
+            _unnamed(name, columns)
             if shape:
                 raise InputError(f"{name} has {len(shape) + 1} dimensions of records", hint="a row is one record")
             self._fields = {field: field for field in dtype.names if dtype[field].base.kind in "biufSUmM"}
-            columns = {field: dtype[field].shape for field in self._fields}
+            shapes = {field: dtype[field].shape for field in self._fields}
         elif len(names) == 1:
             whole = shape == (1,)
             self._fields = {names[0]: (..., 0) if whole else (...,)}
-            columns = {names[0]: () if whole else shape}
+            shapes = {names[0]: () if whole else shape}
         else:
             width = shape[0] if len(shape) == 1 else 1
             if len(shape) > 1 or width != len(names):
+                what = "names in --columns" if columns else "variables without --at"
                 raise InputError(
-                    f"{name} has rows of shape {shape}, and there are {len(names)} variables without --at: "
+                    f"{name} has rows of shape {shape}, and there are {len(names)} {what}: "
                     f"{', '.join(names[:8]) or 'none'}",
                     hint="a table without names has a column for each of them, in their order; records have names",
                 )
             self._fields = {known: (..., column) for column, known in enumerate(names)}
-            columns = dict.fromkeys(names, ())
-        self.source = RowSource(name, columns)
+            shapes = dict.fromkeys(names, ())
+        self.source = RowSource(name, shapes)
 
     @property
     def progress(self) -> tuple[int, int | None]:

@@ -255,6 +255,7 @@ class _Done:
     mapped: Mapped
     faults: tuple[Fault, ...]
     numbers: npt.NDArray[Any]
+    lines: npt.NDArray[Any] | None
     variables: Mapping[str, Array]
     values: tuple[Array, ...]
 
@@ -311,7 +312,9 @@ class Stream:
         """What there is to say of the rows that have gone by."""
         check = self._checked() if self._checks else None
         output = self.plan.question.program.output_name
-        return StreamSummary(self.read, self.written, self._faulty, self._on_error, self._first, output, check)
+        held = self._sample.rows() if self._sample else []
+        lines = {row.number: row.line for row in held if row.line is not None}
+        return StreamSummary(self.read, self.written, self._faulty, self._on_error, self._first, output, check, lines)
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers; how many blocks may be in flight."""
@@ -332,8 +335,7 @@ class Stream:
 
     def _compute(self, block: Block) -> _Done:
         """One block, in a thread of its own."""
-        numbers = block.numbers
-        count = len(numbers)
+        count = len(block.numbers)
         bad = [fault.index for fault in block.faults]
         good = np.delete(np.arange(count), bad)
         columns = {name: array[good] for name, array in block.columns.items()} if bad else block.columns
@@ -342,7 +344,7 @@ class Stream:
         faults = list(block.faults)
         for place, error in refused.items():
             row = int(good[place])
-            message = f"row {numbers[row]} of {self.plan.source.name}: {error.message}"
+            message = f"{block.called(row)} of {self.plan.source.name}: {error.message}"
             faults.append(Fault(row, message, error.hint))
         if refused:
             rest = np.delete(np.arange(len(good)), list(refused))
@@ -351,7 +353,8 @@ class Stream:
             variables = {name: array[rest] for name, array in variables.items()}
         mapped = self._mapped(block, good, count, tuple(values))
         faults.sort(key=lambda fault: fault.index)
-        return _Done(mapped, tuple(faults), numbers[good], variables, tuple(values))
+        lines = None if block.lines is None else block.lines[good]
+        return _Done(mapped, tuple(faults), block.numbers[good], lines, variables, tuple(values))
 
     def _mapped(self, block: Block, good: npt.NDArray[Any], count: int, values: tuple[Array, ...]) -> Mapped:
         """What is written: the rows without fault, and the others too if they are to have NaN."""
@@ -378,7 +381,7 @@ class Stream:
             # As torch was given them: the check is about those numbers, not about the digits in the file.
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
             critical = self._critical(exact, len(done.numbers)) if self._sample.wants_critical else []
-            self._sample.see(done.numbers, exact, done.values, critical)
+            self._sample.see(done.numbers, exact, done.values, critical, done.lines)
         return done.mapped
 
     def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
@@ -457,7 +460,8 @@ def _parts(block: Block, most: int) -> Iterator[Block]:
             fault = next(faults, None)
         columns = {name: array[rows] for name, array in block.columns.items()}
         kept = {name: cells[rows] for name, cells in block.kept.items()}
-        yield Block(block.numbers[rows], columns, kept, tuple(own))
+        lines = None if block.lines is None else block.lines[rows]
+        yield Block(block.numbers[rows], columns, kept, tuple(own), lines)
 
 
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:

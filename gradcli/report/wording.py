@@ -32,6 +32,7 @@ from gradcli.results import (
     Sampling,
     StreamSummary,
     Verdict,
+    row_called,
 )
 
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
@@ -337,7 +338,7 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
         entries, error = covered(check)
         lines.append(f"check: {standing(check)}; entries {entries}; largest relative error {error}")
         lines += [f"  {note}" for note in check.notes[:_MOST_FINDINGS]]
-        lines += [f"  {_finding(finding, passage.output)}" for finding in check.findings[:_MOST_FINDINGS]]
+        lines += [f"  {_finding(finding, passage)}" for finding in check.findings[:_MOST_FINDINGS]]
         if check.findings_count > _MOST_FINDINGS:
             lines.append(f"  and {check.findings_count - _MOST_FINDINGS:,} more")
         if check.rewrite is not None:
@@ -345,6 +346,7 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finding(finding: Entry, y: str) -> str:
+def _finding(finding: Entry, passage: StreamSummary) -> str:
     note = f": {finding.note}" if finding.note else ""
-    return f"row {finding.point}, {entry(finding, y).pretty}, {finding.verdict}{note}"
+    row = row_called(finding.point or 0, passage.lines.get(finding.point or 0))
+    return f"{row}, {entry(finding, passage.output).pretty}, {finding.verdict}{note}"

@@ -46,6 +46,7 @@ from gradcli.results.verdicts import (
     Sampling,
     StreamSummary,
     Verdict,
+    row_called,
 )
 from gradcli.results.views import (
     Adjoint,
@@ -74,4 +75,5 @@ __all__ = [
     "GraphEdge", "GraphNode", "GraphTensor", "Hessian", "Index", "Intermediate", "Jacobian", "Judged", "Language",
     "Listing", "Loss", "Mapped", "Meaning", "Notation", "Of", "OnError", "Parameter", "Products",
     "Quantity", "Reply", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term", "Verdict",
+    "row_called",
 ]  # fmt: skip

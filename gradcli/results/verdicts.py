@@ -235,21 +235,36 @@ class Fault:
     hint: str | None = None
 
 
+def row_called(number: int, line: int | None) -> str:
+    """What messages call a row of a source: by its place, and by its line where there are names above it.
+
+    >>> row_called(2, 3), row_called(2, None)
+    ('row 2 (line 3)', 'row 2')
+    """
+    return f"row {number}" if line is None else f"row {number} (line {line})"
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some rows, one after the other in their source; one without rows says that the source waits for more.
 
     Attributes:
-        numbers: What messages call each row: its line in a text, its place from 1 elsewhere.
+        numbers: The place of each row in its source, from 1, or from 0 in arrays of Python.
         columns: An array of shape (N, *cell) for each column asked for; rows at fault hold any numbers.
         kept: The cells of the columns to keep, as text, arrays or what JSON holds.
         faults: What is wrong with which rows, in their order.
+        lines: The line that each begins on in a text, from 1; None of what has no lines.
     """
 
     numbers: npt.NDArray[Any]
     columns: Mapping[str, Array]
     kept: Mapping[str, Cells]
     faults: tuple[Fault, ...] = ()
+    lines: npt.NDArray[Any] | None = None
+
+    def called(self, index: int) -> str:
+        """What messages call a row, by its index here."""
+        return row_called(int(self.numbers[index]), None if self.lines is None else int(self.lines[index]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +311,7 @@ class StreamSummary:
         first: The first of them, in words.
         output: What the output is called.
         check: The verdict on a sample of the rows, if it was asked for.
+        lines: The lines of the rows of that sample, where they come from a text.
     """
 
     read: int
@@ -305,3 +321,4 @@ class StreamSummary:
     first: str
     output: str
     check: Check | None
+    lines: Mapping[int, int] = field(default_factory=dict)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import IO, Any
 import pytest
 
 import gradcli.function
+from gradcli.options import OPTIONS
 from tests import warm
 from tests.conftest import Command, Run
 
@@ -104,10 +106,80 @@ def test_an_answer_is_what_json_prints(
     """To the byte; with an id, that alone is added."""
     wanted = gradcli(*arguments, "--json").out
     request_ = {"command": arguments[0], "expression": arguments[1]} | request_
-    run = ask(request_, request_ | {"id": "a"})
-    first, second = run.out.splitlines(keepends=True)
+    run = ask(request_, request_ | {"id": "a"}, shlex.join(arguments), "gradcli " + shlex.join(arguments))
+    first, second, *others = run.out.splitlines(keepends=True)
     assert (run.code, run.err, first) == (0, "", wanted)
     assert json.loads(second) == json.loads(wanted) | {"id": "a"}
+    assert [json.loads(line) for line in others] == [json.loads(wanted) | {"id": n} for n in (3, 4)]
+
+
+@pytest.mark.parametrize(("key", "value"), [("at", 3), ("at", "3"), ("at", [1, 2]), ("in", "0..1")], ids=str)
+def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None:
+    """As on the command line; of several it must be named, and of none left out."""
+    request = {"command": "check", "expression": "sin(x)", "random": 2} if key == "in" else GOOD
+    request = request | {"command": "check" if key == "in" else "eval"}
+    bare, named = ask(request | {key: value}, request | {key: {"x": value}}).out.splitlines()
+    assert bare == named
+    for expression, said in (("x*y", "the variables x, y"), ("2", "no variables")):
+        error = json.loads(ask(request | {"expression": expression, key: value}).out)["error"]
+        assert error["message"] == f'the key "{key}" names no variable, and the expression has {said}'
+    assert error["hint"] == f'leave out "{key}"'
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('grad "x**2 --at 3', "the request has a quote without its end"),
+        ("grad x**2 --at 3 \\", "the request ends with a backslash"),
+        ("grad x**2 --at 3 --format csv", "--format is nothing that a request may have"),
+        ("grad x**2 --at 3 -o y.csv", "--output / -o is nothing that a request may have"),
+        ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
+        ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
+        ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
+        ("grad x**2 --at @x.npy", "--at x is to be read from @x.npy, and requests read no files"),
+        ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
+        ("grad x**2 --help", "no such option: --help"),
+        ("--version", "'--version' is no command that a request may have"),
+        ("gradcli", "the request has no command"),
+        ("batch", "'batch' is no command that a request may have"),
+        ("grad x**2 --at 3 --at 4", "--at gives 'x' two values: 3 and 4"),
+        ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
+        ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
+    ],
+    ids=lambda given: given[:40],
+)
+def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: Ask) -> None:
+    """With its number, which is its id, and the stream goes on; nothing is executed."""
+    run = ask("# by hand", line, '  grad "x**2" --at 3  # what follows is left out')
+    wrong, right = map(json.loads, run.out.splitlines())
+    assert (run.code, run.err, wrong["error"]["message"]) == (2, "", said)
+    assert (wrong["id"], wrong["error"]["line"]) == (2, 2)
+    assert (right["id"], right["grad"]) == (3, {"x": 6.0})
+    assert not Path("hacked").exists()
+
+
+@pytest.mark.parametrize(
+    "text", [option.flag for option in OPTIONS if option.is_presentation and option.of[0] == "vjp"]
+)
+def test_every_way_to_show_an_answer_is_refused_with_a_reason(text: str, ask: Ask) -> None:
+    """A new one needs its words."""
+    value = [] if text in ("--json", "--full", "--quiet", "--strict", "--require-all") else ["3"]
+    value = {"--format": ["csv"], "--color": ["never"]}.get(text, value)
+    error = json.loads(ask(shlex.join(["vjp", "x", "--at", "3", text, *value])).out)["error"]
+    assert error["message"].startswith(text)
+    assert error["hint"]
+
+
+def test_an_expression_alone_is_differentiated_in_a_request_too(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other names of commands too; the environment of the shell counts for none of them."""
+    monkeypatch.setenv("GRADCLI_FORMAT", "nonsense")
+    monkeypatch.setenv("GRADCLI_DTYPE", "float32")
+    found = [json.loads(line) for line in ask("x**2 --at 3", '"[x, x*x]" --at 3', "diff x --at 1", "").out.splitlines()]
+    assert [(one["id"], one["command"], one["dtype"]) for one in found] == [
+        (1, "vjp", "float64"),
+        (2, "jacobian", "float64"),
+        (3, "vjp", "float64"),
+    ]
 
 
 def test_several_products_are_one_line(gradcli: Command, ask: Ask) -> None:
@@ -194,7 +266,7 @@ def test_a_bug_of_ours_is_one_answer_and_the_stream_goes_on(
 
     monkeypatch.setattr(gradcli.function.Function, "grad", failing)
     fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
-    run = ask(GOOD | {"id": 1}, fine, "nonsense", fine)
+    run = ask(GOOD | {"id": 1}, fine, "{nonsense", fine)
     first, second, third, fourth = map(json.loads, run.out.splitlines())
     assert (run.code, run.err, first["schema"], first["id"]) == (70, "", 1, 1)
     assert (first["error"]["kind"], first["error"]["line"]) == ("internal", 1)

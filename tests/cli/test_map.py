@@ -23,7 +23,7 @@ from gradcli import Function
 from gradcli.files.rows import FORMATS as SUFFIXES
 from gradcli.options import ROW_FORMATS
 from tests import warm
-from tests.conftest import Command
+from tests.conftest import Command, Run
 from tests.files.test_files import doubled, header
 
 Array = npt.NDArray[Any]
@@ -206,17 +206,17 @@ def test_single_precision_has_its_own_digits(gradcli: Command, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x\n1\nabc\n2\n", "row 3 of 'in.csv', column 'x': 'abc' is not a number"),
-        ("x,z\n1,2\n3\n4,5\n", "row 3 of 'in.csv' has 1 cell, and there are 2 columns"),
-        ("x,z\n1,2\n3,4,5\n4,5\n", "row 3 of 'in.csv' has 3 cells, and there are 2 columns"),
-        ("x,z\n1,2\n,4\n4,5\n", "row 3 of 'in.csv', column 'x': the cell is empty"),
-        ("x\n1\n\n2\n", "row 3 of 'in.csv' is empty, and rows follow"),
-        ("x\n1\n1e400\n2\n", "row 3 of 'in.csv', column 'x': '1e400' is beyond the range of float64"),
-        ("x\n1\n1_0\n2\n", "row 3 of 'in.csv', column 'x': '1_0' is not a number"),
-        ("x\n1\n0x1\n2\n", "row 3 of 'in.csv', column 'x': '0x1' is not a number"),
-        ("x\n1\n٣\n2\n", "row 3 of 'in.csv', column 'x': '٣' is not a number"),
-        ('x,z\n1,2\n"3,4\n4,5\n', "row 3 of 'in.csv' is not a row of cells: unexpected end of data"),
-        ('x,z\n1,2\n"3"a,4\n4,5\n', "row 3 of 'in.csv' is not a row of cells: ',' expected after '\"'"),
+        ("x\n1\nabc\n2\n", "row 2 (line 3) of 'in.csv', column 'x': 'abc' is not a number"),
+        ("x,z\n1,2\n3\n4,5\n", "row 2 (line 3) of 'in.csv' has 1 cell, and there are 2 columns"),
+        ("x,z\n1,2\n3,4,5\n4,5\n", "row 2 (line 3) of 'in.csv' has 3 cells, and there are 2 columns"),
+        ("x,z\n1,2\n,4\n4,5\n", "row 2 (line 3) of 'in.csv', column 'x': the cell is empty"),
+        ("x\n1\n\n2\n", "row 2 (line 3) of 'in.csv' is empty, and rows follow"),
+        ("x\n1\n1e400\n2\n", "row 2 (line 3) of 'in.csv', column 'x': '1e400' is beyond the range of float64"),
+        ("x\n1\n1_0\n2\n", "row 2 (line 3) of 'in.csv', column 'x': '1_0' is not a number"),
+        ("x\n1\n0x1\n2\n", "row 2 (line 3) of 'in.csv', column 'x': '0x1' is not a number"),
+        ("x\n1\n٣\n2\n", "row 2 (line 3) of 'in.csv', column 'x': '٣' is not a number"),
+        ('x,z\n1,2\n"3,4\n4,5\n', "row 2 (line 3) of 'in.csv' is not a row of cells: unexpected end of data"),
+        ('x,z\n1,2\n"3"a,4\n4,5\n', "row 2 (line 3) of 'in.csv' is not a row of cells: ',' expected after '\"'"),
     ],
 )
 def test_a_row_at_fault_in_a_table(
@@ -266,18 +266,18 @@ def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tm
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"x": "abc"}', "row 2 of 'in.jsonl', key 'x', has the text 'abc', and not a number"),
-        ('{"x": true}', "row 2 of 'in.jsonl', key 'x', has true, and not a number"),
-        ('{"x": [1, 2]}', "row 2 of 'in.jsonl', key 'x', has shape (2,), and in the first row ()"),
-        ('{"z": 1}', "row 2 of 'in.jsonl' has no key 'x'"),
-        ("[1]", "row 2 of 'in.jsonl' is not an object: '[1]'"),
-        ('{"x": 1', "row 2 of 'in.jsonl' is not JSON: expecting ',' delimiter, at character 8"),
-        ('{"x": 1}, {"x": 2}', "row 2 of 'in.jsonl' is not JSON: extra data, at character 9"),
-        ('{"x": 1e400}', "row 2 of 'in.jsonl', key 'x', has a number beyond the range of float64"),
-        ('{"x": 1, "x": 2}', "row 2 of 'in.jsonl' has the key 'x' twice"),
-        ('{"x": ' + "[" * 5_000, "row 2 of 'in.jsonl' is nested too deep"),
-        ('{"x": ' + "9" * 5_000 + "}", "row 2 of 'in.jsonl' has a whole number of thousands of digits"),
-        ('{"x": null}', "row 2 of 'in.jsonl', key 'x', has null, and not a number"),
+        ('{"x": "abc"}', "row 2 (line 2) of 'in.jsonl', key 'x', has the text 'abc', and not a number"),
+        ('{"x": true}', "row 2 (line 2) of 'in.jsonl', key 'x', has true, and not a number"),
+        ('{"x": [1, 2]}', "row 2 (line 2) of 'in.jsonl', key 'x', has shape (2,), and in the first row ()"),
+        ('{"z": 1}', "row 2 (line 2) of 'in.jsonl' has no key 'x'"),
+        ("[1]", "row 2 (line 2) of 'in.jsonl' is not an object: '[1]'"),
+        ('{"x": 1', "row 2 (line 2) of 'in.jsonl' is not JSON: expecting ',' delimiter, at character 8"),
+        ('{"x": 1}, {"x": 2}', "row 2 (line 2) of 'in.jsonl' is not JSON: extra data, at character 9"),
+        ('{"x": 1e400}', "row 2 (line 2) of 'in.jsonl', key 'x', has a number beyond the range of float64"),
+        ('{"x": 1, "x": 2}', "row 2 (line 2) of 'in.jsonl' has the key 'x' twice"),
+        ('{"x": ' + "[" * 5_000, "row 2 (line 2) of 'in.jsonl' is nested too deep"),
+        ('{"x": ' + "9" * 5_000 + "}", "row 2 (line 2) of 'in.jsonl' has a whole number of thousands of digits"),
+        ('{"x": null}', "row 2 (line 2) of 'in.jsonl', key 'x', has null, and not a number"),
     ],
 )
 def test_a_row_at_fault_in_json_lines(
@@ -301,10 +301,10 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)
     path = tmp_path / f"in.{form}"
     _write(path, {"A": matrices})
-    first = {"csv": 2, "tsv": 2, "jsonl": 1, "npy": 1, "npz": 1}[form]
+    first = {"csv": " (line 2)", "tsv": " (line 2)", "jsonl": " (line 1)"}.get(form, "")
     run = gradcli("map", "sum(inv(A))", "--points", str(path))
     assert run.code == 2
-    assert f"row {first} of '{path}': this matrix has no inverse" in run.err
+    assert f"row 1{first} of '{path}': this matrix has no inverse" in run.err
     nan = gradcli("map", "sum(inv(A))", "--points", str(path), "--on-error", "nan")
     values = [float(line.split(",")[0]) for line in nan.out.splitlines()[1:]]
     np.testing.assert_array_equal(values, [np.nan, 2, 1, 2 / 3] * 20)
@@ -335,6 +335,67 @@ def test_a_row_that_float64_cannot_hold_is_at_fault(form: str, gradcli: Command,
     left = gradcli(*words, "--on-error", "skip")
     assert left.out == "y,dy_dx\n1.0,1.0\n9.0,3.0\ninf,1.0\n"
     assert left.err == f"5 rows read, 2 left out, 3 written\nthe first: {first}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "out"),
+    [
+        ("1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+        ("\n1\n2\n", ["--columns", "x"], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+        ("1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
+        ("5;1.5\n", ["--columns", "x, n"], "y,dy_dx\n25.0,10.0\n"),
+    ],
+)
+def test_a_table_needs_no_row_of_names(text: str, words: list[str], out: str, gradcli: Command, tmp_path: Path) -> None:
+    """The one unnamed column is the only variable; of several, the names are given beside it."""
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    assert gradcli("map", "x**2", "--points", str(path), *words) == Run(0, out, "")
+
+
+def test_names_beside_a_table_are_those_of_elements_and_of_plain_arrays(gradcli: Command, tmp_path: Path) -> None:
+    """With commas inside of brackets, and in the place of the order of the variables."""
+    path, array = tmp_path / "data.tsv", tmp_path / "data.npy"
+    path.write_text("2\t5\n3\n")
+    run = gradcli("map", "x[0,0]*x[0,1]", "--points", str(path), "--columns", "x[0,1],x[0,0]", "--on-error", "skip")
+    assert run.out == "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"
+    assert run.err.endswith(f"the first: row 2 (line 2) of '{path}' has 1 cell, and there are 2 columns\n")
+    np.save(array, [[2.0, 5.0, 7.0]])
+    plain = gradcli("map", "out = x - y", "--points", str(array), "--columns", "y,n,x", "--keep")
+    assert plain.out == "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "said"),
+    [
+        ("a.csv", "1,2\n", [], "hint: name the columns by --columns x,y, or in the first row"),
+        ("a.csv", "x,y\n1,2\n", ["--columns", "x,y"], "names its columns, and --columns names them too"),
+        ("a.jsonl", '{"x": 1, "y": 2}\n', ["--columns", "x,y"], "names its columns, and --columns names them too"),
+        ("a.csv", "1,2\n", ["--columns", "x"], "no value for the variable 'y'"),
+        ("a.csv", "1,2\n", ["--columns", ","], "--columns names no column"),
+        ("a.csv", "1,2\n", ["--columns", "x,y,z"], "row 1 (line 1) of 'a.csv' has 2 cells, and there are 3 columns"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(
+    name: str, text: str, words: list[str], said: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what to write."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    run = gradcli("map", "x*y", "--points", name, *words)
+    assert (run.code, run.out) == (2, "")
+    assert said in run.err
+
+
+def test_formats_and_quiet_are_those_of_other_commands(gradcli: Command, tmp_path: Path) -> None:
+    """`--format` says how the rows are written; `--quiet` leaves out all but errors."""
+    path = tmp_path / "data.csv"
+    path.write_text("x\n3\nabc\n")
+    words = ["map", "x**2", "--points", str(path), "--on-error", "skip", "--check"]
+    assert gradcli(*words, "--format", "jsonl").out == '{"y": 9.0, "dy_dx": 6.0}\n'
+    assert gradcli(*words, "--format", "tsv", "--quiet") == Run(0, "y\tdy_dx\n9.0\t6.0\n", "")
+    failed = gradcli("map", "x**2", "--points", str(path), "-q")
+    assert (failed.code, failed.err.startswith("error: row 2 (line 3) of ")) == (2, True)
 
 
 def test_elements_of_vectors_are_columns(gradcli: Command, tmp_path: Path) -> None:
@@ -434,7 +495,7 @@ def test_a_huge_field_is_refused_in_few_words(gradcli: Command, tmp_path: Path) 
     assert run.out == "y,dy_dx\n1.0,1.0\n2.0,1.0\n"
     assert len(run.err) < 300
     path.write_text("x\n" + "1" * (2**24 + 2**21))
-    assert "row 2" in (run := gradcli("map", "x", "--points", str(path))).err
+    assert "line 2" in (run := gradcli("map", "x", "--points", str(path))).err
     assert (run.code, "is longer than 16 MiB" in run.err) == (2, True)
 
 
@@ -485,7 +546,7 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
     run = gradcli("map", "abs(x)", *words, "--check")
     assert run.code == 0
     assert "check: kink" in run.err
-    assert "row 502, ∂y/∂x, kink" in run.err
+    assert "row 501 (line 502), ∂y/∂x, kink" in run.err
     assert gradcli("map", "abs(x)", *words, "--check", "--strict").code == 1
     assert "--strict needs --check" in gradcli("map", "abs(x)", *words, "--strict").err
 

@@ -88,7 +88,8 @@ def test_null_is_a_key_left_out() -> None:
         ({"command": "grad", "expression": "x", "u": 1}, "jvp and hvp take it"),
         ({"command": "grad", "expression": "x", "format": "csv"}, "always one JSON object"),
         ({"command": "grad", "expression": "x", "box": {}}, 'write "in"'),
-        ({"command": "grad", "expression": "x", "at": [1]}, '"at" must be an object by name'),
+        ({"command": "grad", "expression": "x*y", "at": [1]}, '"at" names no variable'),
+        ({"command": "grad", "expression": "x", "at": True}, '"at" has true, and not a number'),
         ({"command": "grad", "expression": "x", "at": {"x": True}}, '"at.x" has true, and not a number'),
         ({"command": "grad", "expression": "x", "at": {"x": {}}}, '"at.x" has an object'),
         ({"command": "grad", "expression": "x", "at": {"x": [1, [2]]}}, "lists of different lengths"),
@@ -111,7 +112,8 @@ def test_null_is_a_key_left_out() -> None:
         ({"command": "check", "expression": "x", "seed": 2**60}, '"seed" must be a whole number of at most'),
         ({"command": "check", "expression": "x", "rtol": 10**400}, '"rtol" is beyond the range'),
         ({"command": "check", "expression": "x", "rtol": "1e-3"}, '"rtol" must be a number, and is "1e-3"'),
-        ({"command": "check", "expression": "x", "in": "0..1"}, '"in" must be an object by name'),
+        ({"command": "check", "expression": "x*y", "in": "0..1"}, '"in" names no variable'),
+        ({"command": "check", "expression": "x", "in": [0, 1]}, '"in" must be a text, and is a list'),
         ({"command": "check", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
         ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
         ({"command": "check", "expression": "x", "claim": 3}, '"claim" must be a text'),
@@ -147,7 +149,7 @@ def test_a_request_opens_no_file(request_: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (b"nonsense", "the request is not JSON"),
+        (b"{nonsense", "the request is not JSON"),
         (b"{", "the request is not JSON"),
         (b'{"command": "grad"} x', "the request is not JSON"),
         (b"[1]", "this is a list"),

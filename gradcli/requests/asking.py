@@ -1,0 +1,165 @@
+"""A request, of a line or of a command line, to the answer of a `Function`; every mistake names its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.errors import InputError, UsageError, did_you_mean
+from gradcli.files.decoding import kind
+from gradcli.options import QUESTIONS, Kind, Option, keys
+from gradcli.requests.json_values import argument, called, text
+from gradcli.results import Answer, Source
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
+    from gradcli.requests.request_lines import Request
+
+_HINTS: Mapping[str, str] = {
+    "format": "an answer is always one JSON object",
+    "json": "an answer is always one JSON object",
+    "strict": "the verdict is in the answer, under check",
+    "full": "an answer is always one JSON object",
+    "color": "an answer is always one JSON object",
+    "digits": "an answer has all digits",
+    "output": "answers go to standard output, in order; redirect that",
+    "quiet": "nothing is written beside the answers; warnings are in them",
+    "drawing": "the nodes and the edges are in the answer",
+    "require_all": "whether the verdict is that of a sample is in the answer, under check",
+    "no_check": 'write "check": false',
+    "box": 'write "in"',
+}
+"""What to do about keys that the command line has and a request has not."""
+
+_OWN = ("command", "expression", "id")
+"""Keys of every request, beside the options."""
+
+_ANYWAY = {"at", "wrt", "dtype", "check"}
+"""Options beside which a snippet still decides what it asks for."""
+
+
+def answer(request: Request) -> Answer | Source:
+    """What a command answers on a function.
+
+    Raises:
+        GradcliError: The request is none, has a wrong key, or the function cannot answer it.
+
+    >>> from gradcli.requests import read
+    >>> answer(read(b'{"command": "grad", "expression": "x**2", "at": {"x": 3}}')).grad["x"]
+    array(6.)
+    """
+    if request.error is not None:
+        raise request.error
+    given = {key: value for key, value in request.members.items() if value is not None}
+    command = _command(given)
+    known = keys(command)
+    for key in given:
+        if key not in _OWN and key not in known:
+            raise _unknown(key, command, known)
+    expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
+    arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
+    from gradcli.function import Function
+
+    function = Function(expression)
+    for key in given.keys() & known.keys():
+        if known[key].kind in (Kind.INPUTS, Kind.RANGES) and not isinstance(given[key], dict):
+            only = _only(function.variables, key)
+            function, arguments[known[key].name] = function.unnamed(), {only: arguments[known[key].name][""]}
+    _require_one_v(arguments)
+    return ask(function, command, arguments)
+
+
+def ask(function: Function, command: str, given: Mapping[str, Any]) -> Answer | Source:
+    """What a command answers on a function; the shell and requests read its options, each in its own way.
+
+    Args:
+        function: The function.
+        command: One of `gradcli.options.QUESTIONS`.
+        given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
+
+    Raises:
+        GradcliError: As for the method.
+
+    >>> from gradcli import Function
+    >>> ask(Function("x**2"), "grad", {"at": {"x": 3}}).grad["x"]
+    array(6.)
+    """
+    method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
+    if function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
+        method = "answer"
+    elif command == "vjp" and ("vs" in options or "accumulate" in options):
+        method = "vjps"
+        options |= {"vs": [options.pop("v")]} if "v" in options else {}
+    elif command == "vjp":
+        has_own = not options.keys().isdisjoint(("v", "loss", "points_of"))
+        method = "vjp" if has_own or not function.has_passes else "vjps"
+    found: Answer | Source = getattr(function, method)(**options)
+    return found
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    """One of the commands."""
+    found = _required(given, "command", f"one of {', '.join(QUESTIONS)}")
+    if not isinstance(found, str):
+        raise UsageError(f'the key "command" must be a text, and is {kind(found)}')
+    require_command(found)
+    return found
+
+
+def require_command(found: str) -> None:
+    """Refuse what no request asks.
+
+    Raises:
+        UsageError: It is no command on a function at a point.
+    """
+    if found not in QUESTIONS:
+        hint = did_you_mean(found, QUESTIONS) or f"the commands are: {', '.join(QUESTIONS)}"
+        raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
+
+
+def why_not(option: Option) -> str:
+    """What to do about an option that the command line has and a request has not."""
+    return _HINTS[option.name]
+
+
+def _only(variables: Sequence[str], key: str) -> str:
+    """The variable that a value without a name is for.
+
+    Raises:
+        InputError: There is not exactly one.
+    """
+    if len(variables) == 1:
+        return variables[0]
+    known = f"the variables {', '.join(variables)}" if variables else "no variables"
+    by_name = ", ".join(f'"{name}": VALUE' for name in variables)
+    hint = f'write "{key}": {{{by_name}}}' if variables else f'leave out "{key}"'
+    raise InputError(f"{called(key)} names no variable, and the expression has {known}", hint=hint)
+
+
+def _required(given: Mapping[str, Any], key: str, what: str) -> Any:
+    if key not in given:
+        raise UsageError(f'a request needs the key "{key}"', hint=f"it is {what}")
+    return given[key]
+
+
+def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
+    allowed = [*_OWN, *known]
+    others = [name for name in QUESTIONS if key in keys(name)]
+    elsewhere = f"{' and '.join(others)} {'take' if len(others) > 1 else 'takes'} it; " if others else ""
+    hint = _HINTS.get(key) or (None if others else did_you_mean(key, allowed))
+    return UsageError(
+        f"{command} takes no key '{key}'", hint=hint or f"{elsewhere}{command} takes {', '.join(allowed)}"
+    )
+
+
+def _require_one_v(arguments: Mapping[str, Any]) -> None:
+    """Refuse several gradient vectors where there is one.
+
+    Raises:
+        UsageError: Keys exclude each other.
+    """
+    if "vs" in arguments and "v" in arguments:
+        raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
+    several = "vs" if "vs" in arguments else "accumulate" if arguments.get("accumulate") else ""
+    if several and "points_of" in arguments:
+        raise UsageError(f'"{several}" and "points_of" exclude each other', hint="each point takes one v")

@@ -1,0 +1,156 @@
+"""From a value of JSON to the argument of an option, by the kind of the option."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.errors import InputError, UsageError
+from gradcli.files.decoding import NOT_FINITE, array_of, kind
+from gradcli.options import Kind, Option
+
+_WHOLE = 2**53
+"""Whole numbers up to which every reader of JSON agrees on them."""
+
+_LARGEST = sys.float_info.max
+
+
+def argument(option: Option, given: Any) -> Any:
+    """The argument that a value stands for.
+
+    Raises:
+        InputError: It is of another kind.
+    """
+    if option.choices:
+        return _choice(given, option.key, option.choices)
+    return _READERS[option.kind](given, option.key)
+
+
+def text(given: Any, name: str) -> str:
+    """A text of the language, which must not ask for a file.
+
+    Raises:
+        InputError: It is no text, or begins with `@`.
+    """
+    if not isinstance(given, str):
+        raise _mistaken(name, "a text", given)
+    if given.lstrip().startswith("@"):
+        message = f"{called(name)} begins with @, and requests read no files"
+        raise InputError(message, hint="write the value itself; @FILE is for the command line")
+    return given
+
+
+def _value(given: Any, name: str) -> Any:
+    """A text as it is, numbers as an array."""
+    if isinstance(given, str) and given not in NOT_FINITE:
+        return text(given, name)
+    return array_of(given, called(name))
+
+
+def _values(given: Any, name: str) -> dict[str, Any]:
+    return {key: _value(value, f"{name}.{key}") for key, value in _object(given, name).items()}
+
+
+def _named_values(given: Any, name: str) -> dict[str, Any]:
+    """By name, which is empty for that of the only variable."""
+    return _values(given, name) if isinstance(given, dict) else {"": _value(given, name)}
+
+
+def _texts(given: Any, name: str) -> dict[str, str]:
+    return {key: text(value, f"{name}.{key}") for key, value in _object(given, name).items()}
+
+
+def _named_texts(given: Any, name: str) -> dict[str, str]:
+    """By name, which is empty for that of the only variable."""
+    return _texts(given, name) if isinstance(given, dict) else {"": text(given, name)}
+
+
+def _several(given: Any, name: str) -> list[Any]:
+    if not isinstance(given, list) or not given:
+        raise _mistaken(name, "a list of values, one or more", given)
+    return [_value(value, f"{name}.{index}") for index, value in enumerate(given)]
+
+
+def _names(given: Any, name: str) -> list[str]:
+    """A list of names, or names separated by commas."""
+    words = given.split(",") if isinstance(given, str) else given
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise _mistaken(name, "a list of names", given)
+    found = list(filter(None, (word.strip() for word in words)))
+    if not found:
+        raise InputError(f"{called(name)} names nothing", hint="leave it out, or give a list of names")
+    return found
+
+
+def _switch(given: Any, name: str) -> bool:
+    if not isinstance(given, bool):
+        raise _mistaken(name, "true or false", given)
+    return given
+
+
+def _number(given: Any, name: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise _mistaken(name, "a number", given)
+    if abs(given) > _LARGEST:
+        raise InputError(f"{called(name)} is beyond the range of float64")
+    return float(given)
+
+
+def _whole(given: Any, name: str) -> int:
+    number = _number(given, name)
+    if not number.is_integer() or abs(number) > _WHOLE:
+        raise _mistaken(name, f"a whole number of at most {_WHOLE}", given)
+    return int(number)
+
+
+def _choice(given: Any, name: str, choices: Sequence[str]) -> str:
+    if given not in choices:
+        choice = " or ".join(f'"{word}"' for word in choices)
+        raise InputError(f"{called(name)} must be {choice}, and is {_shown(given)}")
+    return str(given)
+
+
+def _object(given: Any, name: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise _mistaken(name, 'an object by name, such as {"x": 1}', given)
+    return given
+
+
+def _mistaken(name: str, wanted: str, given: Any) -> UsageError:
+    return UsageError(f"{called(name)} must be {wanted}, and is {_shown(given)}")
+
+
+def _shown(given: Any) -> str:
+    match given:
+        case str():
+            return f'"{given}"'
+        case list() if not given:
+            return "an empty list"
+        case int() | float() if not isinstance(given, bool):
+            return f"the number {given:.17g}" if abs(given) <= _LARGEST else "a number beyond the range of float64"
+        case _:
+            return kind(given)
+
+
+def called(name: str) -> str:
+    """What messages call a key."""
+    return f'the key "{name}"'
+
+
+_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
+    Kind.INPUTS: _named_values,
+    Kind.VALUES: _named_values,
+    Kind.DIRECTIONS: _named_values,
+    Kind.VECTOR: _value,
+    Kind.VECTORS: _several,
+    Kind.TEXT: text,
+    Kind.TEXTS: _named_texts,
+    Kind.RANGES: _named_texts,
+    Kind.VARIABLES: _names,
+    Kind.STATEMENTS: _names,
+    Kind.VERDICTS: _names,
+    Kind.SWITCH: _switch,
+    Kind.NUMBER: _number,
+    Kind.WHOLE: _whole,
+}

@@ -1,0 +1,193 @@
+"""From the bytes of a stream to requests: an object of JSON a line, or words as for the shell."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span, TooLargeError
+from gradcli.files.decoding import kind
+
+LINE_BYTES = 2**25
+"""Bytes of one line that are read, 32 MiB: as many as of a file of text."""
+
+WORDS_CHARACTERS = 2**17
+"""Characters of a line of words that are read: as many as Linux takes in one word of a command line."""
+
+ID_DEPTH = 100
+"""Lists and objects around each other in an id, which is repeated as it came."""
+
+_EXAMPLE = 'write {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}, "v": "ones"}'
+_EXAMPLE_IN_WORDS = 'grad "x**2" --at 3'
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One line of a stream, read.
+
+    Attributes:
+        head: What the answer repeats: the id under `"id"`, if there is one.
+        members: The other members of the object.
+        error: Why there is nothing to ask, if so.
+        words: The words of a line that is written as for the shell, and no object; such a line is its own id.
+    """
+
+    head: Mapping[str, Any]
+    members: Mapping[str, Any]
+    error: GradcliError | None = None
+    words: tuple[str, ...] | None = None
+
+
+def lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """The lines of a stream as soon as each is there, and None for one of more than `LINE_BYTES`.
+
+    Raises:
+        InputError: The stream cannot be read.
+    """
+    while line := _line(stream, LINE_BYTES + 1):
+        if len(line) <= LINE_BYTES or line.endswith(b"\n"):
+            yield line
+        else:
+            while (rest := _line(stream, LINE_BYTES)) and not rest.endswith(b"\n"):
+                pass
+            yield None
+
+
+def _line(stream: BinaryIO, most: int) -> bytes:
+    try:
+        return stream.readline(most)
+    except OSError as error:
+        raise InputError(f"the requests cannot be read: {error.strerror or error}") from error
+
+
+def read(line: bytes | None, number: int = 1) -> Request:
+    """The request on a line, which has an error if it is none.
+
+    Args:
+        line: The bytes; None for one of more than `LINE_BYTES`.
+        number: Of the line in the stream, the id of a request in words.
+
+    >>> read(b'{"command": "grad", "id": 7}').head
+    {'id': 7}
+    >>> read(b'grad "x**2" --at 3  # by hand', 4)
+    Request(head={'id': 4}, members={}, error=None, words=('grad', 'x**2', '--at', '3'))
+    """
+    head: dict[str, Any] = {}
+    try:
+        text = _text(line)
+        if is_in_words(text):
+            head = {"id": number}
+            return Request(head, {}, words=_words(text))
+        members = _members(text)
+    except GradcliError as error:
+        return Request(head, {}, error)
+    if "id" not in members:
+        return Request({}, members)
+    found = members.pop("id")
+    try:
+        _require_repeatable(found)
+    except GradcliError as error:
+        return Request({}, members, error)
+    return Request({"id": found}, members)
+
+
+def is_in_words(text: str) -> bool:
+    """Whether a line is written as for the shell: it is no object, nor any other value of JSON.
+
+    >>> is_in_words('grad "x**2" --at 3'), is_in_words("[x, y]"), is_in_words("[1, 2]"), is_in_words('{"command": ')
+    (True, True, False, False)
+    """
+    if text.lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        return True
+    except (ValueError, RecursionError):
+        pass
+    return False
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a line, as a shell would part them; none of a comment.
+
+    Raises:
+        GradcliError: A quote is left open, or the line is too long.
+    """
+    if len(text) > WORDS_CHARACTERS:
+        message = f"the line has more than {WORDS_CHARACTERS // 2**10} KiB, the most that is read of words"
+        raise TooLargeError(message, hint="write a request with large arrays as a JSON object")
+    try:
+        return tuple(shlex.split(text.strip(), comments=True))
+    except ValueError as error:
+        what = "ends with a backslash" if "escape" in str(error) else "has a quote without its end"
+        hint = "a request is one line, quoted as for the shell: " + _EXAMPLE_IN_WORDS
+        raise LanguageError(f"the request {what}", hint=hint) from error
+
+
+def _text(line: bytes | None) -> str:
+    """The text of a line.
+
+    Raises:
+        GradcliError: It is too long, or is no text.
+    """
+    if line is None:
+        message = f"the line has more than {LINE_BYTES // 2**20} MiB, the most that is read"
+        raise TooLargeError(message, hint="give large arrays to a command as files, such as --at x=@x.npy")
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LanguageError(f"the request is not text in UTF-8, from byte {error.start} on") from error
+
+
+def _members(text: str) -> dict[str, Any]:
+    """The object on a line.
+
+    Raises:
+        GradcliError: There is none.
+    """
+    try:
+        # Bare NaN and Infinity, as Python writes them, become the strings that gradcli writes.
+        found = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
+    except json.JSONDecodeError as error:
+        place = Place(text, Span(error.pos, error.pos + 1), "request")
+        message = f"the request is not JSON: {error.msg.lower()}"
+        raise LanguageError(message, place=place, hint="a request is one JSON object on one line") from error
+    except RecursionError as error:
+        raise TooLargeError("the request is nested too deep", hint="a matrix is a list of lists") from error
+    except ValueError as error:  # Python's limit, as reading them takes more than linear time
+        raise TooLargeError("the request has a whole number of thousands of digits") from error
+    if not isinstance(found, dict):
+        raise InputError(f"a request is one JSON object, and this is {kind(found)}", hint=_EXAMPLE)
+    return found
+
+
+def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, whose keys must be different, or one of them would be passed over silently."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(f'the request has the key "{key}" twice in one object', hint="give it once")
+        found[key] = value
+    return found
+
+
+def _require_repeatable(found: Any) -> None:
+    """Refuse an id that could not be written as it came.
+
+    Raises:
+        GradcliError: It holds a number beyond the range of float64, or is nested too deep.
+    """
+    level = [found]
+    for _ in range(ID_DEPTH):
+        if any(isinstance(item, float) and math.isinf(item) for item in level):
+            raise InputError('the key "id" has a number beyond the range of float64', hint="write it as a text")
+        inside = [item for item in level if isinstance(item, list | dict)]
+        if not inside:
+            return
+        level = [item for outer in inside for item in (outer.values() if isinstance(outer, dict) else outer)]
+    raise TooLargeError(f'the key "id" is nested deeper than {ID_DEPTH}', hint="a number or a text will do")
