@@ -24,6 +24,7 @@ COLORS = ("auto", "always", "never")
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
 
 FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
+PAGER_VARIABLE = "GRADCLI_PAGER"
 """Where defaults come from, beside the table; the values of a function never do."""
 
 
@@ -387,6 +388,14 @@ OPTIONS = (
         short="-q",
         is_presentation=True,
         help="Write no warnings and no notes to stderr; errors are written.",
+    ),
+    Option(
+        "pager",
+        Kind.SWITCH,
+        (*QUESTIONS, "functions", "guide"),
+        default=True,
+        is_presentation=True,
+        help="Do not show through the pager what is longer than the screen of the terminal.",
     ),
     Option("check", Kind.SWITCH, JUDGED, default=True, help="Do not compare the numbers with the reference."),
     Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, help=_STRICT),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ from gradcli import guide as manual
 from gradcli import options
 from gradcli.cli.completion import SCRIPTS, Shell, function_names
 from gradcli.cli.expression import OnceCommand
-from gradcli.cli.output import Output, Stream, manner, output
+from gradcli.cli.output import MarkdownPage, Output, manner, output
 from gradcli.cli.parameters import signed
 from gradcli.errors import UsageError, did_you_mean
 
@@ -47,7 +46,7 @@ def register(app: typer.Typer) -> None:
     app.command("functions", cls=OnceCommand)(
         signed(functions, tuple(options.typed("functions")), "names", Names, None)
     )
-    app.command("guide", cls=OnceCommand)(guide)
+    app.command("guide", cls=OnceCommand)(signed(guide, tuple(options.typed("guide")), "page", Page, None))
     app.command("completion")(completion)
 
 
@@ -73,11 +72,11 @@ def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Out
     return output(found, shown)
 
 
-def guide(page: Page = None) -> str | Stream:
+def guide(page: str | None, **_: Any) -> str | MarkdownPage:
     """The pages of the guide: a tour, the language, verdicts, scripts.
 
-    Without a page, lists them. On a terminal, a page comes through the pager: PAGER, or else less. In a pipe, it is the
-    Markdown that it is written in.
+    Without a page, lists them. On a terminal, a page comes through the pager: GRADCLI_PAGER, or else PAGER, or less. In
+    a pipe, it is the Markdown that it is written in.
 
     \b
     Examples:
@@ -90,13 +89,7 @@ def guide(page: Page = None) -> str | Stream:
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)
-    return partial(_show, page)
-
-
-def _show(page: str) -> int:
-    from gradcli.cli.paging import show  # rich is not for the help
-
-    return show(manual.text(page))
+    return MarkdownPage(manual.text(page))
 
 
 def completion(shell: Shells) -> str:

@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Annotated
 
@@ -19,14 +19,18 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperGroup
 
 import gradcli
-from gradcli.cli import about, commands, completion, streams
+from gradcli.cli import about, commands, completion, pager, streams
+from gradcli.cli.console import complain, remark
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import with_command
-from gradcli.cli.output import Output, Stream, complain, out_of_memory, remark, typed_color, wants_json, write
+from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
+
+NO_PAGER = "--no-pager"
+"""What may stand before a command as well, as it may in git."""
 
 EXIT_CODES = (
     "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "
@@ -92,6 +96,7 @@ def gradcli_command(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
+    no_pager: Annotated[bool, typer.Option(NO_PAGER, help="The same as behind a command, for its help too.")] = False,
 ) -> None:
     """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
 
@@ -114,6 +119,7 @@ def gradcli_command(
     Environment, where the option is not given:
       GRADCLI_FORMAT for --format, GRADCLI_DTYPE for --dtype,
       GRADCLI_COLOR for --color; NO_COLOR and FORCE_COLOR are heeded.
+      GRADCLI_PAGER, or else PAGER, shows what is longer than the screen.
       GRADCLI_DEBUG=1 shows the traceback of a bug.
 
     \b
@@ -133,7 +139,7 @@ def run(arguments: list[str]) -> int:
         answer = _answer(arguments)
         if callable(answer):
             return answer()
-        return answer if isinstance(answer, int) else write(answer)
+        return answer if isinstance(answer, int) else write(answer, _pager(arguments))
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
@@ -151,9 +157,11 @@ def run(arguments: list[str]) -> int:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
 
 
-def _answer(arguments: list[str]) -> Output | Stream | str | int:
+def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
     command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
+    while arguments[1:] and arguments[0] == NO_PAGER:  # which counts wherever it stands
+        arguments = arguments[1:]
     arguments = with_command(arguments, getattr(command, "commands", {}))
     help_text = io.StringIO()
     try:
@@ -162,6 +170,11 @@ def _answer(arguments: list[str]) -> Output | Stream | str | int:
     except click.exceptions.NoArgsIsHelpError as error:
         return error.format_message() + "\n"
     return result or help_text.getvalue()  # an interrupt is an exit code here, 130
+
+
+def _pager(arguments: Sequence[str]) -> str:
+    """The command that is the pager of this command line; empty for none."""
+    return "" if NO_PAGER in arguments else pager.program()
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -6,17 +6,17 @@ given there counts more than the environment, and the values of a function never
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
-from gradcli.errors import GradcliError, InputError, OutputError, TooLargeError, UsageError, displayable
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen
+from gradcli.cli.pager import show
+from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from gradcli.report.document import Screen
     from gradcli.results import Answer, Check, Functions, Source
-
-PIECE = 2**20
-"""Characters that are written at a time."""
 
 NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
@@ -36,12 +33,6 @@ MOST_WARNINGS = 5
 
 ON_TERMINALS = 6
 """Digits of the tables of a terminal."""
-
-NARROWEST = 20
-"""Columns that an answer has at least."""
-
-USUAL = 80
-"""Columns of a terminal that does not say."""
 
 WIDTH = 100
 """Columns of a table in a file."""
@@ -65,10 +56,6 @@ _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 
 _NO_ARRAY = ("check", "graph")
 _NO_ARRAYS = ("code", "functions")
-
-_STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m", "note": "\x1b[1mnote:\x1b[0m"}
-_MARKS = re.compile(r"^(error|warning|note):", re.MULTILINE)
-_HINTS = re.compile(r"^hint: .*", re.MULTILINE)
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
@@ -157,6 +144,17 @@ class Output:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class MarkdownPage:
+    """A page of the guide, which a terminal shows as it is meant.
+
+    Attributes:
+        markdown: The text.
+    """
+
+    markdown: str
+
+
 def output(
     answer: Answer | Functions | Source, shown: OutputOptions, *, strict: bool = False, require_all: bool = False
 ) -> Output:
@@ -189,15 +187,21 @@ def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     return (agrees or not strict) and (is_whole or not require_all)
 
 
-def write(result: Output | str) -> int:
+def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
     """Write an answer to stdout in one piece or to its file, remarks to stderr; the exit code, 1 if a check failed.
+
+    Args:
+        result: The answer, a page, or a text.
+        pager: The command through which a terminal is shown what is longer than its screen; empty for none.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
+    if isinstance(result, MarkdownPage):
+        return write(_drawn(result), pager)
     if isinstance(result, str):
         require_stdout()
-        send([_own(result, sys.stdout)])
+        show([in_signs_of(result, sys.stdout)], pager)
         return 0
     shown = result.manner
     if shown.to is None:
@@ -208,43 +212,27 @@ def write(result: Output | str) -> int:
         digits = (
             ON_TERMINALS if shown.digits is None and shown.form == "table" and on.width is not None else shown.digits
         )
-        send(report.pieces(result.answer, shown.form, on, digits))
+        show(report.pieces(result.answer, shown.form, on, digits), pager)
     else:
         from gradcli.report.document import Screen
 
         save(result.answer, shown.to, Screen(WIDTH, color=shown.color == "always"), shown.digits)
     for warning in () if shown.is_quiet else result.answer.warnings[:MOST_WARNINGS]:
-        remark(_own(f"warning: {warning}\n", sys.stderr), shown.color)
+        remark(in_signs_of(f"warning: {warning}\n", sys.stderr), shown.color)
     if result.note and not shown.is_quiet:
-        remark(_own(f"note: {result.note}\n", sys.stderr), shown.color)
+        remark(in_signs_of(f"note: {result.note}\n", sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
 
 
-def require_stdout() -> None:
-    """Refuse to work for nobody.
-
-    Raises:
-        OutputError: There is no stdout.
-    """
-    if sys.stdout is None:
-        raise OutputError("the output could not be written: stdout is closed")
-
-
-def send(pieces: Iterable[str]) -> None:
-    """Write a text to stdout and flush it: what is small in one piece, what is large as it comes.
-
-    Raises:
-        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
-    """
+def _drawn(page: MarkdownPage) -> str:
+    """A page as it stands on a terminal; elsewhere the Markdown itself."""
     require_stdout()
-    waiting, size = [], 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size >= PIECE:
-            _send("".join(waiting), sys.stdout)
-            waiting, size = [], 0
-    _send("".join(waiting), sys.stdout)
+    on = screen(typed_color(()))
+    if on.width is None:
+        return page.markdown
+    from gradcli.cli.paging import rendered  # rich is not for the help
+
+    return rendered(page.markdown, on)
 
 
 def out_of_memory(error: Exception) -> TooLargeError | None:
@@ -252,67 +240,6 @@ def out_of_memory(error: Exception) -> TooLargeError | None:
     if not isinstance(error, MemoryError) and not (isinstance(error, RuntimeError) and "allocate memory" in str(error)):
         return None
     return TooLargeError("there is not enough memory for this", hint="use smaller inputs")
-
-
-def complain(error: GradcliError, color: str) -> None:
-    """Write an error to stderr, its excerpt no wider than the terminal."""
-    encoding = (sys.stderr.encoding if sys.stderr is not None else None) or "ascii"
-    remark(error.render(columns(sys.stderr), encoding) + "\n", color)
-
-
-def remark(text: str, color: str = "never") -> None:
-    """Write to stderr, if there is one: a message that nobody can read must not undo the answer."""
-    if sys.stderr is not None:
-        text = displayable(text)
-        with contextlib.suppress(OSError):
-            _send(marked(text) if is_colored(color, sys.stderr) else text, sys.stderr)
-
-
-def _own(words: str, stream: TextIO | None) -> str:
-    """Our own words in signs that the stream has."""
-    if words.isascii() or stream is None or (stream.encoding or "ascii").lower().startswith("utf"):
-        return words
-    from gradcli.report.document import in_ascii
-
-    return in_ascii(words)
-
-
-def _send(text: str, stream: TextIO) -> None:
-    """Write and flush; what could not be written is dropped, or Python would try again at exit and complain."""
-    try:
-        stream.write(_writable(text, stream))
-        stream.flush()
-    except OSError:
-        with open(os.devnull, "w", encoding="utf-8") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())
-        raise
-
-
-def _writable(text: str, stream: TextIO) -> str:
-    """The text in what the stream can encode, the rest as escapes."""
-    encoding = stream.encoding or "ascii"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def columns(stream: TextIO | None) -> int | None:
-    """The width of a terminal; None for what is none. COLUMNS counts more, as it does elsewhere."""
-    if stream is None or not stream.isatty():
-        return None
-    told = os.environ.get("COLUMNS", "")
-    width = int(told) if told.isdecimal() else 0
-    if not width:
-        with contextlib.suppress(OSError):
-            width = os.get_terminal_size(stream.fileno()).columns
-    return max(NARROWEST, width or USUAL)
-
-
-def screen(color: str = "auto") -> Screen:
-    """What stdout is: the terminal's width and colours, or a pipe."""
-    from gradcli.report.document import Screen
-
-    encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "ascii"
-    is_ascii = not encoding.lower().startswith("utf")
-    return Screen(columns(sys.stdout), is_ascii, is_colored(color, sys.stdout), encoding)
 
 
 # -- files
@@ -439,24 +366,6 @@ def wants_json(arguments: Sequence[str]) -> bool:
     if "--json" in arguments or not _JSON.isdisjoint(formats):
         return True
     return not formats and os.environ.get(FORMAT_VARIABLE) in _JSON
-
-
-def is_colored(color: str, stream: TextIO | None) -> bool:
-    """Whether a stream gets colours: `--color`, then FORCE_COLOR (0 is off), then NO_COLOR, then the terminal."""
-    if color != "auto":
-        return color == "always"
-    forced = os.environ.get("FORCE_COLOR")
-    if forced:
-        return forced != "0"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return stream is not None and stream.isatty()
-
-
-def marked(text: str) -> str:
-    """A message with its first word in colour, and the hint dim."""
-    found = _MARKS.sub(lambda match: _STYLES[match[1]], text, count=1)
-    return _HINTS.sub("\x1b[2m\\g<0>\x1b[0m", found)
 
 
 def typed_color(arguments: Sequence[str]) -> str:

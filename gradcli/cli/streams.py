@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from gradcli.cli.commands import CommandLine, add, require_none
-from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes, remark, require_stdout, send
+from gradcli.cli.console import remark, require_stdout, send
+from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.signals import undone
 

@@ -21,6 +21,7 @@ _HINTS: Mapping[str, str] = {
     "strict": "the verdict is in the answer, under check",
     "full": "an answer is always one JSON object",
     "color": "an answer is always one JSON object",
+    "pager": "an answer is always one JSON object",
     "digits": "an answer has all digits",
     "output": "answers go to standard output, in order; redirect that",
     "quiet": "nothing is written beside the answers; warnings are in them",

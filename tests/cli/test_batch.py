@@ -163,7 +163,7 @@ def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: A
 )
 def test_every_way_to_show_an_answer_is_refused_with_a_reason(text: str, ask: Ask) -> None:
     """A new one needs its words."""
-    value = [] if text in ("--json", "--full", "--quiet", "--strict", "--require-all") else ["3"]
+    value = [] if text in ("--json", "--full", "--quiet", "--no-pager", "--strict", "--require-all") else ["3"]
     value = {"--format": ["csv"], "--color": ["never"]}.get(text, value)
     error = json.loads(ask(shlex.join(["vjp", "x", "--at", "3", text, *value])).out)["error"]
     assert error["message"].startswith(text)

@@ -68,20 +68,6 @@ def test_code_is_not_wrapped_and_cells_are_not_cut_off() -> None:
     assert "x <= 1" in rendered("x ≤ 1", Screen(width=40, ascii=True))
 
 
-def test_a_pager_that_is_not_there_is_said() -> None:
-    """As output that could not be written; where none is named and none is known, the page is printed."""
-    shown = on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="no-such-pager", NO_COLOR="1")
-    assert "error: the pager 'no-such-pager' was not found" in shown
-    bare = on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="", PATH="/nowhere", NO_COLOR="1")
-    assert "What a verdict promises" in bare
-    assert "error: " not in bare
-
-
-def test_a_reader_who_leaves_early_is_no_news() -> None:
-    """As one that ends less with q."""
-    assert on_a_terminal(COLUMNS, "guide", "verdicts", PAGER="true") == ""
-
-
 def test_an_interrupt_is_for_the_pager() -> None:
     """Which would else be left alone with the terminal, and fight for it with the shell."""
     pager = """sh -c 'trap "echo interrupted; exit" INT; echo ready; while :; do sleep 0.1; done'"""

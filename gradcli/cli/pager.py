@@ -1,0 +1,106 @@
+"""What is longer than the screen of a terminal, through the pager, as git does it.
+
+GRADCLI_PAGER names it, or else the file of settings, or else PAGER; without any it is less.  An empty name and `cat`
+are none.  A pager that is not there, or that its reader ends early, is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+
+from gradcli.cli.console import columns, require_stdout, rows, send
+from gradcli.options import PAGER_VARIABLE
+
+LESS = "FRX"
+"""Options of less unless LESS is set: end on one screen, show colours, and leave the text there."""
+
+USUAL = ("less", "more")
+"""What is taken where no pager is named; on a terminal that is `dumb` it would only complain."""
+
+NOT_RUN = (126, 127)
+"""Exit codes of a shell that cannot run a command."""
+
+_KEPT = 2**20
+"""Characters that a pager is given before it is known to be there: a pipe holds far less that nobody reads."""
+
+_ESCAPE = re.compile(r"\x1b\[[\d;]*m")
+
+
+def program(configured: str | None = None) -> str:
+    """The command that is the pager; empty for none.
+
+    Args:
+        configured: What the file of settings names.
+    """
+    words = (os.environ.get(PAGER_VARIABLE), configured, os.environ.get("PAGER"))
+    named = next((word.strip() for word in words if word is not None), None)
+    if named is None:
+        is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+        named = "" if is_dumb else next(filter(shutil.which, USUAL), "")
+    return "" if named == "cat" else named
+
+
+def show(pieces: Iterable[str], pager: str) -> None:
+    """Write a text to stdout, through the pager if that is a terminal which has no room for all of it.
+
+    Args:
+        pieces: The text, part by part.
+        pager: The command; empty for none.
+
+    Raises:
+        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
+    """
+    require_stdout()
+    width, height = columns(sys.stdout), rows(sys.stdout)
+    if not pager or width is None or height is None:
+        send(pieces)
+        return
+    rest = iter(pieces)
+    text = ""
+    for piece in rest:
+        text += piece
+        if not _fits(text, width, height):
+            _page(itertools.chain([text], rest), pager)
+            return
+    send([text])
+
+
+def _fits(text: str, width: int, height: int) -> bool:
+    """Whether a text and the prompt below it fit a screen."""
+    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))
+    return sum(max(1, -(-line // width)) for line in lines) <= height
+
+
+def _page(pieces: Iterator[str], pager: str) -> None:
+    """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
+    sent: list[str] = []
+    size = 0
+    kept = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        # The pager is what its user would type: POSIX has man run it by `sh -c`
+        process = subprocess.Popen(  # noqa: S602
+            pager, shell=True, stdin=subprocess.PIPE, env={"LESS": LESS, **os.environ}
+        )
+        with contextlib.suppress(BrokenPipeError), process:
+            for piece in pieces:
+                if size <= _KEPT:
+                    sent.append(piece)
+                    size += len(piece)
+                _feed(process, piece)
+    finally:
+        signal.signal(signal.SIGINT, kept)
+    if process.returncode in NOT_RUN:  # which the shell has said
+        send(itertools.chain(sent, pieces))
+
+
+def _feed(process: subprocess.Popen[bytes], text: str) -> None:
+    if process.stdin is not None:
+        process.stdin.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace"))

@@ -1,0 +1,130 @@
+"""The pager: which one, what comes through it, and that nothing is lost where there is none."""
+
+from __future__ import annotations
+
+import os
+import pty
+from collections.abc import Mapping
+
+import pytest
+
+from gradcli.cli.pager import LESS
+from tests.cli.test_process import on_a_terminal
+from tests.conftest import Command
+from tests.warm import gradcli as program
+
+MARK = ": "
+MARKING = f"sed 's/^/{MARK}/'"
+LONG = ["functions"]
+SHORT = ["eval", "x", "--at", "1"]
+
+
+def _is_paged(*words: str, **environment: str) -> bool:
+    shown = on_a_terminal(80, *words, NO_COLOR="1", **environment).splitlines()
+    marked = {line.startswith(MARK) for line in shown}
+    assert len(marked) == 1, shown
+    return marked.pop()
+
+
+def _code(environment: Mapping[str, str], *words: str) -> int:
+    """The exit code of a command on a terminal."""
+    path = program()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(environment)
+        os.execv(path, [path, *words])
+    try:
+        while os.read(terminal, 65_536):
+            pass
+    except OSError:
+        pass
+    finally:
+        os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.parametrize(
+    "words", [LONG, ["functions", "--json"], ["--help"], ["vjp", "--help"], ["guide", "tour"], ["completion", "zsh"]]
+)
+def test_what_is_longer_than_the_screen_comes_through_the_pager(words: list[str]) -> None:
+    """Answers, helps and pages; but nothing where that is not wanted."""
+    assert _is_paged(*words, PAGER=MARKING)
+    assert not _is_paged("--no-pager", *words, PAGER=MARKING)
+
+
+@pytest.mark.parametrize("words", [SHORT, ["--version"], ["guide"]])
+def test_what_fits_the_screen_is_shown_at_once(words: list[str]) -> None:
+    """Unless the screen is lower than that."""
+    assert not _is_paged(*words, PAGER=MARKING)
+    assert words == ["--version"] or _is_paged(*words, PAGER=MARKING, LINES="4")
+
+
+def test_an_option_of_the_command_turns_it_off() -> None:
+    """Of those that can be long; it may stand before the command or behind it."""
+    for words in (["functions", "--no-pager"], ["vjp", "--no-pager", "--help"], ["guide", "tour", "--no-pager"]):
+        assert not _is_paged(*words, PAGER=MARKING)
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({"GRADCLI_PAGER": MARKING, "PAGER": "cat"}, True),
+        ({"GRADCLI_PAGER": MARKING, "PAGER": "no-such-pager"}, True),
+        ({"GRADCLI_PAGER": "cat", "PAGER": MARKING}, False),
+        ({"GRADCLI_PAGER": "", "PAGER": MARKING}, False),
+        ({"PAGER": ""}, False),
+        ({"PAGER": " cat "}, False),
+        ({"PAGER": MARKING, "TERM": "dumb"}, True),
+    ],
+)
+def test_the_environment_names_it(environment: Mapping[str, str], wanted: bool) -> None:
+    """Ours first; an empty name and cat are none."""
+    assert _is_paged(*LONG, **environment) == wanted
+
+
+def test_less_ends_on_one_screen_and_shows_colours() -> None:
+    """Unless its user has options of their own."""
+    shows = "cat > /dev/null; echo LESS=$LESS"
+    assert on_a_terminal(80, *LONG, PAGER=shows) == f"LESS={LESS}\n"
+    assert on_a_terminal(80, *LONG, PAGER=shows, LESS="M") == "LESS=M\n"
+    assert "\x1b[" in on_a_terminal(80, *LONG, PAGER=MARKING)
+
+
+@pytest.mark.parametrize("words", [LONG, ["functions", "--json"]])
+def test_a_pager_that_is_not_there_loses_nothing(words: list[str]) -> None:
+    """The shell says that it is not; and it is no error."""
+    printed = on_a_terminal(80, *words, PAGER="cat")
+    for pager in ("no-such-pager", "/dev/null", "no-such-pager | no-such-pager"):
+        said, _, shown = on_a_terminal(80, *words, PAGER=pager).partition(printed[:20])
+        assert printed[:20] + shown == printed
+        assert pager.partition(" ")[0] in said
+        assert _code({"PAGER": pager}, *words) == 0
+
+
+def test_a_reader_who_leaves_early_is_no_news() -> None:
+    """As one that ends less with q; the exit code is the command's."""
+    assert on_a_terminal(80, "functions", "--json", PAGER="true") == ""
+    judged = ["eval", "(1-cos(x))/x**2", "--at", "1e-8", "--strict"]
+    for pager in ("true", "false", "cat"):
+        environment = {"GRADCLI_PAGER": pager, "LINES": "3"}
+        assert _code(environment, *judged) == 1
+        assert _code(environment, *LONG) == 0
+
+
+def test_a_pipe_has_no_pager(forked: Command) -> None:
+    """Nor has a file."""
+    run = forked(*LONG, PAGER=MARKING, GRADCLI_PAGER=MARKING, FORCE_COLOR="1")
+    assert run.code == 0
+    assert MARK not in run.out[:2]
+
+
+def test_without_any_named_it_is_less_or_none(tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where less is installed, and the terminal is one on which it works."""
+    monkeypatch.delenv("PAGER")
+    less = os.path.join(tmp_path, "less")
+    with open(less, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n/bin/{MARKING}\n")
+    os.chmod(less, 0o755)
+    assert _is_paged(*LONG, PATH=f"{tmp_path}:/bin")
+    assert not _is_paged(*LONG, PATH=f"{tmp_path}:/bin", TERM="dumb")
+    assert not _is_paged(*LONG, PATH="/nowhere")
