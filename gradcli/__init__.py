@@ -23,12 +23,15 @@ files, guide                     files of values and rows; the pages of the manu
 results, notation                what answers are; how mathematics is written
 options, errors                  every option, and every error
 signals, collector               interrupts; Python's garbage collector, paused
+showing                          how Python shows an answer: print, notebooks, JSON
 
 The names are `Function`, `GradcliError`, which all errors are, and what `gradcli.results` lists: answers, and what they
 are made of.  Importing the package imports neither torch nor SymPy; they come with the first function.
 """
 
 from __future__ import annotations
+
+from gradcli.showing import Shown as _Shown
 
 TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all else here
 if TYPE_CHECKING:
@@ -39,6 +42,16 @@ if TYPE_CHECKING:
     from gradcli.results import *  # noqa: F403
 
 __version__ = "0.1.0"
+
+
+def _written(answer: Any, form: str) -> str:
+    """The text of an answer, for `print` and for notebooks."""
+    from gradcli.report import in_python
+
+    return in_python(answer, form)
+
+
+_Shown.write = staticmethod(_written)
 
 _HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
 

@@ -19,7 +19,7 @@ QUESTIONS = (*DERIVATIVES, "eval", "check", "explain", "graph", "code")
 JUDGED = (*DERIVATIVES, "eval", "explain")
 """Those whose numbers are compared with the reference unless that is not wanted."""
 
-FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown")
+FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
 
@@ -337,7 +337,7 @@ OPTIONS = (
         variable=FORMAT_VARIABLE,
         is_presentation=True,
         help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
-        "amsmath, or GitHub's Markdown.",
+        "amsmath, GitHub's Markdown, or a page of HTML.",
     ),
     Option(
         "full", Kind.SWITCH, QUESTIONS, is_presentation=True, help="The same as --format full: all there is to say."
@@ -350,7 +350,7 @@ OPTIONS = (
         default="table",
         variable=FORMAT_VARIABLE,
         is_presentation=True,
-        help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, or Markdown.",
+        help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
     ),
     Option("json", Kind.SWITCH, (*QUESTIONS, "functions"), is_presentation=True, help="The same as --format json."),
     Option(
@@ -378,8 +378,8 @@ OPTIONS = (
         (*QUESTIONS, "functions"),
         short="-o",
         is_presentation=True,
-        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .txt (a table), .npy "
-        "(one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
+        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
+        ".npy (one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
     ),
     Option(
         "quiet",

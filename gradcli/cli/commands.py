@@ -302,7 +302,7 @@ def graph(line: CommandLine) -> Answer | Source:
       gradcli graph "sum(sigmoid(A@x))" --at "A=[[1,2],[3,4]]" --at x=5,6 --to mermaid
     """
     drawing, form = line.presentation["drawing"], line.shown.form
-    if drawing is not None and form not in ("table", "markdown"):
+    if drawing is not None and form not in ("table", "markdown", "html"):
         raise UsageError(f"--to {drawing} and --format {form} exclude each other", hint="leave out one of them")
     found = line.answer()
     from gradcli.results import BackwardGraph

@@ -44,6 +44,8 @@ TEXT: Mapping[str, str] = {
     ".jsonl": "json",
     ".md": "markdown",
     ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
     ".txt": "table",
 }
 """Suffixes of the formats."""

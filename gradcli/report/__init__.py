@@ -2,7 +2,7 @@
 
 document                         what a page is made of, and what it is shown on
 compose                          an answer as a document, a module a family of answers
-render                           a document on a terminal, in Markdown and in LaTeX; graphs for other programs to draw
+render                           a document on a terminal, in Markdown, LaTeX, HTML; graphs for other programs to draw
 data                             an answer as JSON, CSV, bare numbers and arrays
 wording, numbers                 what all of these say alike: words, names of entries, digits
 """
@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.report.compose import compose, screens
-from gradcli.report.document import Screen, Script
+from gradcli.report.document import Document, Screen, Script
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
-__all__ = ["Screen", "pieces", "rendered"]
+__all__ = ["Screen", "in_python", "pieces", "rendered"]
+
+WIDTH, DIGITS = 100, 6
+"""Columns and significant digits of what Python shows: those of a terminal."""
 
 
 def rendered(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:
@@ -36,7 +39,7 @@ def pieces(
 
     Args:
         answer: The object.
-        form: `table`, `full`, `json` or `jsonl`, `csv`, `tsv`, `plain`, `latex` or `markdown`.
+        form: `table`, `full`, `json` or `jsonl`, `csv`, `tsv`, `plain`, `latex`, `markdown` or `html`.
         screen: Where a table goes.
         digits: Significant digits that are shown; as many as it takes by default.
         one_document: Whether several objects of JSON make one value.
@@ -79,6 +82,40 @@ def _page(answer: Answer | Functions | Source, form: str, screen: Screen) -> str
         from gradcli.report.render import markdown
 
         return markdown.render(document, screen)
+    if form == "html":
+        from gradcli.report.render import html
+
+        return html.render(document)
     from gradcli.report.render import terminal
 
     return terminal.render(document, screen)
+
+
+def in_python(answer: Answer | Source, form: str) -> str:
+    """What `print` and a notebook show of an answer.
+
+    Args:
+        answer: The object.
+        form: `text` or `html`, the compact screen; `latex`, all of it; or `json`.
+    """
+    match form:
+        case "text":
+            return rendered(answer, "table", Screen(WIDTH, encoding="utf-8"), DIGITS)
+        case "html":
+            from gradcli.report.render import html
+
+            return html.fragment(_compact(answer))
+        case "latex":
+            from gradcli.report.render import latex
+
+            return latex.body(compose(printable(answer)))
+        case _:
+            from gradcli.report.data import json
+
+            return "".join(json.reply(answer, {}))
+
+
+def _compact(answer: Answer | Source) -> Document:
+    """The compact screen, or all there is to say of what has none."""
+    found = screens.of(printable(answer), DIGITS)
+    return compose(printable(rounded(answer, DIGITS))) if found is None else found

@@ -2,6 +2,7 @@
 
 answers                          of one function at a point: values, derivatives, their formulas
 verdicts                         what was found of numbers and of claims; rows of a stream
+comparing                        when two answers are equal
 views                            of explain, graph, code and functions
 """
 

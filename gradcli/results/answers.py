@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gradcli.notation import Element, Notation
+from gradcli.results.comparing import Comparable
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
+from gradcli.showing import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,8 @@ class Formula:
         return texts[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reply(Shown, Comparable):
     """What an answer repeats of the question.
 
     Attributes:
@@ -113,7 +115,7 @@ class Reply:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Answer(Reply):
     """What all commands answer with.
 
@@ -132,7 +134,7 @@ class Answer(Reply):
     points: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Judged(Answer):
     """An answer with numbers that the reference judges.
 
@@ -143,7 +145,7 @@ class Judged(Answer):
     check: Check | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Evaluation(Judged):
     """The value of a function, in `value`, and whether it can be trusted.
 
@@ -154,8 +156,8 @@ class Evaluation(Judged):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Intermediate:
+@dataclass(frozen=True, slots=True, eq=False)
+class Intermediate(Comparable):
     """A named value on the way to y, as `retain_grad()` keeps it.
 
     Attributes:
@@ -167,7 +169,7 @@ class Intermediate:
     grad: Array | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Differentiation(Judged):
     """What the first derivatives share: they are made of Jacobian blocks by variable.
 
@@ -187,8 +189,8 @@ class Differentiation(Judged):
     intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Loss(Comparable):
     """A loss ℓ of y, the v = ∂ℓ/∂y that it gives, and the gradient of both functions in one go.
 
     Attributes:
@@ -214,7 +216,7 @@ class Loss:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VJP(Differentiation):
     """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
 
@@ -231,7 +233,7 @@ class VJP(Differentiation):
     loss: Loss | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Gradient(Differentiation):
     """The gradient of a y of one element, per variable.
 
@@ -242,12 +244,12 @@ class Gradient(Differentiation):
     grad: Mapping[str, Array]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Jacobian(Differentiation):
     """The full Jacobian per variable, in `jacobian`, which is never None here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Checking(Differentiation):
     """What all readings say, entry by entry, worst first.
 
@@ -274,7 +276,7 @@ class Checking(Differentiation):
     vjp: Mapping[str, Array] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Products(Differentiation):
     """Several vector-Jacobian products of one function at one point.
 
@@ -286,7 +288,7 @@ class Products(Differentiation):
     answers: tuple[VJP, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JVP(Judged):
     """The Jacobian-vector product Ju, the derivative of y along a direction.
 
@@ -303,7 +305,7 @@ class JVP(Judged):
     symbolic_omitted: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Hessian(Judged):
     """The Hessian of a y of one element, a block for each pair of variables.
 
@@ -320,7 +322,7 @@ class Hessian(Judged):
     symbolic_omitted: Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class HVP(Judged):
     """The Hessian-vector product Hu of a y of one element, per variable.
 

@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.results.comparing import Comparable
+
 Array = npt.NDArray[np.floating[Any]]
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "disagree"]
@@ -105,8 +107,8 @@ class Rewrite:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@dataclass(frozen=True, slots=True, eq=False)
+class Check(Comparable):
     """The cross-check of torch's numbers and of the formula against the reference.
 
     Attributes:
@@ -144,8 +146,8 @@ class Check:
         return not self.sampled and self.checked == self.entries and is_judged
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim(Comparable):
     """What became of a derivative that somebody claims.
 
     Attributes:
@@ -178,8 +180,8 @@ class Claim:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampling(Comparable):
     """What a check found at random points.
 
     Attributes:
@@ -244,8 +246,8 @@ def row_called(number: int, line: int | None) -> str:
     return f"row {number}" if line is None else f"row {number} (line {line})"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, eq=False)
+class Block(Comparable):
     """Some rows, one after the other in their source; one without rows says that the source waits for more.
 
     Attributes:
@@ -282,8 +284,8 @@ class Quantity:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mapped:
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped(Comparable):
     """What some rows are mapped to.
 
     Attributes:
@@ -299,8 +301,8 @@ class Mapped:
     faulty: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class StreamSummary:
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamSummary(Comparable):
     """What there is to say when all rows have gone by.
 
     Attributes:

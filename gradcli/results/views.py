@@ -9,13 +9,14 @@ from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Jacobian, Loss, Reply
+from gradcli.results.comparing import Comparable
 from gradcli.results.verdicts import Array
 
 # -- explain
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, eq=False)
+class Step(Comparable):
     """One line of the forward pass: `name = operation`, and its value.
 
     Attributes:
@@ -29,8 +30,8 @@ class Step:
     value: Array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Term(Comparable):
     """What one line adds to the adjoint of something that it uses.
 
     Attributes:
@@ -64,8 +65,8 @@ class Term:
         return "" if self.derivative is None else self.derivative.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adjoint:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Adjoint(Comparable):
     """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
 
     Attributes:
@@ -83,7 +84,7 @@ class Adjoint:
     terms_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Explanation(Differentiation):
     """The chain rule step by step: forward, v, backward, vᵀJ.
 
@@ -114,8 +115,8 @@ Drawing = Literal["", "tree", "table", "dot", "mermaid"]
 """What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphTensor:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GraphTensor(Comparable):
     """A tensor with the attributes that autograd gives it, as read from torch.
 
     Attributes:
@@ -171,7 +172,7 @@ class GraphEdge:
     input: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BackwardGraph(Answer):
     """The backward graph, and the tensors after the backward pass if there was one.
 
@@ -198,7 +199,7 @@ Language = Literal["torch", "numpy", "latex"]
 """What a script can be written in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source(Reply):
     """A question as a script that computes vᵀJ.
 

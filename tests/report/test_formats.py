@@ -46,7 +46,7 @@ def test_every_kind_of_answer_is_here() -> None:
     assert {*CASES} == kinds - BASES | {results.Source, results.Functions}
 
 
-@pytest.mark.parametrize("form", ["table", "json", "plain", "latex", "markdown"])
+@pytest.mark.parametrize("form", ["table", "json", "plain", "latex", "markdown", "html"])
 @pytest.mark.parametrize(
     ("kind", "asked", "telling"),
     [(kind, *case) for cases in (CASES, AT_POINTS) for kind, case in cases.items()],

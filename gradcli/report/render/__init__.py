@@ -1,7 +1,7 @@
 """Documents as text, a module a format; asks nothing of an answer.
 
 terminal                         tables in frames, for terminals and pipes
-markdown, latex                  GitHub's Markdown; a fragment of LaTeX
+markdown, latex, html            GitHub's Markdown; a fragment of LaTeX; a page, or a part of a notebook
 graphs                           backward graphs for other programs to draw
 drawings                         equations with numbers in place, trees of characters, and what all show as tables
 """

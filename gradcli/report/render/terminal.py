@@ -148,9 +148,9 @@ def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
     """The rows below a header with the numbers of each column below each other by their points."""
     columns = [[row[n] for row in rows] for n in range(len(rows[0]))]
     for head, *cells in columns[labels:]:
-        before = max((_point(cell.plain) for cell in cells), default=0)
+        before = max((point(cell.plain) for cell in cells), default=0)
         for cell in cells:
-            cell.pad_left(before - _point(cell.plain))
+            cell.pad_left(before - point(cell.plain))
         width, wide = max((cell_len(cell.plain) for cell in cells), default=0), cell_len(head.plain)
         head.pad_left(max(0, width - wide))
         for cell in cells:
@@ -158,7 +158,7 @@ def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
     return rows
 
 
-def _point(number: str) -> int:
+def point(number: str) -> int:
     """Where the part of a number behind its point begins, or its exponent."""
     found = _BEHIND.search(number)
     return found.start() if found else len(number)

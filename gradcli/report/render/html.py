@@ -1,0 +1,183 @@
+"""A document in HTML: a page of its own that needs nothing from elsewhere, or a part of a notebook.
+
+Formulas are Unicode mathematics, drawings and scripts keep their lines, and whatever was typed is escaped.  What is
+wide scrolls by itself.  Colours can be read on light and on dark ground, and words say everything that they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import groupby
+
+from gradcli.report import document as doc
+from gradcli.report.document import Screen
+from gradcli.report.render import drawings, terminal
+
+COLORS: Mapping[doc.Role, str] = {"good": "#1f8a3b", "open": "#a96b00", "lost": "#a258c9", "bad": "#dc3a41"}
+"""Of verdicts: as far from white as from black."""
+
+_SCREEN = Screen(encoding="utf-8")
+
+_STYLE = """
+.gradcli { font: 14px/1.5 system-ui, sans-serif; }
+.gradcli h3 { font-size: 1em; font-weight: 600; margin: 1.2em 0 .3em; }
+.gradcli p { margin: .4em 0; max-width: 60em; overflow-wrap: anywhere; }
+.gradcli .wide { overflow-x: auto; margin: .5em 0; }
+.gradcli table { border-collapse: collapse; margin: 0; font-size: 1em; }
+.gradcli th, .gradcli td { border: 0; padding: .2em .8em; text-align: left; vertical-align: top; }
+.gradcli th { font-weight: normal; }
+.gradcli thead th { border-bottom: 1px solid #8889; }
+.gradcli tfoot th, .gradcli tfoot td { border-top: 1px solid #8889; }
+.gradcli tr + tr > * { border-top: 1px solid #8884; }
+.gradcli .number { text-align: right; white-space: pre; }
+.gradcli .numbers { white-space: nowrap; }
+.gradcli :is(code, pre, .math, .number, .numbers) { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
+.gradcli :is(code, .math, .numbers) { font-size: .95em; }
+.gradcli pre { margin: .5em 0; padding: 0; overflow-x: auto; font-size: .95em; line-height: 1.35; }
+.gradcli .aside { opacity: .7; }
+.gradcli .good, .gradcli .open, .gradcli .lost, .gradcli .bad { font-weight: 600; }
+""" + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in COLORS.items())
+"""Of parts of a page, which may stand beside others that are not ours."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 1.5em; }}
+</style>
+</head>
+<body>
+{body}</body>
+</html>
+"""
+
+
+def render(document: doc.Document) -> str:
+    """A page, called what stands at the top of the document."""
+    title = next((_plain(node.words) for node in document if isinstance(node, doc.Title | doc.Note)), "")
+    return _PAGE.format(title=escape(title or "gradcli"), body=fragment(document))
+
+
+def fragment(document: doc.Document) -> str:
+    """The document with its style, to stand within another page.
+
+    >>> "<td>a &lt; b</td>" in fragment((doc.Table(doc.lines("", ""), (doc.lines("x", "a < b"),)),))
+    True
+    """
+    return f'<div class="gradcli">\n<style>{_STYLE}</style>\n{"".join(_blocks(document))}</div>\n'
+
+
+def _blocks(document: doc.Document) -> Iterator[str]:
+    """Elements that end with a newline each; drawings that follow one another are one."""
+    parts = (part for node in document for part in _parts(node))
+    for is_drawn, run in groupby(parts, key=lambda part: isinstance(part, list)):
+        if is_drawn:
+            yield _drawn("\n".join(row for drawn in run for row in drawn))
+        else:
+            yield from (part for part in run if isinstance(part, str))
+
+
+def _parts(node: doc.Node) -> Iterator[str | list[str]]:
+    """An element each, drawings as their lines."""
+    match node:
+        case doc.Title(words=words):
+            yield f"<h3>{_line(words)}</h3>\n"
+        case doc.Note(words=words):
+            yield f"<p>{_line(words)}</p>\n"
+        case doc.Abreast(lines=parts):
+            yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
+        case doc.Gap():
+            return
+        case doc.Chain() | doc.BoardLine():
+            yield drawings.drawn(node, _SCREEN)
+        case doc.Products():
+            yield from (part if isinstance(part, list) else _table(part) for part in drawings.products(node, _SCREEN))
+        case doc.Graph():
+            yield drawings.tree(node, _SCREEN)
+        case doc.Script(source=source):
+            yield _drawn(source)
+        case _:
+            yield _table(drawings.table(node))
+
+
+def _drawn(words: str) -> str:
+    return f"<pre>{escape(words.rstrip())}</pre>\n"
+
+
+# -- tables
+
+
+def _table(table: doc.Table) -> str:
+    rows = [row or ((doc.Span("…"),),) * len(table.headers) for row in table.rows]
+    tails = _tails(table, rows)
+    head = f"<thead>\n{_header(table)}</thead>\n" if any(table.headers) else ""
+    body = "".join(_row(table, row, tails) for row in rows)
+    foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
+    return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
+
+
+def _header(table: doc.Table) -> str:
+    """The headers, those of numbers at their end."""
+    kinds = (' class="number"' * (table.is_numeric and n >= table.labels) for n in range(len(table.headers)))
+    cells = (f'<th scope="col"{kind}>{_line(header)}</th>' for kind, header in zip(kinds, table.headers, strict=True))
+    return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int]) -> str:
+    cells = []
+    for n, cell in enumerate(row):
+        shown = _line(cell, is_cell=True)
+        if table.is_numeric and n >= table.labels:
+            behind = " " * (tails[n] - _tail(cell)) if table.is_pointed else ""
+            cells.append(f'<td class="number">{shown}{behind}</td>')
+        else:
+            cells.append(f'<th scope="row">{shown}</th>' if n < table.labels else f"<td>{shown}</td>")
+    return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def _tails(table: doc.Table, rows: list[tuple[doc.Line, ...]]) -> list[int]:
+    """Characters from the point of a number on, the most in each column."""
+    held = [*rows, *([table.footer] if table.footer else [])]
+    return [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
+
+
+def _tail(cell: doc.Line) -> int:
+    words = _plain(cell)
+    return len(words) - terminal.point(words)
+
+
+# -- lines
+
+
+def _plain(line: doc.Line) -> str:
+    """The words alone, on one line."""
+    return " ".join("".join(terminal.words(part, _SCREEN) for part in line).split())
+
+
+def _line(line: doc.Line, *, is_cell: bool = False) -> str:
+    return "".join(_inline(part, is_cell=is_cell) for part in line)
+
+
+def _inline(part: doc.Inline, *, is_cell: bool) -> str:
+    """Words with their role; arrays in a line stand on one, those of a cell on a line a row."""
+    words = terminal.words(part, _SCREEN)
+    if isinstance(part, doc.Numbers) and not is_cell:
+        words = " ".join(words.split())
+    shown = escape(words).replace("\n", "<br>")
+    match part:
+        case doc.Span(role="plain") | doc.Equation(right=doc.Span()):
+            return shown
+        case doc.Span(role="code") | doc.Names():
+            return f"<code>{shown}</code>"
+        case doc.Span(role="strong"):
+            return f"<b>{shown}</b>"
+        case doc.Span(role=role):
+            return f'<span class="{role}">{shown}</span>'
+        case doc.Numbers() | doc.Equation(right=doc.Numbers()):
+            return f'<span class="numbers">{shown}</span>'
+    return f'<span class="math">{shown}</span>'

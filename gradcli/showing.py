@@ -1,0 +1,54 @@
+"""How Python shows an answer: `print`, a notebook, JSON.  Knows no format: who does is told to it once.
+
+An answer that comes out of a pickle is shown too, so the package tells it, which is imported before any part of it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar, Protocol
+
+    class Printer(Protocol):
+        """What IPython shows a text with."""
+
+        def text(self, words: str) -> None:
+            """Show it."""
+            ...
+
+
+class Shown:
+    """Something that is shown as the shell shows it."""
+
+    __slots__ = ()
+
+    write: ClassVar[Callable[[Any, str], str]]
+    """The text of an answer as `text`, `html`, `latex` or `json`."""
+
+    def __str__(self) -> str:
+        """The compact screen, as the shell shows it on a terminal of 100 columns."""
+        return Shown.write(self, "text").removesuffix("\n")
+
+    def to_json(self) -> str:
+        """JSON on one line, as `gradcli --json` prints it; several products are one object, as in `gradcli batch`."""
+        return Shown.write(self, "json").removesuffix("\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is in `to_json()`, as a dict: arrays are lists, and `"NaN"` and `"Infinity"` are texts."""
+        from json import loads
+
+        found: dict[str, Any] = loads(self.to_json())
+        return found
+
+    def _repr_html_(self) -> str:
+        """The compact screen in a notebook."""
+        return Shown.write(self, "html")
+
+    def _repr_latex_(self) -> str:
+        """All there is to say in LaTeX, where HTML is not shown."""
+        return Shown.write(self, "latex")
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        """The compact screen in IPython."""
+        printer.text(str(self))

@@ -1,0 +1,130 @@
+"""What Python does with an answer: prints, compares, copies and pickles it, writes JSON, shows it in a notebook."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli import Function, results
+from gradcli.report import rendered
+from gradcli.report.document import Screen
+from gradcli.results.comparing import are_same
+from tests.conftest import Command
+from tests.report.test_every_format import ANSWERS
+
+NAMES = sorted(set(ANSWERS) - {"Functions"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_print_shows_the_compact_screen(name: str) -> None:
+    """That of a terminal of 100 columns, without colours."""
+    answer = ANSWERS[name]()
+    assert f"{answer}\n" == rendered(answer, "table", Screen(100, encoding="utf-8"), 6)
+
+
+def test_print_is_what_the_shell_prints(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal of that width."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    run = gradcli("vjp", "abs(x)/3", "--at", "0,-2,3", "--v", "1,1,1", "--color", "never")
+    assert run.out == f"{Function('abs(x)/3').vjp([0, -2, 3], [1, 1, 1])}\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_that_of_the_shell(name: str) -> None:
+    """To the byte, but that several products are one object; the dict is what is in it."""
+    answer = ANSWERS[name]()
+    text = answer.to_json()
+    assert "\n" not in text
+    assert answer.to_dict() == json.loads(text)
+    written = [json.loads(line) for line in rendered(answer, "json", Screen()).splitlines()]
+    if name == "Products":
+        assert answer.to_dict() == {"schema": 1, "command": "vjp", "answers": written}
+    else:
+        assert f"{text}\n" == rendered(answer, "json", Screen())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_answer_is_equal_to_itself_asked_again(name: str) -> None:
+    """In all of its fields, and not to one with another number, dtype, shape or class."""
+    answer, again = ANSWERS[name](), ANSWERS[name]()
+    assert answer == again
+    assert answer != dataclasses.replace(answer, expression="x")
+    assert answer != 3
+    if isinstance(answer, results.Answer):
+        assert answer != dataclasses.replace(answer, value=answer.value + 1)
+        assert answer != dataclasses.replace(answer, value=answer.value.astype(np.float32))
+        assert answer != dataclasses.replace(answer, value=answer.value[None])
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(answer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_an_answer_is_copied_and_pickled_as_it_is(name: str, copied: Any) -> None:
+    """Every text and number, and what is printed of it."""
+    answer = ANSWERS[name]()
+    other = copied(answer)
+    assert other == answer
+    assert str(other) == str(answer)
+    assert other.to_json() == answer.to_json()
+
+
+def test_nan_is_equal_to_nan() -> None:
+    """Wherever it stands, and to nothing else."""
+    f = Function("sqrt(x)")
+    answer = f.vjp(-1)
+    assert np.isnan(answer.vjp["x"])
+    assert answer == f.vjp(-1)
+    assert answer.check == f.vjp(-1).check
+    assert answer != f.vjp(1)
+    assert are_same((float("nan"), {"a": [np.array(np.nan)]}), (float("nan"), {"a": [np.array(np.nan)]}))
+    assert not are_same({"a": 1}, {"b": 1})
+    assert not are_same((1, 2), (1,))
+    assert not are_same(float("nan"), 1.0)
+
+
+def test_every_class_that_holds_arrays_is_compared_by_them() -> None:
+    """One that is added without it would raise when it is compared."""
+    for name in results.__all__:
+        kind = getattr(results, name)
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            holds = any(
+                "Array" in str(field.type) or "NDArray" in str(field.type) for field in dataclasses.fields(kind)
+            )
+            assert not holds or "__eq__" not in vars(kind), name
+
+
+def test_a_pickle_is_shown_by_a_fresh_python() -> None:
+    """Which has not asked anything."""
+    pickled = pickle.dumps(Function("x**2").vjp([1, 2], [1, 1]))
+    script = f"import pickle; print(pickle.loads({pickled!r}))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, encoding="utf-8")
+    assert "2·x[i]·δ[i,j]" in run.stdout
+
+
+def test_a_notebook_is_given_html_latex_and_text() -> None:
+    """The compact screen, all in LaTeX without a remark on packages, and the screen as text."""
+    answer = Function("abs(x)").vjp([0, 1], [1, 1])
+    assert answer._repr_html_().startswith('<div class="gradcli">')
+    assert "∧ kink" in answer._repr_html_()
+    assert "\\begin{align*}" in answer._repr_latex_()
+    assert "usepackage" not in answer._repr_latex_()
+    shown: list[str] = []
+    answer._repr_pretty_(type("Printer", (), {"text": lambda _, words: shown.append(words)})(), cycle=False)
+    assert shown == [str(answer)]
+
+
+def test_nothing_else_is_among_the_names_of_the_package() -> None:
+    """The door by which answers are shown is none of them."""
+    assert {"Function", "VJP", "Checking", "GradcliError"} <= {*dir(gradcli)}
+    assert "Shown" not in dir(gradcli)
