@@ -21,7 +21,7 @@ autodiff, symbolic, reference    the three readings: torch, formulas, enclosures
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                what answers are; how mathematics is written
-options, errors                  every option, and every error
+options, keywords, errors        every option, how Python calls it, and every error
 signals, collector               interrupts; Python's garbage collector, paused
 showing                          how Python shows an answer: print, notebooks, JSON
 

@@ -108,13 +108,30 @@ def shortened(text: str) -> str:
     return text if len(text) <= MESSAGE_LENGTH else f"{text[:half]}...{text[-half:]}"
 
 
+def _in_python(words: str) -> str:
+    """Words of the shell in those of Python, which few errors come to."""
+    from gradcli.keywords import in_python
+
+    return in_python(words)
+
+
+class Words(NamedTuple):
+    """What is wrong, and what to do, if that is known."""
+
+    message: str
+    hint: str | None
+
+
 class GradcliError(Exception):
     """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell.
+
+    As text it is all of this in the words of Python, `v="ones"`; the shell writes `--v ones` by `render`.
 
     Attributes:
         message: What is wrong.
         place: Where, in which text; None if it is in none.
         hint: What to do, if that is known.
+        in_shell: The message and the hint in the words of the shell, in which they are written.
 
     >>> from gradcli import Function
     >>> try:
@@ -122,6 +139,11 @@ class GradcliError(Exception):
     ... except GradcliError as error:
     ...     print(error.kind, error.place.span.start, error.hint)
     unknown-function 2 did you mean 'sin'?
+    >>> try:
+    ...     Function("x**2").vjp([1, 2])
+    ... except GradcliError as error:
+    ...     print(error.hint)
+    v=[1, 1] sums the elements of y; e0 picks y[0]; jacobian needs no v
     """
 
     kind: ClassVar[str] = "error"
@@ -129,18 +151,44 @@ class GradcliError(Exception):
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
         super().__init__(message)
-        self.message = shortened(printable(message))
         self.place = place
-        self.hint = hint and shortened(printable(hint))
+        self.in_shell = Words(shortened(printable(message)), hint and shortened(printable(hint)))
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in the words of Python."""
+        return _in_python(self.in_shell.message)
+
+    @property
+    def hint(self) -> str | None:
+        """What to do, in the words of Python."""
+        return self.in_shell.hint and _in_python(self.in_shell.hint)
+
+    def advise(self, hint: str | None) -> None:
+        """Give another hint, in the words of the shell."""
+        self.in_shell = self.in_shell._replace(hint=hint)
+
+    def add(self, hint: str) -> None:
+        """Say more behind the hint, in the words of the shell."""
+        self.advise(f"{self.in_shell.hint}; {hint}" if self.in_shell.hint else hint)
+
+    def __str__(self) -> str:
+        where = _in_python(printable(self.place.where)) if self.place else ""
+        lines = [f"{self.message}{f' ({where})' if where else ''}"]
+        if self.place is not None:
+            lines.append(self.place.render())
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
         """The message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
         where = printable(self.place.where) if self.place else ""
-        lines = [f"error: {self.message}{f' ({where})' if where else ''}"]
+        lines = [f"error: {self.in_shell.message}{f' ({where})' if where else ''}"]
         if self.place is not None:
             lines.append(self.place.render(columns, encoding))
-        if self.hint:
-            lines.append(f"hint: {self.hint}")
+        if self.in_shell.hint:
+            lines.append(f"hint: {self.in_shell.hint}")
         return "\n".join(lines)
 
 

@@ -24,15 +24,27 @@ class Shown:
     __slots__ = ()
 
     write: ClassVar[Callable[[Any, str], str]]
-    """The text of an answer as `text`, `html`, `latex` or `json`."""
+    """The text of an answer in a format of the shell's, or as Python has it; see `gradcli.report.in_python`."""
 
     def __str__(self) -> str:
         """The compact screen, as the shell shows it on a terminal of 100 columns."""
         return Shown.write(self, "text").removesuffix("\n")
 
+    def __format__(self, form: str) -> str:
+        """All there is to say in a format of `--format`: `f"{answer:full}"`, `f"{answer:markdown}"`.
+
+        Raises:
+            ValueError: There is no such format.
+        """
+        from gradcli.options import FORMATS
+
+        if form not in ("", *FORMATS):
+            raise ValueError(f"an answer has no format '{form}'; known are {', '.join(FORMATS)}")
+        return Shown.write(self, form).removesuffix("\n") if form else str(self)
+
     def to_json(self) -> str:
         """JSON on one line, as `gradcli --json` prints it; several products are one object, as in `gradcli batch`."""
-        return Shown.write(self, "json").removesuffix("\n")
+        return Shown.write(self, "object").removesuffix("\n")
 
     def to_dict(self) -> dict[str, Any]:
         """What is in `to_json()`, as a dict: arrays are lists, and `"NaN"` and `"Infinity"` are texts."""
@@ -43,11 +55,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """The compact screen in a notebook."""
-        return Shown.write(self, "html")
+        return Shown.write(self, "cell")
 
     def _repr_latex_(self) -> str:
         """All there is to say in LaTeX, where HTML is not shown."""
-        return Shown.write(self, "latex")
+        return Shown.write(self, "fragment")
 
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """The compact screen in IPython."""

@@ -149,7 +149,7 @@ def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iter
         try:
             yield point, alone(batch, point, wrt)
         except InputError as error:
-            error.hint = "; ".join(filter(None, [error.hint, f"that is at point {point:,}"]))
+            error.add(f"that is at point {point:,}")
             raise
 
 

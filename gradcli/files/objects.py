@@ -122,7 +122,7 @@ class Objects(TextRows):
                 for name in wanted:
                     columns[name][index] = self._cell(row, name, where)
             except GradcliError as error:
-                faults.append(Fault(index, error.message, error.hint))
+                faults.append(Fault(index, *error.in_shell))
             for name, cells in kept.items():
                 cells.append(row.get(name))
         places = np.array([number for number, _ in lines])
@@ -139,7 +139,7 @@ class Objects(TextRows):
         except ValueError:  # Python's limit, as reading them takes more than linear time
             raise InputError(f"{where} has a whole number of thousands of digits", hint=_HINT) from None
         except InputError as error:
-            raise InputError(f"{where} {error.message}", hint=error.hint) from None
+            raise InputError(f"{where} {error.in_shell.message}", hint=error.in_shell.hint) from None
         if not isinstance(row, dict):
             raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
         fresh = next((key for key in row if key not in self.source.columns), None)

@@ -196,9 +196,8 @@ class Files:
             return self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked)), asked.name
         except InputError as error:
             # Hints are for words such as @FILE, and a path has no sign before it.
-            error.hint = error.hint and error.hint.replace("@FILE", "FILE").replace("@-", "-").replace(
-                "@ reads", "name"
-            )
+            hint = error.in_shell.hint or ""
+            error.advise(hint.replace("@FILE", "FILE").replace("@-", "-").replace("@ reads", "name") or None)
             raise
         except OSError as error:
             raise unreadable(asked.name, error) from error

@@ -287,7 +287,7 @@ def _sampled(
             look = asking.at_random(drawn)
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
-            error.hint = error.hint or f"that is at the random point {n + 1:,}: {where[:200]}"
+            error.advise(error.in_shell.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
             raise
         counts[look.judgement.check.verdict] += 1
         verdicts |= look.verdicts

@@ -136,7 +136,7 @@ def points_of(inquiry: Inquiry) -> Points:
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
         where = f"with --points-of the expression is of one point, where {inside}"
-        error.hint = f"{error.hint}; {where}" if error.hint else where
+        error.add(where)
         raise
     found = Points(question, {**question.arrays, **full}, mapped, count)
     _require_room(found)
@@ -229,7 +229,7 @@ def _weights(points: Points, v: Value | None, of_snippet: Program | None) -> Arr
         if found is not None and found.shape == whole:
             return rounded(found, question.dtype)
         if found is not None and v is not None:
-            error.hint = f"of one point y has shape {show(question.shape)}, and of all points {show(whole)}"
+            error.advise(f"of one point y has shape {show(question.shape)}, and of all points {show(whole)}")
         raise
 
 

@@ -443,6 +443,6 @@ def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
         if name not in program.names:
             unknown = no_such_variable("--wrt", name, program.names)
             if name in program.named:
-                raise InputError(f"--wrt names '{name}', which a statement computes", hint=unknown.hint)
+                raise InputError(f"--wrt names '{name}', which a statement computes", hint=unknown.in_shell.hint)
             raise unknown
     return tuple(dict.fromkeys(wrt))

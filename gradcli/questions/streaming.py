@@ -137,7 +137,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(shape)}" for name, shape in shapes.items())
         where = f"the expression is of one row, where {inside}"
-        error.hint = f"{error.hint}; {where}" if error.hint else where
+        error.add(where)
         raise
     return Plan(question, source, bound, _quantities(question))
 
@@ -344,8 +344,8 @@ class Stream:
         faults = list(block.faults)
         for place, error in refused.items():
             row = int(good[place])
-            message = f"{block.called(row)} of {self.plan.source.name}: {error.message}"
-            faults.append(Fault(row, message, error.hint))
+            message = f"{block.called(row)} of {self.plan.source.name}: {error.in_shell.message}"
+            faults.append(Fault(row, message, error.in_shell.hint))
         if refused:
             rest = np.delete(np.arange(len(good)), list(refused))
             good = good[rest]

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradcli import keywords
 from gradcli.report.compose import compose, screens
-from gradcli.report.document import Document, Screen, Script
+from gradcli.report.document import Document, Line, Note, Screen, Script, Span
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import Answer, BackwardGraph, Functions, Source
 
@@ -96,26 +97,39 @@ def in_python(answer: Answer | Source, form: str) -> str:
 
     Args:
         answer: The object.
-        form: `text` or `html`, the compact screen; `latex`, all of it; or `json`.
+        form: `text`, the compact screen, or `cell`, that in HTML for a notebook; `fragment`, all of it in LaTeX;
+            `object`, one of JSON; or a format of `pieces`.
     """
     match form:
         case "text":
-            return rendered(answer, "table", Screen(WIDTH, encoding="utf-8"), DIGITS)
-        case "html":
+            from gradcli.report.render import terminal
+
+            return terminal.render(_compact(answer), Screen(WIDTH, encoding="utf-8"))
+        case "cell":
             from gradcli.report.render import html
 
             return html.fragment(_compact(answer))
-        case "latex":
+        case "fragment":
             from gradcli.report.render import latex
 
             return latex.body(compose(printable(answer)))
-        case _:
+        case "object":
             from gradcli.report.data import json
 
             return "".join(json.reply(answer, {}))
+    return rendered(answer, form, Screen(WIDTH, encoding="utf-8"))
 
 
 def _compact(answer: Answer | Source) -> Document:
-    """The compact screen, or all there is to say of what has none."""
+    """The compact screen, or all there is to say of what has none, its notes in the words of Python."""
     found = screens.of(printable(answer), DIGITS)
-    return compose(printable(rounded(answer, DIGITS))) if found is None else found
+    document = compose(printable(rounded(answer, DIGITS))) if found is None else found
+    return tuple(Note(_reworded(node.words), node.indent) if isinstance(node, Note) else node for node in document)
+
+
+def _reworded(words: Line) -> Line:
+    """What we say ourselves; what was typed stays."""
+    return tuple(
+        Span(keywords.in_python(part.words)) if isinstance(part, Span) and part.role == "plain" else part
+        for part in words
+    )

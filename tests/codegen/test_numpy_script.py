@@ -151,7 +151,7 @@ def test_what_has_no_formula_says_why() -> None:
     text = "[" + ", ".join(f"x**{n}" for n in range(50)) + "]"
     with pytest.raises(GradcliError, match="no formula of the derivative by 'x' for a NumPy script: a list") as caught:
         Function(text).code({"x": "1"}, "ones", to="numpy")
-    assert "--to torch" in str(caught.value.hint)
+    assert 'to="torch"' in str(caught.value.hint)
 
 
 def test_a_large_jacobian_is_refused() -> None:

@@ -517,7 +517,7 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     piped(monkeypatch, "1 2")
     files = Files()
     files.array("-", "--at x")
-    with pytest.raises(InputError, match="can be read once, and --at x has read it"):
+    with pytest.raises(InputError, match=r'can be read once, and at\["x"\] has read it'):
         files.array("/dev/stdin", "--at y")
 
 

@@ -356,20 +356,20 @@ CHECKS: list[tuple[dict[str, Any], str]] = [
     ({"allow": ["kinks"]}, "no verdict"),
     ({"allow": ["disagree"]}, "cannot be allowed"),
     ({"random": 5}, "where to draw points"),
-    ({"box": {"x": "0..1"}}, "--random is missing"),
+    ({"box": {"x": "0..1"}}, "random is missing"),
     ({"random": 0, "box": {"x": "0..1"}}, "between 1 and 10,000"),
-    ({"random": 5, "box": {"z": "0..1"}}, "--in names 'z'"),
+    ({"random": 5, "box": {"z": "0..1"}}, "box names 'z'"),
     ({"random": 5, "box": {"x": "1..0"}}, "above the upper"),
     ({"rtol": float("nan")}, "not a tolerance"),
-    ({"claim": {"z": "2"}}, "--claim names 'z'"),
-    ({"expect": {"w": 2}, "wrt": ["x"]}, "--expect names 'w'"),
+    ({"claim": {"z": "2"}}, "claim names 'z'"),
+    ({"expect": {"w": 2}, "wrt": ["x"]}, "expect names 'w'"),
     ({"expect": {"": 2}}, "names no variable"),
 ]
 
 
 @pytest.mark.parametrize(("options", "words"), CHECKS, ids=[words for _, words in CHECKS])
 def test_a_check_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
-    """With the option in the message."""
+    """With the keyword in the message."""
     with pytest.raises(GradcliError) as error:
         gradcli.Function("x*w").check({"x": 1, "w": 2}, **options)
     assert words in error.value.message

@@ -198,7 +198,7 @@ def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
     graph = replace(graph, drawing="dot" if form == "dot" else "mermaid") if form != "json" else graph
     with pytest.raises(TooLargeError, match=f"{MAX_NODES + 1:,} nodes") as caught:
         rendered(graph, "json" if form == "json" else "table", Screen())
-    assert "--to tree" in (caught.value.hint or "")
+    assert "--to tree" in (caught.value.in_shell.hint or "")
     assert rendered(_chain(MAX_NODES), "json", Screen())
 
 

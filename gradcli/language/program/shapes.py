@@ -143,7 +143,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     except ShapeError as error:
         if call.op.is_extreme:  # torch reads a second whole number as a dimension
             larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
-            error.hint = f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two"
+            error.advise(f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two")
         raise
 
 

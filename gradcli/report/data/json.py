@@ -319,12 +319,12 @@ def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, 
         head: What to repeat of a request, behind the schema.
         line: Of the stream that the request was on.
     """
-    found: dict[str, Any] = {"kind": error.kind, "message": error.message}
+    found: dict[str, Any] = {"kind": error.kind, "message": error.in_shell.message}
     if error.place is not None:
         span = error.place.span
         found["position"] = {"in": error.place.source, "start": span.start, "end": span.stop}
-    if error.hint:
-        found["hint"] = error.hint
+    if error.in_shell.hint:
+        found["hint"] = error.in_shell.hint
     if line is not None:
         found["line"] = line
     return json.dumps({"schema": SCHEMA, **(head or {}), "error": found}, allow_nan=False) + "\n"
