@@ -159,7 +159,8 @@ class Breakpoints:
     def _number(self, way: _CoordinateLine, n: int, middle: float, t: float) -> float:
         """What makes one choice by its sign, at one point of a line."""
         state = self._state(way, t)
-        return math.nan if state is None else float(state.numbers[n] - middle)
+        with np.errstate(invalid="ignore"):  # beyond all numbers on both sides
+            return math.nan if state is None else float(state.numbers[n] - middle)
 
     def _place(self, number: Callable[[float], float], ends: tuple[float, float]) -> float | None:
         """Where a number changes its sign between two points: a float where it is 0, or the last one before."""

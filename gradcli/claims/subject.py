@@ -22,11 +22,12 @@ from typing import Literal
 import numpy as np
 import sympy
 
+from gradcli.claims.equations import Whose, read_equations, source_of
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse_formula
+from gradcli.language.parsing import parse_claim
 from gradcli.language.program.shapes import broadcast, infer
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 from gradcli.results import Array
@@ -120,7 +121,10 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
     known = {str(symbol): shape for symbol, shape in subject.shapes.items()}
     if subject.has_vector:
         known[V] = subject.y
-    program = parse_formula(text.rstrip() or text, source, frozenset(known), known)
+    said = source_of(text.rstrip() or text, source)
+    taken = frozenset((*subject.program.names, *subject.program.assigned))
+    whose = Whose(str(subject.variable), subject.y, subject.x, taken)
+    program = read_equations(said, whose, known) or parse_claim(said, frozenset(known), known)
     for name in program.names:
         if name not in known:
             raise _unknown(program, name, subject, known)

@@ -5,11 +5,13 @@ The text is never evaluated; what is not in the grammar is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import sympy
+
 from gradcli import collector
-from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.programs import Entries, Lowering
 from gradcli.language.lower.scope import Evaluation, Scope
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, infer, shape_of
@@ -60,10 +62,17 @@ def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Prog
     return _value(Source(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
 
 
-def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+def parse_claim(read: Source, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+    """As `parse_formula`, with names as formulas have them."""
+    return _parse_in(read, _formula_scope(names, shapes), names)
+
+
+def parse_formula(read: Source, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
     """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
-    read = Source(text, source)
-    scope = Scope(names, shapes=dict(shapes))
+    return _parse_in(read, Scope(names, shapes=dict(shapes)), names)
+
+
+def _parse_in(read: Source, scope: Scope, names: frozenset[str]) -> Program:
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
@@ -71,6 +80,21 @@ def parse_formula(text: str, source: str, names: frozenset[str], shapes: Mapping
     if first.kind == "name" and second.text == "=":
         return Lowering(read, scope, EVALUATION).program(grammar.parse(read))
     return _value(read, scope)
+
+
+def parse_entries(
+    source: Source, cases: Sequence[Entries], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
+) -> Program:
+    """The Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
+    return Lowering(source, _formula_scope(names, shapes), EVALUATION).entries(cases, shape)
+
+
+def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
+    """Of a formula, in which `e` may be Euler's number, as answers print it."""
+    scope = Scope(names, shapes=dict(shapes), is_formula=True)
+    if "e" not in names:
+        scope.names["e"] = sympy.E
+    return scope
 
 
 def _value(source: Source, scope: Scope) -> Program:

@@ -132,7 +132,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
             there would be too many entries.
     """
     question = replace(inquiry, at=demands.inputs(inquiry)).question()
-    claims = {_variable(name, question, "--claim"): text for name, text in demands.claims.items()}
+    claims = {_variable(_named(name, text), question, "--claim"): text for name, text in demands.claims.items()}
     expected = {_variable(name, question, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
     _require_claims(question, cotangent is not None, claims, expected)
@@ -197,6 +197,15 @@ def _variable(name: str, question: Question, option: str) -> str:
         )
     hint = did_you_mean(name, question.wrt) or f"the variables to differentiate by are: {known}"
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
+
+
+def _named(name: str, text: str) -> str:
+    """The variable that a claim names, before it or on its left-hand side."""
+    if name != ONLY or "/" not in text or "=" not in text:
+        return name
+    from gradcli.claims import variable_of
+
+    return variable_of(text) or name
 
 
 def _require_verdicts(names: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, show
 from gradcli.language.snippets import read
+from gradcli.language.text.source import Source
 from gradcli.questions.judging import product
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.results import Check, Loss
@@ -62,7 +63,7 @@ def apart(inquiry: Inquiry, text: str | None) -> tuple[Inquiry, dict[str, Array]
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
     given = frozenset(inquiry.at) & SHADOWABLE
     snippet = read(inquiry.expression, given=given) if given else inquiry.snippet
-    names = set(parse_formula(text, SOURCE, frozenset(inquiry.at), {}).names)
+    names = set(parse_formula(Source(text, SOURCE), frozenset(inquiry.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
     extra = {name: read_value(value, f"--at {name}") for name, value in inquiry.at.items() if name in names}
     return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in extra}), extra
@@ -93,7 +94,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
     # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
     shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}
-    program = parse_formula(text, SOURCE, frozenset(shapes), shapes)
+    program = parse_formula(Source(text, SOURCE), frozenset(shapes), shapes)
     _require_known(program, y, shapes)
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     _require_one(program, inside.get(program.output, ()))

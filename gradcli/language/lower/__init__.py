@@ -5,6 +5,8 @@ scope         what the rules share: what names stand for, the lines so far, and 
 calls         names with the modules before them, functions and methods
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 constants     constant arguments and indices, lists and loops that are written out
+indices       formulas in index notation, as operations on whole tensors
+sizes         the shape of what was read so far
 matlab        MATLAB's marks
 joined        names that are several words written together
 """

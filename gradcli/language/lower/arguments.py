@@ -74,8 +74,14 @@ CONVERSIONS = (
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
 
-SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex"])
+SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
+
+_BESSELI = ("i0", "i1")
+"""What SymPy writes with its order, `besseli(0, x)`."""
+
+MAX_ORDER = 20
+"""Of a Bessel function that is written out by those of orders 0 and 1."""
 
 
 @dataclass
@@ -209,7 +215,12 @@ class Binder:
         """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
         name = bound.op.name
         value, span = self.lower(argument.value)
-        if bound.extra or not isinstance(value, sympy.Integer) or not isinstance(bound.operands["x"][0], sympy.Symbol):
+        if (
+            bound.extra
+            or self.scope.is_formula
+            or not isinstance(value, sympy.Integer)
+            or not isinstance(bound.operands["x"][0], sympy.Symbol)
+        ):
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
@@ -389,12 +400,27 @@ class Binder:
                 above = self.lower(self.only(arguments))[0]
                 below = self.lower(items[1].value)[0] if len(items) > 1 else sympy.Integer(1)
                 value, read = self.lines.emit("div", [above, below], span)[0], 2
+            case "besseli":
+                value, read = self._besseli(span, arguments), 2
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         self.require_closed(arguments)
         if len(items) > read:
             raise self.source.unexpected(items[read - 1].stop, " where ')' was expected", is_inside=True)
         return value, span.to(arguments.span)
+
+    def _besseli(self, span: Span, arguments: Arguments) -> Atom:
+        """`besseli(2, x)`: by recurrence from those of orders 0 and 1."""
+        order = self.constants.integer(self.only(arguments))
+        if order not in range(MAX_ORDER + 1) or len(arguments.items) < 2:
+            raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
+        x = self.lower(arguments.items[1].value)[0]
+        before, value = (self.lines.emit(name, [x], span)[0] for name in _BESSELI)
+        for n in range(1, order):
+            factor = self.lines.emit("div", [sympy.Integer(2 * n), x], span)[0]
+            product = self.lines.emit("mul", [factor, value], span)[0]
+            before, value = value, self.lines.emit("sub", [before, product], span)[0]
+        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""

@@ -16,12 +16,13 @@ from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
 from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW
 from gradcli.language.program.wengert import CONSTANTS, Atom, Program
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Trailer
+from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
@@ -89,9 +90,15 @@ class Calls:
     """
 
     def __init__(
-        self, lines: Lines, lower: Lower, constants: Constants, meaning: Callable[[str, Sequence[str]], Program]
+        self,
+        lines: Lines,
+        lower: Lower,
+        constants: Constants,
+        indices: Indices,
+        meaning: Callable[[str, Sequence[str]], Program],
     ) -> None:
         self.lines, self.lower, self.constants, self.meaning = lines, lower, constants, meaning
+        self.indices = indices
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
         self.binder = Binder(lines, lower, constants)
         self.is_pair = False
@@ -141,6 +148,8 @@ class Calls:
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
+        if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
+            return found
         library = library_of(self.hooks.library(words)[:-1])
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
@@ -279,8 +288,10 @@ class Calls:
         if name.text in TENSORS and not given:
             return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.binder.special(name, span, arguments)
+            return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
+        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
+            return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
         if given and op.kind in (Kind.SOURCE, Kind.LIST):
@@ -409,6 +420,18 @@ class Calls:
         if self.source.tokens[min(closing + 1, len(self.source.tokens) - 1)].text != "=":
             return None
         return "write the body alone, without a name for the function; its names are the variables"
+
+
+def _gamma_in(arguments: Arguments) -> Node | None:
+    """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
+    for name in ("abs", "gamma"):
+        only = arguments.items[0] if len(arguments.items) == 1 else None
+        node = only.value if only is not None and only.fault is None and only.name is None else None
+        if not isinstance(node, Name) or node.arguments is None or node.token.text.lower() != name:
+            return None
+        arguments = node.arguments
+    only = arguments.items[0] if len(arguments.items) == 1 else None
+    return only.value if only is not None and only.fault is None and arguments.unclosed is None else None
 
 
 def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:

@@ -10,11 +10,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
-import sympy
-
-from gradcli.errors import GradcliError, Place
-from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Lines, Operand
+from gradcli.language.lower.sizes import Sizes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Transposed
 from gradcli.language.text.tokens import MARKS, Token
@@ -25,17 +22,16 @@ REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matr
 class Matlab:
     """Reads operators as MATLAB does, where one of its marks is in the text."""
 
-    def __init__(self, lines: Lines, constants: Constants) -> None:
-        self.lines, self.constants, self.source, self.scope = lines, constants, lines.source, lines.scope
+    def __init__(self, lines: Lines, sizes: Sizes) -> None:
+        self.lines, self.source, self.scope = lines, lines.source, lines.scope
         self.is_matlab = any(token.kind == "operator" and token.text in MARKS for token in self.source.tokens)
-        self._known: dict[Atom, Shape] = {}
-        self._read = 0
+        self.sizes = sizes
 
     def binary(self, sign: Token, op: str, left: Operand, right: Operand) -> Operand:
         """An operation between two operands; `sign` is its token, or what stands behind an implicit product."""
         if not self.is_matlab or op in ("matmul", "logical_and", "logical_or"):
             return self.lines.joined(op, left, right)
-        a, b = self._shape(left[0]), self._shape(right[0])
+        a, b = self.sizes.of(left[0]), self.sizes.of(right[0])
         if a is None or b is None:
             self.scope.needs_shapes = True
             return self.lines.joined(op, left, right)
@@ -51,7 +47,7 @@ class Matlab:
 
     def transposed(self, operand: Operand, mark: Transposed) -> Operand:
         """`x'`: a vector becomes a row."""
-        span, shape = operand[1].to(mark.span), self._shape(operand[0])
+        span, shape = operand[1].to(mark.span), self.sizes.of(operand[0])
         if shape is None:
             self.scope.needs_shapes = True
         if shape is not None and len(shape) < 2:
@@ -80,28 +76,6 @@ class Matlab:
         """Say how a product or a vector is read, once."""
         if REMARK not in self.scope.warnings:
             self.scope.warnings.append(REMARK)
-
-    def _shape(self, atom: Atom) -> Shape | None:
-        """The shape of what was read so far; None while that of a variable is not known."""
-        lines = self.lines.builder.lines
-        self._read = min(self._read, len(lines))
-        for line in lines[self._read :]:
-            shapes = [self._found(a) for a in line.call.operands]
-            try:
-                if None not in shapes:
-                    known = [shape for shape in shapes if shape is not None]
-                    self._known[line.symbol] = self.constants.evaluation.shape_of(line.call, known)
-            except GradcliError as error:
-                error.place = Place(self.source.text, line.span, self.source.name)
-                raise
-        self._read = len(lines)
-        return self._found(atom)
-
-    def _found(self, atom: Atom) -> Shape | None:
-        if not isinstance(atom, sympy.Symbol):
-            return ()
-        is_variable = self.scope.variables.get(atom.name) == atom
-        return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
 
 
 _PYTHON = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]")

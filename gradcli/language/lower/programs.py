@@ -6,18 +6,21 @@ Chains are lowered step by step, so that only nesting recurses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import sympy
 
+from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.matlab import Matlab
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.lower.sizes import Sizes
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
@@ -49,6 +52,23 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
     return lowering.program(parse(source))
 
 
+@dataclass(frozen=True)
+class Entries:
+    """What a formula says of some entries of a tensor.
+
+    Attributes:
+        letters: What the index of each dimension is called; empty where the formula has none.
+        fixed: The position in each dimension that the formula is of; None where it is of all.
+        value: The formula.
+        fault: What is wrong behind it.
+    """
+
+    letters: tuple[str, ...]
+    fixed: tuple[int | None, ...]
+    value: nodes.Node
+    fault: GradcliError | None
+
+
 class Lowering:
     """A text on its way to a Program.
 
@@ -70,8 +90,10 @@ class Lowering:
         self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
         self.constants = Constants(self.lines, self.lower, evaluation)
-        self.matlab = Matlab(self.lines, self.constants)
-        self.calls = Calls(self.lines, self.lower, self.constants, parse_meaning)
+        sizes = Sizes(self.lines, self.constants)
+        self.matlab = Matlab(self.lines, sizes)
+        self.indices = Indices(self.lines, self.lower, self.constants, sizes)
+        self.calls = Calls(self.lines, self.lower, self.constants, self.indices, parse_meaning)
         self.last_list: tuple[nodes.Node, list[Operand]] | None = None
         self.unused_value: Operand | None = None
 
@@ -152,6 +174,18 @@ class Lowering:
             return self.finish(operands[0])
         span = operands[0][1].to(operands[-1][1])
         return self.finish(self.lines.emit("stack", [a for a, _ in operands], span, (0,)))
+
+    def entries(self, cases: Sequence[Entries], shape: Shape) -> Program:
+        """The Program of the tensor of this shape whose entries the cases give; of several, the first that fits."""
+        result: Atom | None = None
+        for case in reversed(cases):
+            self.indices.declare(case.letters, shape)
+            value, span = self.lower(case.value)
+            require_sound(case.fault)
+            atom = self.indices.whole(value, shape, span)
+            result = atom if result is None else self.indices.chosen(case.fixed, atom, result, shape, span)
+        span = Span(0, len(self.source.text))
+        return self.finish((sympy.Integer(0) if result is None else result, span))
 
     def finish(self, output: Operand) -> Program:
         """The Program of the lines so far; conditions come out as 1 and 0."""
@@ -235,6 +269,8 @@ class Lowering:
 
     def _name(self, node: nodes.Name) -> Operand:
         self.calls.is_pair = False
+        if node.arguments is None and node.token.text in self.indices.bound:
+            return self.indices.value(node.token)
         operand, _ = self.calls.named(node)
         if node.arguments is None:
             self.hooks.was_leaf(operand)
@@ -291,7 +327,10 @@ class Lowering:
         """An operand with its indices and members."""
         trailers, used = node.trailers, 0
         self.calls.is_pair = False
-        if isinstance(node.operand, nodes.Name):
+        delta = self._delta(node)
+        if delta is not None:
+            operand, used = delta, 1
+        elif isinstance(node.operand, nodes.Name):
             operand, used = self.calls.named(node.operand, trailers)
             is_plain = used == 0 or (isinstance(last := trailers[used - 1], nodes.Member) and last.arguments is None)
             if is_plain and (used or node.operand.arguments is None):
@@ -301,6 +340,12 @@ class Lowering:
         while used < len(trailers):
             operand, used = self._behind(operand, trailers, used)
         return operand
+
+    def _delta(self, node: nodes.Postfix) -> Operand | None:
+        """`δ[i,j]` of indices."""
+        name, first = node.operand, node.trailers[0]
+        is_indexed = isinstance(name, nodes.Name) and isinstance(first, nodes.Subscript)
+        return self.indices.delta(name, first) if is_indexed else None  # type: ignore[arg-type]
 
     def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
         """An operand with the next of what stands behind it, and how much of that is read then."""
@@ -328,6 +373,8 @@ class Lowering:
         """`x[key]`; `[0]` takes the values of torch's pair of values and positions."""
         if (found := self.hooks.indexed(operand, subscript)) is not None:
             return found
+        if self.indices.mentions(subscript.span):
+            return self.indices.element(operand, subscript)
         is_pair, self.calls.is_pair = self.calls.is_pair, False
         items: list[Any] = [self.constants.item(bound) for bound in subscript.items]
         require_sound(subscript.fault)
@@ -338,6 +385,18 @@ class Lowering:
             raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
+
+    def _ranged(self, node: nodes.Ranged) -> Operand:
+        """A sum over indices, and the like."""
+        return self.indices.ranged(node)
+
+    def _cases(self, node: nodes.Cases) -> Operand:
+        """Values by conditions, in braces."""
+        return self.indices.cases(node)
+
+    def _bars(self, node: nodes.Bars) -> Operand:
+        """An absolute value."""
+        return self.indices.bars(node)
 
     _RULES: ClassVar[Mapping[type, Callable[[Lowering, Any], Operand]]] = {
         nodes.Chain: _chain,
@@ -353,6 +412,9 @@ class Lowering:
         nodes.Function: _function,
         nodes.Broken: _broken,
         nodes.Loop: _loop,
+        nodes.Ranged: _ranged,
+        nodes.Cases: _cases,
+        nodes.Bars: _bars,
     }
     """The rule of each node."""
 

@@ -142,6 +142,7 @@ class Scope:
         unused: The names that nothing has used.
         last_name: The name of the last statement.
         warnings: Remarks for the user.
+        is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
     """
 
@@ -156,6 +157,7 @@ class Scope:
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
     warnings: list[str] = field(default_factory=list)
+    is_formula: bool = False
     needs_shapes: bool = False
 
     def list_of(self, node: nodes.Node) -> list[Operand] | None:

@@ -237,7 +237,7 @@ _WHOLE = ("sin(pi*x)",)
 
 
 def _comparison(names: str, sign: str, doc: str, *sense: int) -> Op:
-    name, numpy = names.split("|")
+    name, numpy, *_ = names.split("|")
     return known(
         f"{names}(a, b)",
         f"whether {doc}; a {sign} b",
@@ -382,8 +382,8 @@ BRANCHES = (
     _comparison("ge|greater_equal", ">=", "a is b or greater", 0, 1),
     _comparison("lt|less", "<", "a is less than b", -1),
     _comparison("le|less_equal", "<=", "a is b or less", -1, 0),
-    _comparison("eq|equal", "==", "a equals b", 0),
-    _comparison("ne|not_equal", "!=", "a does not equal b", -1, 1),
+    _comparison("eq|equal|Eq", "==", "a equals b", 0),
+    _comparison("ne|not_equal|Ne", "!=", "a does not equal b", -1, 1),
     _connective(
         "logical_and|And", "and_", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"
     ),

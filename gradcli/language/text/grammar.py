@@ -11,6 +11,7 @@
     power      : postfix (("**" | "^" | ".^") unary)?                       from the right
     postfix    : atom ("[" bound ("," bound)* "]" | "." NAME [arguments] | "'" | ".'")*
     atom       : NUMBER | NAME [arguments] | STRING | "None" | "True" | "False" | "(" items ")" | "[" items "]"
+               | what formulas have, as they are printed: see `mathematics`
     items      : [expression ("," expression)* | loop]
     loop       : expression ("for" NAME "in" operation ["if" operation])+
     arguments  : "(" [argument ("," argument)*] ")"        argument : [NAME "="] (expression | loop)
@@ -28,10 +29,11 @@ calls look at the words of their arguments alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from gradcli.errors import GradcliError
-from gradcli.language.text import nodes
+from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import MAX_INDICES, Cursor, Source
 from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
 
@@ -62,12 +64,28 @@ def parse_value(source: Source) -> nodes.Value:
     return Grammar(source).value()
 
 
+def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
+    """A text as formulas, each with its left-hand side if it has one; a comma at the top ends the last.
+
+    >>> [equation.value.text for equation in parse_equations(Source("dy[0]/dx = 1; dy[1]/dx = 2", "--claim"))]
+    ['1', '2']
+    """
+    grammar = Grammar(source)
+    found: list[nodes.Equation] = []
+    while not grammar.at_end:
+        if not (grammar.accept(";") or grammar.accept("\n")):
+            found.append(mathematics.equation(grammar))
+    return tuple(found)
+
+
 class Grammar(Cursor):
     """Reads expressions, and the statements of a text, one after the other."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.indent = 0  # of the first statement, counted from 1
+        self.closing = ""  # the sign or word that ends an operand here, which elsewhere stands between two
+        self.cases = 0  # how many braces are around this place: "=" compares there
 
     # -- operators
 
@@ -79,8 +97,12 @@ class Grammar(Cursor):
         steps: list[nodes.Step] = []
         while True:
             sign = self.tokens[self.position]
+            if sign.text == self.closing:
+                break
             is_implicit = False
             level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
+            if level is None and self.cases and sign.text == "=":
+                sign, level = replace(sign, text="=="), COMPARISON
             if level is None:
                 if sign.kind != "name" and sign.text != "(":
                     break
@@ -172,14 +194,21 @@ class Grammar(Cursor):
             case "number":
                 self.position += 1
                 return nodes.Number(token.span, token.text)
-            case "name":
+            case "name" if token.text in mathematics.SIGNS and mathematics.has_ranges(self.tokens, self.position + 1):
+                return mathematics.ranged(self)
+            case "name" if token.text != self.closing:
                 self.position += 1
                 if self.tokens[self.position].text != "(":
                     return nodes.Name(token.span, token, None)
                 arguments = self.arguments()
                 return nodes.Name(token.span.to(arguments.span), token, arguments)
             case "operator" if token.text in ("(", "["):
-                return self._brackets()
+                is_ranged = token.text == "[" and mathematics.has_ranges(self.tokens, self.position)
+                return mathematics.ranged(self) if is_ranged else self._brackets()
+            case "operator" if token.text == "|":
+                return mathematics.bars(self)
+            case "brace" if token.text == "{":
+                return mathematics.cases(self)
             case "string":
                 return self.word()
             case "keyword" if token.text in ("True", "False", "None"):
@@ -200,6 +229,7 @@ class Grammar(Cursor):
         self.position += 1
         self.depth += 1
         expected, self.expected = self.expected, f" where '{closing}' was expected"
+        outer, self.closing = self.closing, ""
         items: list[nodes.Node] = []
         has_comma = False
         behind_first = self.position
@@ -213,7 +243,7 @@ class Grammar(Cursor):
                 break
             has_comma = True
         fault = self.close(closing, opening)
-        self.expected = expected
+        self.expected, self.closing = expected, outer
         self.depth -= 1
         span = opening.span.to(self.behind().span)
         is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop)
@@ -272,13 +302,14 @@ class Grammar(Cursor):
         self.position += 1
         self.depth += 1
         self.expected = " where ')' was expected"
+        outer, self.closing = self.closing, ""
         items: list[nodes.Argument] = []
         while self.token.text != ")":
             items.append(self._argument())
             if not self.accept(","):
                 break
         unclosed = self.unclosed(")", opening) if self.has_failed else self.close(")", opening)
-        self.expected = expected
+        self.expected, self.closing = expected, outer
         self.depth -= 1
         span = opening.span.to(self.behind().span)
         return nodes.Arguments(span, opening, start, self.depth, tuple(items), unclosed, expected)
@@ -315,11 +346,12 @@ class Grammar(Cursor):
         self.position += 1
         self.indices += 1
         expected, self.expected = self.expected, ""
+        outer, self.closing = self.closing, ""
         items = [self._bound()]
         while self.accept(",") and self.token.text != "]":
             items.append(self._bound())
         fault = self.close("]", opening)
-        self.expected = expected
+        self.expected, self.closing = expected, outer
         self.indices -= 1
         return nodes.Subscript(opening.span.to(self.behind().span), tuple(items), fault)
 

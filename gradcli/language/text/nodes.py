@@ -145,6 +145,56 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """`k=first..last`: the whole numbers that an index takes."""
+
+    name: Token  # of the index
+    first: Node
+    last: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranged:
+    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
+
+    span: Span
+    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
+    ranges: tuple[Range, ...]
+    body: Node
+    fault: GradcliError | None  # how the brackets end, where that is wrong
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """`{value if condition; value otherwise}`."""
+
+    span: Span  # with the braces
+    branches: tuple[tuple[Node, Node], ...]  # values with their conditions
+    rest: Node  # the value where no condition holds
+    fault: GradcliError | None  # how it ends, where that is wrong
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bars:
+    """`|x|`."""
+
+    span: Span  # with the bars
+    inner: Node
+    fault: GradcliError | None  # how it ends, where that is wrong
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equation:
+    """`dy[i]/dx[j] = value`, or a value alone."""
+
+    span: Span  # of what stands before the value
+    above: tuple[Token, ...]  # what is differentiated, and its indices; empty without a left-hand side
+    below: tuple[Token, ...]  # what it is differentiated by, and its indices
+    value: Node
+    fault: GradcliError | None  # what stands behind it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Bound:
     """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
@@ -280,7 +330,24 @@ class Value:
 Trailer = Subscript | Member | Transposed | Arguments
 """What may stand behind an operand; arguments in Python alone, behind other arguments."""
 
-Node = Broken | Number | Word | Name | Group | Items | Loop | Unary | Power | Chain | Choice | Postfix | Function
+Node = (
+    Broken
+    | Number
+    | Word
+    | Name
+    | Group
+    | Items
+    | Loop
+    | Unary
+    | Power
+    | Chain
+    | Choice
+    | Postfix
+    | Function
+    | Ranged
+    | Cases
+    | Bars
+)
 """An expression."""
 
 Line = Statement | Function | Import

@@ -55,21 +55,25 @@ MARKS = frozenset([*BY_ELEMENTS, ".^", *TRANSPOSES])
 """What MATLAB has and Python has not."""
 
 
+OTHERWISE = "otherwise"
+"""What the last of several cases in braces holds, as formulas are printed: braces stand for nothing else."""
+
 MAX_TEXT = 400_000
 """Characters of a text; a 10,000-term sum takes about a quarter of it."""
 
 MAX_DIGITS = 400
 """Characters of one number; the largest float has 309 digits."""
 
-Kind = Literal["number", "name", "keyword", "string", "operator", "end"]
+Kind = Literal["number", "name", "keyword", "string", "operator", "brace", "end"]
 
 _PATTERN = re.compile(
     r"""(?P<space>[ \t\r\f]+)
-      | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
+      | (?P<number>(?:\d[\d_]*(?:\.(?!\.)[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
       | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
       | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
-      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+      | (?P<brace>[{}])
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.?|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -97,8 +101,10 @@ _RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶�
 _POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")
 _PI = re.compile(r"(?<!\w)π(?!\w)")
+_LARGE = {"∑": "Σ", "∏": "Π"}
+_OVER = re.compile(r"[∑∏](?=\s*\[)")
 
-_DEPTHS = {"(": 1, "[": 1, ")": -1, "]": -1}
+_DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 """What a word does to the number of open brackets."""
 
 _STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
@@ -130,13 +136,14 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
         raise TooLargeError(f"{source} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
     tokens: list[Token] = []
     position = depth = 0
+    has_cases = OTHERWISE in text
     while position < len(text):
         if text[position] == "'" and tokens and _is_transpose(text, position, tokens[-1]):
             tokens.append(Token("operator", "'", Span(position, position + 1)))
             position += 1
             continue
         match = _PATTERN.match(text, position)
-        if match is None:
+        if match is None or (match.lastgroup == "brace" and not has_cases):
             raise _unexpected(text, position, source)
         position = match.end()
         kind, word = match.lastgroup, match.group()
@@ -160,7 +167,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
         elif kind == "string":
             tokens.append(Token("string", word[1:-1], span))
         else:
-            tokens.append(Token("operator", word, span))
+            tokens.append(Token("brace" if kind == "brace" else "operator", word, span))
     tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
     return tokens
 
@@ -175,6 +182,7 @@ def plain(text: str) -> str:
         return text
     text = _POWER.sub(lambda found: "**" + "".join(_RAISED[sign] for sign in found[0]), text)
     text = _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text)
+    text = _OVER.sub(lambda found: _LARGE[found[0]], text)
     return _PI.sub("pi", text).translate(_SIGNS)
 
 

@@ -43,7 +43,9 @@ class PlainPrinter(StrPrinter, Conditions):  # type: ignore[misc]
         return f"log(Abs(gamma({self._print(expr.args[0])})))"
 
     def _print_sinc(self, expr: Expr) -> str:
-        return f"sinc({self._print(sympy.pi * expr.args[0])})"
+        x = expr.args[0]  # SymPy's own sinc(x) is sin(x)/x, and everybody else's is not
+        above, below = sympy.sin(sympy.pi * x), sympy.pi * x
+        return f"Piecewise(({self._print(above)}/({self._print(below)}), Ne({self._print(x)}, 0)), (1, True))"
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args

@@ -1,0 +1,223 @@
+"""A claim in index notation: what is on the left of it, and which of its letters is which index.
+
+    ∂y[i]/∂x[j] = 2·x[i]·δ[i,j]        2·x[i]·δ[i,j]        ∂y[0]/∂x[j] = x[j]; ∂y[1]/∂x[j] = 1
+
+Without a left-hand side, letters stand for the indices in the order in which answers use them: i, j, ... for y's and
+then x's, and j for the first of x where y is one number; i, too, if it is there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span
+from gradcli.language.lower.indices import DELTAS
+from gradcli.language.lower.programs import Entries
+from gradcli.language.parsing import parse_entries
+from gradcli.language.program.wengert import Program, Shape, show
+from gradcli.language.text.grammar import parse_equations
+from gradcli.language.text.nodes import Equation
+from gradcli.language.text.source import Source
+from gradcli.language.text.tokens import Token
+
+LETTERS = "ijklmnpqrstuvw"
+"""What answers call indices, in this order."""
+
+MOST_EQUATIONS = 1_000
+"""Left-hand sides of one claim."""
+
+
+@dataclass(frozen=True)
+class Whose:
+    """What a claim is of.
+
+    Attributes:
+        variable: The x.
+        y: The shape of the function's value.
+        x: The shape of x.
+        taken: Names that no index has.
+    """
+
+    variable: str
+    y: Shape
+    x: Shape
+    taken: frozenset[str]
+
+    @property
+    def letters(self) -> list[str]:
+        """What indices may be called, in order."""
+        return [letter for letter in (*LETTERS, *(f"i{n}" for n in range(1, 17))) if letter not in self.taken]
+
+    @property
+    def usual(self) -> list[str]:
+        """What the indices of y and then of x are called; where y has none, one letter more."""
+        rank = len(self.y) + len(self.x)
+        return self.letters[: rank + (rank > 0 and not self.y)]
+
+
+def source_of(text: str, name: str) -> Source:
+    """A claim as it is read: `∂y/∂x` is `dy/dx`."""
+    return Source(text.replace("∂", "d"), name)
+
+
+def variable_of(text: str) -> str:
+    """The variable of the left-hand side that a claim begins with; empty if it has none.
+
+    >>> variable_of("∂y[i]/∂x[j] = 2·x[i]·δ[i,j]"), variable_of("2*x")
+    ('x', '')
+    """
+    try:
+        first, *_ = (*parse_equations(source_of(text, "--claim"))[:1], None)
+    except GradcliError:
+        return ""
+    return first.below[0].text[1:] if first is not None and first.below else ""
+
+
+def read_equations(source: Source, whose: Whose, shapes: Mapping[str, Shape]) -> Program | None:
+    """The claim of a text with left-hand sides or with indices; None for another.
+
+    Args:
+        source: The text.
+        whose: What it is of.
+        shapes: Of what it may name.
+
+    Raises:
+        LanguageError: It is not in the language.
+        InputError: It is of something else, says nothing of some entries, or its letters are of no index.
+    """
+    free = list(_free(source, shapes, whose.usual))
+    is_labelled = any(a.text == "/" and b.text[:1] == "d" for a, b in itertools.pairwise(source.tokens))
+    if not free and not (is_labelled and "=" in source.text):
+        return None
+    equations = parse_equations(source)
+    if not free and not any(equation.below for equation in equations):
+        return None
+    if len(equations) > MOST_EQUATIONS:
+        raise InputError(f"a claim of more than {MOST_EQUATIONS:,} equations")
+    is_vector = "v" in shapes and "v" in (token.text for token in source.tokens) and not equations[0].below
+    labelled = [_labelled(source, equation, whose) for equation in equations]
+    if any(one is None for one in labelled) and len(equations) > 1:
+        position = source.position(equations[1].span.start)
+        raise source.unexpected(max(position - 1, 0))
+    shape = whose.x if is_vector else (*whose.y, *whose.x)
+    if labelled[0] is None:
+        indices = _lettered(source, free, whose, shape)
+        cases = [Entries(indices, (None,) * len(shape), equations[0].value, equations[0].fault)]
+    else:
+        cases = [
+            Entries(letters, fixed, equation.value, equation.fault)
+            for equation, (letters, fixed) in zip(equations, (one for one in labelled if one is not None), strict=True)
+        ]
+        _require_all(source, cases, whose, shape)
+    return parse_entries(source, cases, shape, frozenset(shapes), shapes)
+
+
+def _free(source: Source, shapes: Mapping[str, Shape], usual: Sequence[str]) -> Iterator[Token]:
+    """The letters in indices that stand for all positions: they are no variables, and nothing runs over them."""
+    bound = _bound(source)
+    seen: set[str] = set()
+    inside: list[bool] = []
+    tokens = source.tokens
+    for before, token, after in zip([tokens[-1], *tokens], tokens, tokens[1:], strict=False):
+        if token.kind == "operator" and token.text in ("(", "["):
+            is_index = token.text == "[" and (before.kind == "name" or before.text in (")", "]"))
+            is_delta = token.text == "(" and before.text in DELTAS
+            inside.append(is_index or is_delta or (bool(inside) and inside[-1]))
+        elif token.kind == "operator" and token.text in (")", "]") and inside:
+            inside.pop()
+        elif token.kind == "name" and after.text not in ("(", "=", "."):
+            name = token.text
+            is_index = name in usual or (bool(inside) and inside[-1] and _is_letter(name))
+            if is_index and name not in shapes and name not in bound and name not in seen:
+                seen.add(name)
+                yield token
+
+
+def _is_letter(name: str) -> bool:
+    return name in LETTERS or (name[:1] == "i" and name[1:].isdecimal())
+
+
+def _bound(source: Source) -> set[str]:
+    """What loops and sums run over: `k=`, `for k in`, `, (k, 0, 2)`."""
+    tokens = source.tokens
+    found = {a.text for a, b in itertools.pairwise(tokens) if a.kind == "name" and b.text == "="}
+    found |= {b.text for a, b in itertools.pairwise(tokens) if a.text == "for"}
+    four = zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
+    return found | {c.text for a, b, c, d in four if (a.text, b.text, d.text) == (",", "(", ",")}
+
+
+def _labelled(
+    source: Source, equation: Equation, whose: Whose
+) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
+    """The letters of the left-hand side, and the positions that it is of; None where there is none."""
+    if not equation.below:
+        return None
+    name = equation.below[0]
+    if name.text[1:] != whose.variable:
+        message = f"this is a derivative by {name.text[1:]}, and the claim is for the one by {whose.variable}"
+        hint = f"write --claim {name.text[1:]}=... for that"
+        raise source.error(message, name.span, hint=hint, kind=InputError)
+    letters: list[str] = []
+    fixed: list[int | None] = []
+    for (head, *indices), shape in ((equation.above, whose.y), (equation.below, whose.x)):
+        if len(indices) not in (0, len(shape)):
+            message = f"{head.text[1:]} has shape {show(shape)}, so {len(shape)} indices, and here are {len(indices)}"
+            raise source.error(message, head.span, kind=InputError)
+        for n, size in enumerate(shape):
+            token = indices[n] if indices else None
+            is_number = token is not None and token.kind == "number"
+            letters.append("" if token is None or is_number else token.text)
+            fixed.append(_position(source, token, size) if token is not None and is_number else None)
+    return tuple(letters), tuple(fixed)
+
+
+def _position(source: Source, token: Token, size: int) -> int:
+    position = int(token.text) if token.text.isdecimal() else size
+    if position >= size:
+        raise source.error(f"this index is outside of a dimension of size {size}", token.span, kind=InputError)
+    return position
+
+
+def _lettered(source: Source, free: Sequence[Token], whose: Whose, shape: Shape) -> tuple[str, ...]:
+    """The letters of the indices in order, where no left-hand side names them.
+
+    Raises:
+        LanguageError: They are not those of the indices in order.
+    """
+    rows = len(shape) - len(whose.x)
+    letters = whose.letters
+    names = {token.text for token in free}
+    if rows == 0 and letters[0] not in names:
+        letters = letters[1:]
+    usual = letters[: len(shape)]
+    wide = [n for n, size in enumerate(shape) if size != 1]  # answers may leave out the index of a single position
+    is_usual = names == set(usual) or (names <= set(usual) and len(wide) == len(shape))
+    if is_usual:
+        return tuple(letter if letter in names else "" for letter in usual)
+    if len(names) == len(wide):
+        ordered = sorted(names, key=lambda name: letters.index(name) if name in letters else len(letters))
+        return tuple(ordered[wide.index(n)] if n in wide else "" for n in range(len(shape)))
+    token = next((token for token in free if token.text not in usual), free[0])
+    above, below = (f"[{','.join(part)}]" if part else "" for part in (usual[:rows], usual[rows:]))
+    hint = f"write the left-hand side too, ∂y{above}/∂{whose.variable}{below} = ..."
+    message = f"'{token.text}' is no index that is known here: the derivative has shape {show(shape)}"
+    raise source.error(message, token.span, hint=hint, kind=LanguageError)
+
+
+def _require_all(source: Source, cases: Sequence[Entries], whose: Whose, shape: Shape) -> None:
+    """Refuse a claim that leaves entries out."""
+    is_said = np.zeros(shape, dtype=bool)
+    for case in cases:
+        is_said[tuple(slice(None) if position is None else position for position in case.fixed)] = True
+    if is_said.all():
+        return
+    at = [int(n) for n in np.argwhere(~is_said)[0]]
+    rows = len(shape) - len(whose.x)
+    above, below = (f"[{','.join(map(str, part))}]" if part else "" for part in (at[:rows], at[rows:]))
+    place = Place(source.text, Span(0, len(source.text)), source.name)
+    message = f"the claim says nothing of ∂y{above}/∂{whose.variable}{below}"
+    raise InputError(message, place=place, hint="write an equation for each row, separated by ';'")

@@ -1,0 +1,402 @@
+"""Formulas in index notation as operations on whole tensors: elements, sums over indices, Kronecker deltas, cases.
+
+    Σ[k=0..2] x[k]·δ[i,k]
+
+Each index has a dimension of its own, counted from the last, which all values that depend on it have: `x[k]` is x with
+other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.  An
+index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import sympy
+
+from gradcli.errors import GradcliError, Span
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.language.lower.scope import Lines, Lower, Operand
+from gradcli.language.lower.sizes import Sizes
+from gradcli.language.program.movement import NEW, Slice
+from gradcli.language.program.wengert import Atom, Program, Shape, show
+from gradcli.language.text.nodes import Arguments, Bars, Cases, Items, Name, Node, Range, Ranged, Subscript
+from gradcli.language.text.source import require_sound
+from gradcli.language.text.tokens import Token
+
+Result = TypeVar("Result")
+
+_ALL = Slice(None, None)
+
+_REDUCTIONS: Mapping[str, tuple[str, Atom]] = {
+    "Σ": ("sum", sympy.Integer(0)),
+    "Π": ("prod", sympy.Integer(1)),
+    "max": ("amax", -sympy.oo),
+    "min": ("amin", sympy.oo),
+}
+"""What is made of a body's values, and what changes nothing there."""
+
+_SIGN_OF: Mapping[str, str] = {"Sum": "Σ", "Product": "Π", "amax": "max", "amin": "min", "det": "", "inv": ""}
+"""Calls in which a formula in SymPy's notation has ranges, `Sum(x[k], (k, 0, 2))`."""
+
+DELTAS = ("δ", "KroneckerDelta")
+"""What is 1 where two indices are equal, and 0 elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a name of an index stands for: its dimension, counted from the last one, and the values that it takes."""
+
+    place: int
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        """How many values."""
+        return self.last - self.first + 1
+
+
+class Indices:
+    """Reads what depends on indices.
+
+    Attributes:
+        bound: The names of the indices around this place.
+    """
+
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants, sizes: Sizes) -> None:
+        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, sizes
+        self.source, self.scope = lines.source, lines.scope
+        self.bound: dict[str, Index] = {}
+        self._depth = 0  # dimensions that are taken
+        self._is_guarded = False  # whether cases may leave out what is outside of a tensor
+
+    def declare(self, names: Sequence[str], shape: Shape) -> None:
+        """Take names for the indices of a tensor of this shape, which is asked for as a whole."""
+        self._depth = len(shape)
+        for n, (name, size) in enumerate(zip(names, shape, strict=True)):
+            if name:
+                self.bound[name] = Index(len(shape) - 1 - n, 0, size - 1)
+
+    def mentions(self, span: Span) -> bool:
+        """Whether an index stands in a range of the text."""
+        return bool(self.bound) and any(
+            token.kind == "name" and token.text in self.bound for token in self.source.within(span)
+        )
+
+    # -- values
+
+    def value(self, name: Token) -> Operand:
+        """An index as a number."""
+        index = self.bound[name.text]
+        numbers = self.lines.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
+        return self._placed(numbers, [index.place], name.span), name.span
+
+    def element(self, operand: Operand, subscript: Subscript) -> Operand:
+        """`x[i,k]` of a tensor."""
+        atom, span = operand[0], operand[1].to(subscript.span)
+        shape = self.sizes.of(atom)
+        is_known = shape is not None
+        self.scope.needs_shapes |= not is_known
+        shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
+        if len(shape) != len(subscript.items):
+            message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
+            raise self.source.error(message, span)
+        key: list[int | Slice] = []
+        places: list[int] = []
+        picked: list[tuple[int, int, Atom]] = []
+        for bound, size in zip(subscript.items, shape, strict=True):
+            node = bound.parts[0] if len(bound.parts) == 1 else None
+            if node is None or not self.mentions(bound.span):
+                key.append(self._constant(self.constants.item(bound), bound.span))
+                continue
+            index = self._plain(node)
+            if index is not None and index.place not in places and self._is_within(index, size, is_known=is_known):
+                is_whole = index.first == 0 and index.size == size
+                key.append(_ALL if is_whole else Slice(index.first, index.last + 1))
+                places.append(index.place)
+            else:
+                place = self._depth + len(picked)
+                picked.append((place, size, self._position(node, size if is_known else None)))
+                key.append(_ALL)
+                places.append(place)
+            require_sound(bound.fault)
+        require_sound(subscript.fault)
+        if any(part != _ALL for part in key):
+            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+        atom = self._placed(atom, places, span)
+        for place, size, at in picked:
+            atom = self._picked(atom, at, place, size, span)
+        return atom, span
+
+    def _constant(self, item: object, span: Span) -> int:
+        if not isinstance(item, int):
+            raise self.source.error("an index must stand here", span, hint="write x[i], or x[0]")
+        return item
+
+    def _plain(self, node: Node) -> Index | None:
+        """An index that is a name alone."""
+        is_name = isinstance(node, Name) and node.arguments is None
+        return self.bound.get(node.token.text) if is_name and isinstance(node, Name) else None
+
+    def _is_within(self, index: Index, size: int, *, is_known: bool) -> bool:
+        return not is_known or (index.first >= 0 and index.last < size)
+
+    def _position(self, node: Node, size: int | None) -> Atom:
+        """An expression of indices, which leaves the tensor only where cases may leave that out."""
+        atom, span = self.lower(node)
+        numbers = self._numbers(atom, span)
+        if (
+            size is not None
+            and not self._is_guarded
+            and numbers.size
+            and not (0 <= numbers.min() <= numbers.max() < size)
+        ):
+            message = f"this index is from {numbers.min():g} to {numbers.max():g}, and the dimension has size {size}"
+            raise self.source.error(message, span)
+        return atom
+
+    def _picked(self, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
+        """The elements at positions, along a dimension that is then of size 1."""
+        numbers = self.lines.emit("arange", [], span, (0, size, 1))[0]
+        is_it = self.lines.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
+        kept = self.lines.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
+        return self.lines.emit("sum", [kept], span, (-1 - place, True))[0]
+
+    def _placed(self, atom: Atom, places: Sequence[int], span: Span) -> Atom:
+        """A tensor with each dimension in the place of its index, the others of size 1."""
+        order = sorted(range(len(places)), key=lambda n: -places[n])
+        if order != list(range(len(places))):
+            atom = self.lines.emit("permute", [atom], span, (tuple(order),))[0]
+        if len(places) <= max(places, default=-1):
+            key = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
+            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+        return atom
+
+    def _numbers(self, atom: Atom, span: Span) -> Any:
+        """The values of what depends on indices alone.
+
+        Raises:
+            LanguageError: It depends on variables.
+        """
+        lines, leaves = self.lines.builder.made_of(atom)
+        if not leaves.isdisjoint(self.scope.variables.values()):
+            raise self.source.error("an index may depend on other indices only", span)
+        program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
+        return np.asarray(self.constants.evaluation.run(program, {}))
+
+    # -- over indices
+
+    def ranged(self, node: Ranged) -> Operand:
+        """`Σ[k=0..2] body`."""
+        if not node.sign:
+            message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
+            raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
+        return self._reduced(node.sign, node.ranges, node.body, node.span, node.fault)
+
+    def _reduced(
+        self, sign: str, ranges: Sequence[Range], body: Node, span: Span, fault: GradcliError | None
+    ) -> Operand:
+        op, identity = _REDUCTIONS[sign]
+        outer, depth, is_formula = self.bound, self._depth, self.scope.is_formula
+        self.bound, self.scope.is_formula = dict(outer), True
+        require_sound(fault)
+        found, masks = self._entered(ranges)
+        is_empty = any(index.size < 1 for index in found)
+        atom = identity if is_empty else self.lines.as_number(*self.lower(body))
+        if not is_empty:
+            for mask in masks:
+                atom = self.lines.emit("where", [mask, atom, identity], span)[0]
+            for index in found:
+                atom = self._filled(atom, index, span)
+                is_last = depth == 0 and index is found[-1]
+                statics = (None, False) if is_last else (-1 - index.place, True)
+                atom = self.lines.emit(op, [atom], span, statics)[0]
+        self.bound, self._depth, self.scope.is_formula = outer, depth, is_formula
+        return atom, span
+
+    def _entered(self, ranges: Sequence[Range]) -> tuple[list[Index], list[Atom]]:
+        """The indices of ranges, of which one may depend on another, and conditions that they fulfil."""
+        waiting, found, masks = list(ranges), list[Index](), list[Atom]()
+        while waiting:
+            names = {one.name.text for one in waiting}
+            free = (one for one in waiting if not self._names(one, names))
+            if (one := next(free, None)) is None:
+                raise self.source.error("these ranges depend on each other", waiting[0].name.span)
+            waiting.remove(one)
+            index, inside = self._range(one)
+            self.bound[one.name.text] = index
+            self._depth += 1
+            found.append(index)
+            masks += inside
+            if inside and index.size > 0:
+                number, span = self.value(one.name)
+                ends = zip(("le", "ge"), inside, strict=True)
+                masks[-2:] = [self.lines.emit(op, [end, number], span)[0] for op, end in ends]
+        return found, masks
+
+    def _names(self, one: Range, names: set[str]) -> bool:
+        span = one.first.span.to(one.last.span)
+        return any(token.kind == "name" and token.text in names for token in self.source.within(span))
+
+    def _range(self, one: Range) -> tuple[Index, list[Atom]]:
+        """An index, and its ends where they depend on others."""
+        if not self.mentions(one.first.span.to(one.last.span)):
+            ends = self.constants.integer(one.first), self.constants.integer(one.last)
+            return Index(self._depth, *ends), []
+        (first, span), (last, until) = self.lower(one.first), self.lower(one.last)
+        low, high = self._numbers(first, span), self._numbers(last, until)
+        return Index(self._depth, int(np.min(low)), int(np.max(high))), [first, last]
+
+    def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
+        """A value that has all of an index's dimension, also where it does not depend on it."""
+        shape = self.sizes.of(atom)
+        self.scope.needs_shapes |= shape is None
+        if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
+            return atom
+        zeros = self.lines.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
+        return self.lines.emit("add", [atom, zeros], span)[0]
+
+    # -- calls and brackets
+
+    def called(self, name: Token, arguments: Arguments) -> Operand | None:
+        """A call that only formulas have; None for others."""
+        span = name.span.to(arguments.span)
+        values = [one.value for one in arguments.items]
+        if name.text in DELTAS:
+            self._require_sound(arguments)
+            if len(values) == 2:
+                return self._delta((values[0], values[1]), span)
+        if name.text not in _SIGN_OF or not values:
+            return None
+        first = values[0]
+        if isinstance(first, Ranged) and not first.sign and not _SIGN_OF[name.text]:
+            self._require_sound(arguments)
+            return self._matrix(name.text, first.ranges, first.body, span)
+        ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
+        if not ranges or len(ranges) < len(values) - 1:
+            return None
+        self._require_sound(arguments)
+        sign = _SIGN_OF[name.text]
+        if not sign:
+            return self._matrix(name.text, ranges, first, span)
+        return self._reduced(sign, ranges, first, span, None)
+
+    def _require_sound(self, arguments: Arguments) -> None:
+        require_sound(next((one.fault for one in arguments.items if one.fault is not None), arguments.unclosed))
+
+    def _limits(self, node: Node) -> Range | None:
+        """`(k, 0, 2)`."""
+        if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
+            return None
+        name, first, last = node.items
+        is_name = isinstance(name, Name) and name.arguments is None and name.token.text not in self.scope.variables
+        return Range(name.token, first, last) if is_name and isinstance(name, Name) else None
+
+    def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
+        """A function of the matrix whose elements are a body's values."""
+        if len(ranges) != 2:
+            raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
+        outer, depth = self.bound, self._depth
+        self.bound = dict(outer)
+        (rows, columns), _ = self._entered(ranges)
+        atom = self.lines.as_number(*self.lower(body))
+        atom = self._filled(self._filled(atom, rows, span), columns, span)
+        shape = self.sizes.of(atom)
+        if shape is not None and any(
+            size > 1 for size in shape[: len(shape) - depth - 2] + shape[len(shape) - depth :]
+        ):
+            raise self.source.error("a matrix whose elements depend on other indices is not read", span)
+        rank = depth + 2 if shape is None else len(shape)
+        key: list[int | Slice] = [0] * rank
+        key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
+        atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+        if rows.place < columns.place:
+            atom = self.lines.emit("transpose", [atom], span, (-2, -1))[0]
+        self.bound, self._depth = outer, depth
+        return self.lines.emit(op, [atom], span)
+
+    def delta(self, name: Name, subscript: Subscript) -> Operand | None:
+        """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
+        is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
+        is_own |= name.token.text in self.scope.given or name.arguments is not None
+        if name.token.text != DELTAS[0] or is_own or not self.mentions(subscript.span) or len(subscript.items) != 2:
+            return None
+        nodes = [bound.parts[0] if len(bound.parts) == 1 else None for bound in subscript.items]
+        require_sound(next((one.fault for one in subscript.items if one.fault is not None), subscript.fault))
+        first, second = nodes
+        return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
+
+    def _delta(self, nodes: tuple[Node, Node], span: Span) -> Operand:
+        """1 where two expressions of indices are equal."""
+        first, second = map(self._plain, nodes)
+        if (
+            first is not None
+            and second is not None
+            and first.place != second.place
+            and first.first == second.first == 0
+        ):
+            above, below = (first, second) if first.place > second.place else (second, first)
+            statics = above.size, None if above.size == below.size else below.size
+            unit = self.lines.emit("eye", [], span, statics)[0]
+            return self._placed(unit, [above.place, below.place], span), span
+        values = [self.lower(node)[0] for node in nodes]
+        if all(isinstance(value, sympy.Integer) for value in values):
+            return sympy.Integer(int(values[0] == values[1])), span
+        return self.lines.as_number(self.lines.emit("eq", values, span)[0], span), span
+
+    def cases(self, node: Cases) -> Operand:
+        """`{x if x > 0; 0 otherwise}`."""
+
+        def read() -> tuple[list[tuple[Operand, Operand]], Atom]:
+            pairs = [(self.lower(value), self.lower(condition)) for value, condition in node.branches]
+            return pairs, self.lower(node.rest)[0]
+
+        branches, result = self.guarded(read)
+        require_sound(node.fault)
+        for (value, _), (condition, _) in reversed(branches):
+            result = self.lines.emit("where", [condition, value, result], node.span)[0]
+        return result, node.span
+
+    def guarded(self, read: Callable[[], Result]) -> Result:
+        """What is read of cases, which may leave out what is outside of a tensor."""
+        outer, self._is_guarded = self._is_guarded, True
+        result = read()
+        self._is_guarded = outer
+        return result
+
+    def bars(self, node: Bars) -> Operand:
+        """`|x|`."""
+        operand = self.lower(node.inner)[0]
+        require_sound(node.fault)
+        return self.lines.emit("abs", [operand], node.span)
+
+    # -- the whole
+
+    def whole(self, atom: Atom, shape: Shape, span: Span) -> Atom:
+        """A value that depends on the declared indices as the tensor of all its elements."""
+        atom = self.lines.as_number(atom, span)
+        own = self.sizes.of(atom)
+        self.scope.needs_shapes |= own is None
+        own = shape if own is None else own
+        if len(own) > len(shape):
+            key = [*itertools.repeat(0, len(own) - len(shape)), *itertools.repeat(_ALL, len(shape))]
+            atom, own = self.lines.emit("index", [atom], span, (_key(key),))[0], own[len(own) - len(shape) :]
+        return atom if own == shape else self.lines.emit("expand", [atom], span, (shape,))[0]
+
+    def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
+        """The first of two tensors at these positions, and the other elsewhere."""
+        for n, at in enumerate(fixed):
+            if at is not None:
+                numbers = self.lines.emit("arange", [], span, (0, shape[n], 1))[0]
+                placed = self._placed(numbers, [len(shape) - 1 - n], span)
+                is_it = self.lines.emit("eq", [placed, sympy.Integer(at)], span)[0]
+                atom = self.lines.emit("where", [is_it, atom, other], span)[0]
+        return atom
+
+
+def _key(parts: Sequence[Any]) -> Any:
+    return tuple(parts)

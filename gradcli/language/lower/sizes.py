@@ -1,0 +1,45 @@
+"""The shape of what was read so far, line by line; unknown while those of the variables are."""
+
+from __future__ import annotations
+
+import sympy
+
+from gradcli.errors import GradcliError, Place
+from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.scope import Lines
+from gradcli.language.program.wengert import Atom, Shape
+
+
+class Sizes:
+    """Infers the shape of each line once."""
+
+    def __init__(self, lines: Lines, constants: Constants) -> None:
+        self.lines, self.constants, self.scope = lines, constants, lines.scope
+        self._known: dict[Atom, Shape] = {}
+        self._read = 0
+
+    def of(self, atom: Atom) -> Shape | None:
+        """The shape of a value; None while that of a variable is not known.
+
+        Raises:
+            GradcliError: Shapes do not fit.
+        """
+        lines = self.lines.builder.lines
+        self._read = min(self._read, len(lines))
+        for line in lines[self._read :]:
+            shapes = [self._found(a) for a in line.call.operands]
+            try:
+                if None not in shapes:
+                    known = [shape for shape in shapes if shape is not None]
+                    self._known[line.symbol] = self.constants.evaluation.shape_of(line.call, known)
+            except GradcliError as error:
+                error.place = Place(self.lines.source.text, line.span, self.lines.source.name)
+                raise
+        self._read = len(lines)
+        return self._found(atom)
+
+    def _found(self, atom: Atom) -> Shape | None:
+        if not isinstance(atom, sympy.Symbol):
+            return ()
+        is_variable = self.scope.variables.get(atom.name) == atom
+        return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)

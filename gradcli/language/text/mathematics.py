@@ -1,0 +1,142 @@
+"""What only formulas have, as they are printed: sums over indices, cases in braces, bars, left-hand sides.
+
+    atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
+    sign      : "Σ" | "Π" | "max" | "min" | nothing, for the elements of a matrix
+    ranges    : "[" range ("," range)* "]"        range : NAME "=" expression ".." expression
+    case      : value "if" condition              in braces, "=" compares
+    equations : equation ((";" | newline) equation)*
+    equation  : [derivative "="] expression       derivative : NAME [indices] "/" NAME [indices]
+
+A body reaches as far as a product does, so `Σ[k=0..2] x[k]*y[k] + 1` adds 1 to the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gradcli.language.text import nodes
+from gradcli.language.text.tokens import OTHERWISE, PRODUCT, Token
+
+if TYPE_CHECKING:
+    from gradcli.language.text.grammar import Grammar
+
+SIGNS = ("Σ", "Π", "max", "min")
+"""What may stand before ranges."""
+
+
+def has_ranges(tokens: Sequence[Token], position: int) -> bool:
+    """Whether `[NAME = ...` stands here; behind no sign, with the two dots of a range that begins with one word."""
+    if tokens[position].text != "[" or tokens[position + 1].kind != "name" or tokens[position + 2].text != "=":
+        return False
+    is_behind_sign = position > 0 and tokens[position - 1].text in SIGNS
+    return is_behind_sign or (position + 4 < len(tokens) and tokens[position + 4].text == "..")
+
+
+def ranged(grammar: Grammar) -> nodes.Node:
+    """`Σ[k=0..2] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
+    first = grammar.token
+    if grammar.depth >= grammar.max_depth:
+        return grammar.too_deep(first, grammar.max_depth)
+    sign = "" if first.text == "[" else grammar.advance().text
+    opening = grammar.advance()
+    grammar.depth += 1
+    expected, grammar.expected = grammar.expected, " where '..' was expected"
+    outer, grammar.closing = grammar.closing, ""
+    ranges: list[nodes.Range] = []
+    while True:
+        name, equals = grammar.advance(), grammar.advance()
+        if name.kind != "name" or equals.text != "=":
+            fault = grammar.source.error("a range is NAME=FIRST..LAST, as in Σ[k=0..2] x[k]", name.span.to(equals.span))
+            return grammar.fail(fault)
+        start = grammar.expression()
+        if not grammar.accept(".."):
+            return _broken(grammar, grammar.expected)
+        ranges.append(nodes.Range(name, start, grammar.expression()))
+        if not grammar.accept(","):
+            break
+    unclosed = grammar.close("]", opening)
+    grammar.expected, grammar.closing = expected, outer
+    body = grammar.expression(PRODUCT)
+    grammar.depth -= 1
+    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, unclosed)
+
+
+def bars(grammar: Grammar) -> nodes.Node:
+    """`|x|`: between operands the sign is another."""
+    opening = grammar.token
+    if grammar.depth >= grammar.max_depth:
+        return grammar.too_deep(opening, grammar.max_depth)
+    grammar.position += 1
+    grammar.depth += 1
+    outer, grammar.closing = grammar.closing, "|"
+    inner = grammar.expression()
+    grammar.closing = outer
+    grammar.depth -= 1
+    fault = grammar.close("|", opening)
+    return nodes.Bars(opening.span.to(grammar.behind().span), inner, fault)
+
+
+def cases(grammar: Grammar) -> nodes.Node:
+    """`{x if x > 0; 0 otherwise}`."""
+    opening = grammar.token
+    if grammar.depth >= grammar.max_depth:
+        return grammar.too_deep(opening, grammar.max_depth)
+    grammar.position += 1
+    grammar.depth += 1
+    grammar.cases += 1
+    outer, grammar.closing = grammar.closing, OTHERWISE
+    expected, grammar.expected = grammar.expected, f" where 'if' or '{OTHERWISE}' was expected"
+    branches: list[tuple[nodes.Node, nodes.Node]] = []
+    value = grammar.expression(1)
+    while grammar.at_word("if"):
+        grammar.position += 1
+        branches.append((value, grammar.expression(1)))
+        if not grammar.accept(";"):
+            _broken(grammar, " where ';' was expected")
+        value = grammar.expression(1)
+    if grammar.token.text == OTHERWISE:
+        grammar.position += 1
+    else:
+        _broken(grammar, grammar.expected)
+    fault = grammar.close("}", opening)
+    grammar.closing, grammar.expected = outer, expected
+    grammar.cases -= 1
+    grammar.depth -= 1
+    return nodes.Cases(opening.span.to(grammar.behind().span), tuple(branches), value, fault)
+
+
+def _broken(grammar: Grammar, where: str) -> nodes.Broken:
+    """What could not be read, here or before."""
+    return grammar.broken if grammar.has_failed else grammar.fail(grammar.unexpected(where))
+
+
+def equation(grammar: Grammar) -> nodes.Equation:
+    """`dy[i]/dx[j] = 2*x[i]`, or the right-hand side alone."""
+    start = grammar.token
+    position, above = _differential(grammar.tokens, grammar.position)
+    below: tuple[Token, ...] = ()
+    if above and grammar.tokens[position].text == "/":
+        position, below = _differential(grammar.tokens, position + 1)
+    if not below or grammar.tokens[position].text != "=":
+        position, above, below = grammar.position, (), ()
+    span = start.span.to(grammar.tokens[position].span) if above else start.span
+    grammar.position = position + bool(above)
+    value = grammar.expression()
+    return nodes.Equation(span, above, below, value, grammar.ending())
+
+
+def _differential(tokens: Sequence[Token], position: int) -> tuple[int, tuple[Token, ...]]:
+    """The name behind a `d`, with its indices, and the position behind them; nothing where it is another word."""
+    name = tokens[position]
+    if name.kind != "name" or name.text[:1] != "d" or len(name.text) == 1:
+        return position, ()
+    found, position = [name], position + 1
+    if tokens[position].text == "[":
+        while tokens[position].text in ("[", ",") and tokens[position + 1].kind in ("name", "number"):
+            found.append(tokens[position + 1])
+            position += 2
+        if tokens[position].text != "]":
+            return position, ()
+        position += 1
+    return position, tuple(found)

@@ -1,0 +1,147 @@
+"""What is printed as a formula is read as a claim, and is the derivative that it was printed for."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcli.check.compare import TOLERANCE
+from gradcli.claims import Subject, claimed, read
+from gradcli.claims.subject import Reading
+from gradcli.errors import GradcliError
+from gradcli.language.inputs import read_value
+from gradcli.language.ops import TABLE
+from gradcli.language.parsing import parse
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.shapes import infer
+from gradcli.results import Formula
+from gradcli.symbolic.derivative import differentiate
+from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.printing import formula
+
+GOLDENS = Path(__file__).parent.parent / "goldens"
+POINTS = 5
+"""At which a claim is tried; most are proved."""
+
+_COMMANDS = ("vjp", "grad", "jacobian", "check", "explain", "derivative", "hessian", "code", "graph")
+
+
+def _asked() -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """The functions of the goldens with their values."""
+    for path in sorted(GOLDENS.rglob("*.txt")):
+        if path.parent.name == "errors":
+            continue
+        for line in re.findall(r"^\$ gradcli (.*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            command, _, _ = line.partition("  # exit ")
+            words = shlex.split(command)
+            if len(words) < 2 or words[0] not in _COMMANDS or words[1].startswith(("@", "-")):
+                continue
+            given = [word for option, word in itertools.pairwise(words) if option == "--at"]
+            if not given or any("@" in word for word in given):
+                continue
+            yield words[1], tuple(_named(word, words[1]) for word in given)
+
+
+def _named(value: str, text: str) -> tuple[str, str]:
+    name, equals, rest = value.partition("=")
+    if equals and name.isidentifier():
+        return name, rest
+    return parse(text).names[0] if parse(text).names else "x", value
+
+
+def _functions() -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+    found = []
+    for text, values in dict.fromkeys(_asked()):
+        try:
+            parse(text, given=frozenset(name for name, _ in values))
+        except GradcliError:
+            continue  # a snippet, which has its values in its text
+        found.append((text, values))
+    return found
+
+
+def _formulas(
+    text: str, values: tuple[tuple[str, str], ...]
+) -> Iterator[tuple[Subject, Formula, dict[str, np.ndarray]]]:
+    arrays = {name: read_value(value, "--at") for name, value in values}
+    known = {name: array.shape for name, array in arrays.items()}
+    program = parse(text, given=frozenset(known), shapes=known)
+    if set(program.names) - set(known):
+        return
+    shapes = {symbol: known[str(symbol)] for symbol in program.variables}
+    for symbol in program.variables:
+        try:
+            primitive = in_primitives(program)
+            derivative = differentiate(primitive, infer(primitive, shapes), symbol)
+        except NoFormulaError:
+            continue
+        yield Subject.of(program, shapes, str(symbol), None), formula(derivative, program), arrays
+
+
+def _is_same(one: Reading, other: Reading) -> bool:
+    """Whether two claims are of the same shape and the same operations; a number alone stretches to it."""
+    assert one.program is not None
+    assert other.program is not None
+    if not other.own:
+        return other.shape == one.shape or not one.program.variables
+    return [(line.call.op.name, line.call.statics) for line in one.program.lines] == [
+        (line.call.op.name, line.call.statics) for line in other.program.lines
+    ]
+
+
+WRITTEN = [
+    (text, tuple((name, value) for name, value in values.items()))
+    for text, values in (
+        ("x*lgamma(x)", {"x": "2.5"}),
+        ("x*i0(x)**2", {"x": "1,2"}),
+        ("E*x**2", {"x": "3"}),
+        ("sum(sinc(x)*x)", {"x": "0,1.5"}),
+        ("sum(abs(x)*x)", {"x": "-1,2"}),
+        ("log(sum(exp(A @ x)))", {"A": "[[1,2],[3,4],[5,6]]", "x": "1,2"}),
+        ("x[1:] * x[:-1]", {"x": "1,2,3"}),
+        ("cumsum(x, 0)**2", {"x": "1,2,3"}),
+        ("inv(A + 2*eye(2)) @ x", {"A": "[[1,2],[3,4]]", "x": "1,2"}),
+        ("det(A*A)", {"A": "[[1,2],[3,4]]"}),
+        ("prod(max(x, y))", {"x": "1,2,3", "y": "2,1,4"}),
+        ("x.max()*k", {"x": "1,5,3", "k": "2"}),
+        ("amin(A, 1)**2", {"A": "[[1,2],[0,-1]]"}),
+        ("norm(x)*i", {"x": "3,4", "i": "2"}),
+        ("floor(x)*x + ceil(x)", {"x": "1.5,2.5"}),
+        ("where((x > 0) & (x < 2) | (x == 5), x**2, -x)", {"x": "1,3,-1"}),
+        ("tril(A) @ x", {"A": "[[1,2],[3,4]]", "x": "1,2"}),
+        ("flip(x, 0)*x", {"x": "1,2,3"}),
+        ("A.reshape(4)**2", {"A": "[[1,2],[3,4]]"}),
+        ("std(x)", {"x": "1,2,4"}),
+        ("einsum('ij,jk->ik', A, B)", {"A": "[[1,2],[3,4]]", "B": "[[1,2,3],[3,4,5]]"}),
+    )
+]
+"""More of what formulas have: roots, powers, inverses, scans, pieces, names that are letters of indices."""
+
+EXAMPLES = [(function, tuple(at.items())) for function, at in (op.worked_example for op in TABLE.values())]
+"""An example of each operation."""
+
+
+@pytest.mark.parametrize(("text", "values"), [*_functions(), *EXAMPLES, *WRITTEN])
+def test_a_printed_formula_is_a_claim(text: str, values: tuple[tuple[str, str], ...]) -> None:
+    """With its left-hand side and in both notations; it is proved, or nothing speaks against it."""
+    for subject, printed, arrays in _formulas(text, values):
+        for spelling in ("pretty", "text"):
+            said = "; ".join(
+                f"{getattr(cell.label, spelling)} = {getattr(cell.expression, spelling)}" for cell in printed.cells
+            )
+            claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
+            assert claim.status in ("proved", "no counterexample"), (said, claim)
+            if len(printed.cells) == 1 and 1 not in (*subject.y, *subject.x):  # whose index may be left out
+                alone = getattr(printed.cells[0].expression, spelling)
+                assert _is_same(read(subject, said), read(subject, alone)), alone
+
+
+def test_there_are_many() -> None:
+    """The goldens hold formulas of many kinds."""
+    assert len(_functions()) > 60

@@ -1,0 +1,104 @@
+"""What formulas have and programs have not: sums over indices, Kronecker deltas, cases in braces, bars."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.language.parsing import parse
+from gradcli.language.program.numeric import run
+from gradcli.language.program.shapes import infer
+
+X, A = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def _value(text: str, **at: float | np.ndarray) -> np.ndarray:
+    arrays = {name: np.asarray(value, dtype=float) for name, value in at.items()}
+    program = parse(text, given=frozenset(arrays), shapes={name: a.shape for name, a in arrays.items()})
+    infer(program, {symbol: arrays[symbol.name].shape for symbol in program.variables})
+    return run(program, {symbol: arrays[symbol.name] for symbol in program.variables})
+
+
+READ = [
+    ("Σ[k=0..2] x[k]²", 14.0),
+    ("∑[k=0..2] x[k]² + 1", 15.0),
+    ("1 + 2·Σ[k=1..2] x[k]", 11.0),
+    ("Sum(x[k]**2, (k, 0, 2))", 14.0),
+    ("Σ[k=0..2] Σ[l=0..k] x[k]·x[l]", 25.0),
+    ("Σ[k=0..l, l=0..2] x[k]·x[l]", 25.0),
+    ("Σ[k=0..2] 1", 3.0),
+    ("Σ[k=2..0] x[k]", 0.0),
+    ("Π[k=0..2] x[k]", 6.0),
+    ("Product(x[k], (k, 0, 2))", 6.0),
+    ("max[k=0..2] x[k] - 1", 2.0),
+    ("min[k=0..2] (x[k] - 1)", 0.0),
+    ("Σ[k=0..1, l=0..2] A[k,l]·δ[k,l]", 6.0),
+    ("Σ[k=0..2] x[k]·KroneckerDelta(k, 1)", 2.0),
+    ("Σ[k=0..1] x[k]·x[k+1]", 8.0),
+    ("Σ[k=0..2] {x[k-1] if k ≥ 1; 0 otherwise}", 3.0),
+    ("Σ[k=0..2] {1 if x[k] = 2; 0 otherwise}", 1.0),
+    ("Σ[k=0..2] k·x[k]", 8.0),
+    ("Σ[k=0..2] A[1,k]", 15.0),
+    ("det([k=0..1, l=0..1] x[k]^l)", 1.0),
+    ("Σ[k=0..2] max(x[k], 2)", 7.0),
+    ("|x[0] - 3|·2", 4.0),
+    ("||x[0]| - |x[2]||", 2.0),
+    ("{x[0] if x[1] > 5; x[2] if x[1] > 1 and x[0] > 0; 0 otherwise}²", 9.0),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), READ)
+def test_formulas_are_read(text: str, expected: float) -> None:
+    """As they are printed."""
+    assert _value(text, x=X, A=A) == expected
+    assert _value(text, x=X, A=A).shape == ()
+
+
+REFUSED = [
+    ("Σ[k=0..5] x[k]", "this index is from 0 to 5, and the dimension has size 3"),
+    ("Σ[k=0..2] A[k]", "a tensor of shape (2, 3) has 2 indices, and here are 1"),
+    ("Σ[k=0..l, l=0..k] x[k]", "these ranges depend on each other"),
+    ("Σ[k=0..2 x[k]", "'[' is never closed"),
+    ("Σ[k=0] x[k]", "unexpected ']' where '..' was expected"),
+    ("Σ[k=0..2] x[x[k]]", "an index may depend on other indices only"),
+    ("[k=0..2] x[k]", "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"),
+    ("{1 if x[0] > 0}", "unexpected character '{'"),
+    ("{1 if x[0] > 0} + {0 otherwise}", "unexpected '}' where ';' was expected"),
+    ("{1 if x[0] > 0; otherwise}", "unexpected 'otherwise'"),
+    ("{1 if x[0] > 0; 0 otherwise", "'{' is never closed"),
+    ("|x[0]", "'|' is never closed"),
+    ("Σ[k=0..10000000000] 1", "a tensor of shape (10000000001,)"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_no_formula_is_refused(text: str, message: str) -> None:
+    """With what is wrong with it; never a crash."""
+    with pytest.raises(GradcliError) as raised:
+        _value(text, x=X, A=A)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Σ[k=0..2] " * 20_000,
+        "|" * 100_000,
+        "{1 if x > 0; otherwise" * 5_000,
+        "|x|+" * 20_000 + "1",
+        "+".join(["Σ[k=0..2] x[k]"] * 5_000),
+        "x[" * 50_000,
+        "Σ[k=0..2] x[" + "k+" * 50_000 + "1]",
+        "Σ[" + ",".join(f"k{n}=0..1" for n in range(5_000)) + "] 1",
+    ],
+)
+def test_hostile_formulas_take_linear_time(text: str) -> None:
+    """Whether they are read or refused."""
+    began = time.perf_counter()
+    with suppress(GradcliError):
+        _value(text, x=X)
+    assert time.perf_counter() - began < 20
