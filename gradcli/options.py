@@ -24,8 +24,12 @@ COLORS = ("auto", "always", "never")
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
 
 FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
-PAGER_VARIABLE = "GRADCLI_PAGER"
+DIGITS_VARIABLE, PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_DIGITS", "GRADCLI_PAGER", "GRADCLI_CONFIG"
 """Where defaults come from, beside the table; the values of a function never do."""
+
+
+ON_TERMINALS = 6
+"""Digits of the tables of a terminal."""
 
 
 class Kind(Enum):
@@ -85,9 +89,11 @@ class Option:
         variable: Of the environment, for the default.
         choices: The words that it takes.
         bounds: Of a whole number.
+        words: What may stand in its place.
         has_several: Whether the shell takes several of one.
         is_required: Whether the shell insists on it.
         is_presentation: Whether it is about how the shell shows the answer, and no part of the question.
+        is_setting: Whether a file may set it for good: how answers are shown, and what is demanded of them.
     """
 
     name: str
@@ -100,14 +106,18 @@ class Option:
     variable: str | None = None
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
     has_several: bool = False
     is_required: bool = False
     is_presentation: bool = False
+    is_setting: bool = False
 
     @property
     def metavar(self) -> str | None:
         """What stands for its value in the help."""
-        return None if self.choices else _METAVARS.get(self.kind)
+        return (
+            None if self.choices else "|".join([_METAVARS[self.kind], *self.words]) if self.kind in _METAVARS else None
+        )
 
     @property
     def is_repeated(self) -> bool:
@@ -123,6 +133,11 @@ class Option:
     def flag(self) -> str:
         """Its name in the shell; a switch that is on has one that turns it off."""
         return f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
+
+    @property
+    def opposite(self) -> str:
+        """The flag that takes a switch back where a setting has turned it; no help lists it."""
+        return f"--{'no-' * (self.default is not True)}{self.key.replace('_', '-')}"
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -262,7 +277,7 @@ OPTIONS = (
         help="Verdicts that pass beside agree, separated by commas: kink,removable; "
         "no-counterexample lets claims pass that are neither proved nor refuted.",
     ),
-    Option("require_all", Kind.SWITCH, ("check",), help=_REQUIRE_ALL),
+    Option("require_all", Kind.SWITCH, ("check",), is_setting=True, help=_REQUIRE_ALL),
     # -- map
     Option(
         "points",
@@ -308,11 +323,18 @@ OPTIONS = (
         ("map",),
         choices=("fail", "skip", "nan"),
         default="fail",
+        is_setting=True,
         help="What to do about a row that is at fault: fail, leave it out, or write nan.",
     ),
-    Option("check", Kind.SWITCH, ("map",), help="Judge a sample of the rows, and say the verdict on stderr."),
-    Option("strict", Kind.SWITCH, ("map",), is_presentation=True, help=_STRICT),
-    Option("require_all", Kind.SWITCH, ("map",), is_presentation=True, help=_REQUIRE_ALL),
+    Option(
+        "check",
+        Kind.SWITCH,
+        ("map",),
+        is_setting=True,
+        help="Judge a sample of the rows, and say the verdict on stderr.",
+    ),
+    Option("strict", Kind.SWITCH, ("map",), is_presentation=True, is_setting=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, ("map",), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     # -- what many have
     Option(
         "wrt",
@@ -326,6 +348,7 @@ OPTIONS = (
         (*QUESTIONS, "map"),
         choices=("float64", "float32"),
         variable=DTYPE_VARIABLE,
+        is_setting=True,
         help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
     ),
     Option(
@@ -336,11 +359,17 @@ OPTIONS = (
         default="table",
         variable=FORMAT_VARIABLE,
         is_presentation=True,
+        is_setting=True,
         help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
         "amsmath, GitHub's Markdown, or a page of HTML.",
     ),
     Option(
-        "full", Kind.SWITCH, QUESTIONS, is_presentation=True, help="The same as --format full: all there is to say."
+        "full",
+        Kind.SWITCH,
+        QUESTIONS,
+        is_presentation=True,
+        is_setting=True,
+        help="The same as --format full: all there is to say.",
     ),
     Option(
         "format",
@@ -350,9 +379,17 @@ OPTIONS = (
         default="table",
         variable=FORMAT_VARIABLE,
         is_presentation=True,
+        is_setting=True,
         help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
     ),
-    Option("json", Kind.SWITCH, (*QUESTIONS, "functions"), is_presentation=True, help="The same as --format json."),
+    Option(
+        "json",
+        Kind.SWITCH,
+        (*QUESTIONS, "functions"),
+        is_presentation=True,
+        is_setting=True,
+        help="The same as --format json.",
+    ),
     Option(
         "color",
         Kind.CHOICE,
@@ -361,6 +398,7 @@ OPTIONS = (
         default="auto",
         variable=COLOR_VARIABLE,
         is_presentation=True,
+        is_setting=True,
         help="Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
     ),
     Option(
@@ -368,8 +406,11 @@ OPTIONS = (
         Kind.WHOLE,
         (*(name for name in QUESTIONS if name != "code"), "functions"),
         bounds=(1, 17),
+        words=("all",),
+        variable=DIGITS_VARIABLE,
         is_presentation=True,
-        help="Significant digits of every number shown. By default 6 in the tables of a terminal, and elsewhere as "
+        is_setting=True,
+        help="Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as "
         "many as it takes to read a number back.",
     ),
     Option(
@@ -387,6 +428,7 @@ OPTIONS = (
         (*QUESTIONS, "map", "functions"),
         short="-q",
         is_presentation=True,
+        is_setting=True,
         help="Write no warnings and no notes to stderr; errors are written.",
     ),
     Option(
@@ -395,11 +437,20 @@ OPTIONS = (
         (*QUESTIONS, "functions", "guide"),
         default=True,
         is_presentation=True,
+        is_setting=True,
         help="Do not show through the pager what is longer than the screen of the terminal.",
     ),
-    Option("check", Kind.SWITCH, JUDGED, default=True, help="Do not compare the numbers with the reference."),
-    Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, help=_STRICT),
-    Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, help=_REQUIRE_ALL),
+    Option(
+        "check",
+        Kind.SWITCH,
+        JUDGED,
+        default=True,
+        is_setting=True,
+        help="Do not compare the numbers with the reference.",
+    ),
+    Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
+    Option("json", Kind.SWITCH, ("config",), help="One object, in place of lines to read."),
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
 )
 """The table, in the order in which the help of a command lists them."""

@@ -37,6 +37,7 @@ for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COL
 for _variable in [name for name in os.environ if name.startswith("GRADCLI_")]:
     del os.environ[_variable]
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
+os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
 

@@ -6,11 +6,13 @@ app                              the application: its commands, its errors, its 
 commands                         the commands on a function at a point, whose docstrings are their helps
 streams                          the commands for many: map, batch
 request_words                    a request of batch in words
+in_force                         the command config
 about, paging                    the commands about gradcli itself; pages of the guide on a terminal
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word
 expression                       options and arguments told apart, and what is wrong with a command line
 output                           an answer on stdout or in a file, and what is known before all is read
+settings                         defaults from the environment and a file
 console, pager                   what stdout and stderr can show, and writing to them; what is longer than the screen
 completion                       what may be typed next
 

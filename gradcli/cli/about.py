@@ -1,4 +1,4 @@
-"""The commands about gradcli itself: functions, guide, completion."""
+"""The commands about gradcli itself: functions, guide, config, completion."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gradcli import guide as manual
 from gradcli import options
 from gradcli.cli.completion import SCRIPTS, Shell, function_names
 from gradcli.cli.expression import OnceCommand
+from gradcli.cli.in_force import config
 from gradcli.cli.output import MarkdownPage, Output, manner, output
 from gradcli.cli.parameters import signed
 from gradcli.errors import UsageError, did_you_mean
@@ -47,6 +48,7 @@ def register(app: typer.Typer) -> None:
         signed(functions, tuple(options.typed("functions")), "names", Names, None)
     )
     app.command("guide", cls=OnceCommand)(signed(guide, tuple(options.typed("guide")), "page", Page, None))
+    app.command("config", cls=OnceCommand)(signed(config, tuple(options.typed("config"))))
     app.command("completion")(completion)
 
 

@@ -19,7 +19,7 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperGroup
 
 import gradcli
-from gradcli.cli import about, commands, completion, pager, streams
+from gradcli.cli import about, commands, completion, pager, settings, streams
 from gradcli.cli.console import complain, remark
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import with_command
@@ -43,7 +43,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Look closer": ("eval", "check", "explain", "graph"),
     "Write": ("code",),
     "Many at once": ("map", "batch"),
-    "About gradcli": ("functions", "guide", "completion"),
+    "About gradcli": ("functions", "guide", "config", "completion"),
 }
 """The commands of each group; one that is not there is left out."""
 
@@ -118,9 +118,11 @@ def gradcli_command(
     \b
     Environment, where the option is not given:
       GRADCLI_FORMAT for --format, GRADCLI_DTYPE for --dtype,
+      GRADCLI_DIGITS for --digits in the tables of a terminal,
       GRADCLI_COLOR for --color; NO_COLOR and FORCE_COLOR are heeded.
       GRADCLI_PAGER, or else PAGER, shows what is longer than the screen.
-      GRADCLI_DEBUG=1 shows the traceback of a bug.
+      GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml, has settings,
+      which gradcli config shows. GRADCLI_DEBUG=1 shows the traceback of a bug.
 
     \b
     Exit codes:
@@ -166,7 +168,7 @@ def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     help_text = io.StringIO()
     try:
         with contextlib.redirect_stdout(help_text):
-            result = command.main(arguments, prog_name="gradcli", standalone_mode=False)
+            result = command.main(arguments, prog_name="gradcli", standalone_mode=False, obj=settings.defaults)
     except click.exceptions.NoArgsIsHelpError as error:
         return error.format_message() + "\n"
     return result or help_text.getvalue()  # an interrupt is an exit code here, 130
@@ -174,7 +176,13 @@ def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
 
 def _pager(arguments: Sequence[str]) -> str:
     """The command that is the pager of this command line; empty for none."""
-    return "" if NO_PAGER in arguments else pager.program()
+    if sys.stdout is None or not sys.stdout.isatty():
+        return ""
+    typed = [word for word in arguments if word in (NO_PAGER, "--pager")][-1:]
+    configured = settings.peek("pager", *arguments[:1])
+    if typed == [NO_PAGER] or (configured is False and not typed):
+        return ""
+    return pager.program(configured if isinstance(configured, str) else None)
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import _click as click
 
 from gradcli import options
 from gradcli.cli import completion
 from gradcli.cli.expression import ExpressionCommand
-from gradcli.cli.output import Output, OutputOptions, manner, output
+from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import arguments, read_expression, signed
 from gradcli.errors import UsageError
 
@@ -79,9 +80,7 @@ def add(
 
     def run(expression: str, **given: Any) -> Output | Callable[[], int]:
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
-        demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
-        if command in options.JUDGED and given["check"]:
-            require_none(demands, "and --no-check exclude each other")
+        demands = _demands(presentation, given, command)
         shown = manner(presentation)
         function, files = _function_of(expression)
         question = (option for option in table if not option.is_presentation)
@@ -91,6 +90,25 @@ def add(
 
     run.__doc__ = body.__doc__
     app.command(name, cls=ExpressionCommand, hidden=alike is not None)(signed(run, table, "expression", Expression))
+
+
+def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> Mapping[str, bool]:
+    """What is demanded of the check; where there is none, a setting demands nothing, and what is typed wants one.
+
+    Raises:
+        UsageError: One is typed beside --no-check.
+    """
+    ctx = click.globals.get_current_context()
+    demands = {name: bool(presentation.get(name)) for name in ("strict", "require_all")}
+    typed = {name: is_given and is_typed(ctx, name) for name, is_given in demands.items()}
+    if command in options.JUDGED and given["check"] and is_typed(ctx, "check"):
+        require_none(typed, "and --no-check exclude each other")
+    elif command in options.JUDGED and given["check"] and any(typed.values()):
+        given["check"] = False  # the switch is --no-check
+    is_checked = "check" not in given or given["check"] is (command not in options.JUDGED)
+    kept = demands if is_checked else typed
+    presentation.update((name, is_kept) for name, is_kept in kept.items() if name in presentation)
+    return kept
 
 
 def require_none(demands: Mapping[str, bool], why: str) -> None:

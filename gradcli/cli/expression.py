@@ -19,8 +19,9 @@ from typer.core import TyperCommand
 from gradcli.cli import completion
 from gradcli.cli.first_word import require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
+from gradcli.cli.settings import FORMS, settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS
+from gradcli.options import FORMATS, Kind
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
@@ -119,6 +120,8 @@ class OnceCommand(TyperCommand):
         arguments: list[str] = []
         given: set[str] = set()
         has_unknown = False
+        taken_back: set[str] = set()
+        opposites = {option.opposite: option for option in settable(self.name or "") if option.kind is Kind.SWITCH}
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -127,6 +130,9 @@ class OnceCommand(TyperCommand):
                 arguments += words
             elif option is None and self.is_argument(word):
                 arguments.append(word)
+            elif option is None and word in opposites:
+                taken_back.add(opposites[word].name)
+                options = [one for one in options if one not in opposites[word].flags]
             else:
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
@@ -140,7 +146,22 @@ class OnceCommand(TyperCommand):
                         options.append(next(words, "") if ctx.resilient_parsing else self._value(name, words))
         if not ctx.resilient_parsing and not has_unknown:  # else words beside it may be the value of that option
             self.look_at(arguments, known, args)
+        if not ctx.resilient_parsing and not set(args) & set(ctx.help_option_names):
+            self._heed_settings(ctx, taken_back)
         return super().parse_args(ctx, [*options, "--", *arguments])
+
+    def _heed_settings(self, ctx: click.Context, taken_back: set[str]) -> None:
+        """Have the settings of the shell, if this is its command line, as defaults.
+
+        Raises:
+            UsageError: The file of settings is wrong.
+        """
+        found = ctx.find_root().obj
+        if callable(found):
+            given = found(self.name)
+            is_form_back = given.get("format") in FORMS and given["format"] in taken_back
+            gone = {*taken_back, *(["format"] if is_form_back else [])}
+            ctx.default_map = {name: value for name, value in given.items() if name not in gone}
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))

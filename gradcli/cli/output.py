@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
+from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, require_stdout, screen
 from gradcli.cli.pager import show
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
-from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS
+from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -30,9 +31,6 @@ NOT_PASSED = 1
 
 MOST_WARNINGS = 5
 """Remarks that are written for one answer."""
-
-ON_TERMINALS = 6
-"""Digits of the tables of a terminal."""
 
 WIDTH = 100
 """Columns of a table in a file."""
@@ -89,6 +87,7 @@ class OutputOptions:
         form: The format; of a file that is no text, `table`.
         color: When tables have colours.
         digits: Significant digits that are shown; None for all.
+        on_terminals: The same on a terminal.
         to: The file; None for stdout.
         is_quiet: Whether remarks are left out.
     """
@@ -96,6 +95,7 @@ class OutputOptions:
     form: str
     color: str = "auto"
     digits: int | None = None
+    on_terminals: int | None = None
     to: Destination | None = None
     is_quiet: bool = False
 
@@ -124,9 +124,15 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     form = switches[0] if switches else chosen or "table"
     to = destination(path, form if switches or is_told else None, command)
     form = form if to is None else to.form
-    if digits is not None and to is not None and to.kind in ("npy", "npz"):
+    if is_typed(ctx, "digits") and to is not None and to.kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    return OutputOptions(form, given.get("color") or "auto", digits, to, bool(given.get("quiet")))
+    number = None if digits == "all" else digits
+    if is_typed(ctx, "digits"):
+        everywhere = on_terminals = number
+    else:  # a default rounds what people read, and no data
+        everywhere, on_terminals = None, ON_TERMINALS if digits is None else number
+        on_terminals = on_terminals if form == "table" else None
+    return OutputOptions(form, given.get("color") or "auto", everywhere, on_terminals, to, bool(given.get("quiet")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +217,7 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
         from gradcli import report
 
         on = screen(shown.color)
-        digits = (
-            ON_TERMINALS if shown.digits is None and shown.form == "table" and on.width is not None else shown.digits
-        )
+        digits = shown.digits if on.width is None else shown.on_terminals
         show(report.pieces(result.answer, shown.form, on, digits), pager)
     else:
         from gradcli.report.document import Screen
@@ -363,14 +367,16 @@ _JSON = frozenset(["json", "jsonl"])
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether errors are to be JSON too: by any word on the command line, or else by the environment."""
+    """Whether errors are to be JSON too: by any word on the command line, or else by the environment or the file."""
     formats = given(arguments, "--format")
     if "--json" in arguments or not _JSON.isdisjoint(formats):
         return True
-    return not formats and os.environ.get(FORMAT_VARIABLE) in _JSON
+    default = os.environ.get(FORMAT_VARIABLE) or settings.peek("format", *arguments[:1])
+    return not formats and default in _JSON
 
 
 def typed_color(arguments: Sequence[str]) -> str:
-    """The colours that a command line asks for, before it is known to be right; else those of the environment."""
-    words = given(arguments, "--color") or [os.environ.get(COLOR_VARIABLE, "")]
-    return words[-1] if words[-1] in COLORS else "auto"
+    """The colours that a command line asks for, before it is known to be right; else those of its defaults."""
+    words = given(arguments, "--color")
+    found = words[-1] if words else os.environ.get(COLOR_VARIABLE) or settings.peek("color", *arguments[:1])
+    return str(found) if found in COLORS else "auto"

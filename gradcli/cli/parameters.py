@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
+from typer import _click as click
+from typer._click.shell_completion import CompletionItem
 
 from gradcli.cli import completion
 from gradcli.errors import InputError, constants_meant
@@ -35,6 +37,24 @@ _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 _TYPES: Mapping[Kind, type] = {Kind.SWITCH: bool, Kind.NUMBER: float, Kind.WHOLE: int}
 """What a word is read as; of the other kinds it stays a text."""
 
+
+class _NumberOrWord(click.types.IntRange):
+    """A whole number, or a word in its place."""
+
+    def __init__(self, option: Option) -> None:
+        low, high = option.bounds or (None, None)
+        super().__init__(low, high)
+        self._words = option.words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word, or the number."""
+        return value if value in self._words else super().convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The words that begin so."""
+        return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
+
+
 _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
     Kind.INPUTS: completion.value,
     Kind.VALUES: completion.value,
@@ -52,8 +72,8 @@ _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
 def signed(
     body: Callable[..., Any],
     table: Iterable[Option],
-    argument: str,
-    annotation: Any,
+    argument: str = "",
+    annotation: Any = None,
     default: Any = inspect.Parameter.empty,
 ) -> Callable[..., Any]:
     """A command with options of the table.
@@ -61,7 +81,7 @@ def signed(
     Args:
         body: Takes all of them by name; its docstring is the help.
         table: The options.
-        argument: The name of what stands without a flag.
+        argument: The name of what stands without a flag, if there is such.
         annotation: What Typer is to know of that.
         default: What it is where it is not given.
     """
@@ -69,7 +89,7 @@ def signed(
     def run(**given: Any) -> Any:
         return body(**given)
 
-    parameters = [_parameter(argument, annotation, default), *map(_option, table)]
+    parameters = [*([_parameter(argument, annotation, default)] if argument else []), *map(_option, table)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = body.__doc__
@@ -77,14 +97,12 @@ def signed(
 
 
 def _option(option: Option) -> inspect.Parameter:
-    low, high = option.bounds or (None, None)
     facts: dict[str, Any] = {
         "help": option.help,
         "metavar": option.metavar,
         "envvar": option.variable,
         "autocompletion": _SUGGESTIONS.get(option.kind),
-        "min": low,
-        "max": high,
+        "click_type": _NumberOrWord(option) if option.bounds else None,
     }
     one: Any = Literal[option.choices] if option.choices else _TYPES.get(option.kind, str)
     kind: Any = list[one] if option.is_repeated else one

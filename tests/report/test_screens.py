@@ -11,7 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from gradcli.cli.app import _answer
-from gradcli.cli.output import ON_TERMINALS, Output
+from gradcli.cli.output import Output
+from gradcli.options import ON_TERMINALS
 from gradcli.report import rendered
 from gradcli.report.document import Screen
 from tests.recorded import COMMANDS, answer, words

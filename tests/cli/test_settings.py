@@ -1,0 +1,287 @@
+"""Settings: what a file changes, what counts more, what is said of a mistake in it, and what config shows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gradcli.cli.settings import settable
+from gradcli.options import OPTIONS
+from tests.cli.test_process import imported, on_a_terminal
+from tests.conftest import Command
+
+Write = Callable[[str], str]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """What writes the file of settings."""
+    path = tmp_path / "own.toml"
+    monkeypatch.setenv("GRADCLI_CONFIG", str(path))
+
+    def write(text: str) -> str:
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_a_setting_is_the_default_of_its_option(settings: Write, gradcli: Command) -> None:
+    """The environment counts more than the file, and what is typed more than both."""
+    settings('format = "plain"\ndtype = "float32"\n')
+    assert gradcli("eval", "x", "--at", "0.1").out == "0.1\n"
+    assert json.loads(gradcli("eval", "x", "--at", "1", "--json").out)["dtype"] == "float32"
+    assert gradcli("x**2", "--at", "3").out == "6\n"
+
+
+def test_what_counts_more(settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flags, the environment, the table of the command, the top of the file."""
+    words = ("eval", "x/3", "--at", "1")
+    settings('dtype = "float32"\nformat = "json"\n[eval]\nformat = "csv"\n')
+    assert gradcli(*words).out.startswith("index,")
+    assert gradcli("grad", "x", "--at", "1").out.startswith("{")
+    monkeypatch.setenv("GRADCLI_FORMAT", "markdown")
+    monkeypatch.setenv("GRADCLI_DTYPE", "float64")
+    assert "\n| --- |" in gradcli(*words).out
+    assert gradcli(*words, "--format", "plain").out == "0.3333333333333333\n"
+    assert gradcli(*words, "--format", "plain", "--dtype", "float32").out == "0.33333334\n"
+
+
+def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path: Path) -> None:
+    """What has it not, and what excludes it where it is typed, goes on."""
+    settings('format = "csv"\ndigits = 3\nstrict = true\nrequire-all = true\nquiet = true\non-error = "skip"\n')
+    assert "import torch" in gradcli("code", "x", "--at", "1").out
+    assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
+    assert gradcli("eval", "x", "--at", "1", "--no-check", "--json").code == 0
+    assert gradcli("eval", "x", "--at", "1", "-o", str(tmp_path / "x.npz")).code == 0
+    assert gradcli("functions", "ln").code == gradcli("guide", "tour").code == gradcli("config").code == 0
+    rows = tmp_path / "rows.csv"
+    rows.write_text("x\n1\nno\n", encoding="utf-8")
+    assert gradcli("map", "x**2", "--points", str(rows)).out.splitlines()[1:] == ["1.0,2.0"]
+    assert gradcli("map", "x**2", "--points", str(rows), "--on-error", "fail").code == 2
+
+
+WORDS = ("eval", "(1-cos(x))/x**2", "--at", "1e-8", "--format", "plain")
+"""Whose verdict is not agree."""
+
+
+def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: Command) -> None:
+    """And a flag turns on again what the file has turned off."""
+    settings("strict = true\nfull = true\n")
+    assert gradcli(*WORDS).code == 1
+    assert gradcli(*WORDS, "--no-strict").code == 0
+    assert gradcli(*WORDS, "--no-check").code == 0
+    full = gradcli("eval", "x", "--at", "1").out
+    assert full == gradcli("eval", "x", "--at", "1", "--full").out
+    assert (
+        gradcli("eval", "x", "--at", "1", "--no-full").out == gradcli("eval", "x", "--at", "1", "--format", "table").out
+    )
+    assert full != gradcli("eval", "x", "--at", "1", "--no-full").out
+    settings("no-check = true\n")
+    assert "not checked" in gradcli("eval", "x", "--at", "1").out
+    assert "agree" in gradcli("eval", "x", "--at", "1", "--check").out
+    assert gradcli(*WORDS, "--strict").code == 1
+    assert gradcli(*WORDS, "--strict", "--no-check").code == 2
+
+
+def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gradcli: Command) -> None:
+    """Also in other words: a format for full, the check that strict needs."""
+    settings('full = true\nno-check = true\n[eval]\nstrict = true\nformat = "plain"\n[grad]\nfull = false\n')
+    assert gradcli(*WORDS[:-2]).code == 1
+    assert gradcli("eval", "x", "--at", "1").out == "1\n"
+    assert gradcli("grad", "x", "--at", "1").out == gradcli("grad", "x", "--at", "1", "--format", "table").out
+    assert "confirmed at other values" in gradcli("grad", "x", "--at", "1").out
+
+
+def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
+    settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data keep all of theirs; typed, they count everywhere, and `all` is all of them."""
+    words = ("eval", "x/3", "--at", "1")
+    settings("digits = 3\n")
+    path = os.environ["GRADCLI_CONFIG"]
+    assert " y = 0.333\n" in on_a_terminal(80, *words, GRADCLI_CONFIG=path)
+    assert " y = 0.3333\n" in on_a_terminal(80, *words, GRADCLI_CONFIG=path, GRADCLI_DIGITS="4")
+    exact = " y = 0.3333333333333333\n"
+    assert exact in on_a_terminal(80, *words, GRADCLI_CONFIG=path, GRADCLI_DIGITS="all")
+    assert exact in on_a_terminal(80, *words, "--digits", "all", GRADCLI_CONFIG=path)
+    monkeypatch.setenv("GRADCLI_DIGITS", "2")
+    assert exact in gradcli(*words).out
+    assert json.loads(gradcli(*words, "--json").out)["value"] == 1 / 3
+    assert gradcli(*words, "--format", "plain", "--digits", "2").out == "0.33\n"
+    assert gradcli(*words, "--format", "plain", "--digits", "all").out == "0.3333333333333333\n"
+
+
+@pytest.mark.parametrize("word", ["0", "18", "most", "3.5", ""])
+def test_digits_are_a_number_or_all(word: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the command line and in the environment, where an empty one is none."""
+    assert gradcli("eval", "1", "--digits", word).code == 2
+    monkeypatch.setenv("GRADCLI_DIGITS", word)
+    run = gradcli("eval", "1")
+    assert (run.code, "environment's GRADCLI_DIGITS" in run.err) == ((2, True) if word else (0, False))
+
+
+def test_errors_and_colours_are_as_the_file_says(settings: Write, gradcli: Command) -> None:
+    """Before a command line is known to be right."""
+    settings('format = "json"\ncolor = "always"\n[grad]\nformat = "table"\n')
+    assert json.loads(gradcli("eval", "x +").err)["error"]["kind"] == "syntax"
+    assert "\x1b[1;31merror:" in gradcli("grad", "x +").err
+    assert "\x1b[" in gradcli("grad", "x", "--at", "1").out
+
+
+def test_the_pager_is_a_setting(settings: Write) -> None:
+    """A command, which GRADCLI_PAGER comes before and PAGER behind, or whether there is one."""
+    marking = "sed 's/^/: /'"
+    other = "sed 's/^/> /'"
+
+    def first(*words: str, **environment: str) -> str:
+        shown = on_a_terminal(80, *words, GRADCLI_CONFIG=path, NO_COLOR="1", **environment)
+        return shown if len(shown) < 2 else shown[:2]
+
+    path = settings(f'pager = "{marking}"\n')
+    assert first("functions", PAGER=other) == ": "
+    assert first("functions", GRADCLI_PAGER=other) == "> "
+    assert first("functions", "--no-pager") == "ar"
+    path = settings("pager = false\n")
+    assert first("functions", PAGER=other) == "ar"
+    assert first("functions", "--pager", PAGER=other) == "> "
+    assert first("vjp", "--help", PAGER=other) == "Us"
+
+
+MISTAKES = {
+    'format = "pla"': ('format = "pla" is not one of "table", ', 1, 'write format = "table"'),
+    "\n\ndigits = 40": ('digits = 40 is not a whole number between 1 and 17 or "all"', 3, "write digits = 6"),
+    'digits = "4"': ('digits = "4" is not a whole number between 1 and 17 or "all"', 1, "write digits = 6"),
+    "digits = true": ("digits = true is not a whole number", 1, "write digits = 6"),
+    "strict = 1": ("strict = 1 is not true or false", 1, "write strict = true"),
+    "pager = 1": ("pager = 1 is not true or false, or a command", 1, "write pager = true"),
+    "no-check = 'x'": ('no-check = "x" is not true or false', 1, "write no-check = true"),
+    "digit = 4": ("there is no setting digit", 1, "did you mean 'digits'?"),
+    "nonsense = 4": ("there is no setting nonsense", 1, "the settings are "),
+    "full = true\nat = 'x=1'": ("at is no setting", 2, "--at is part of a question"),
+    "[vjp]\nv = 1": ("v is no setting", 2, "--v is part of a question"),
+    "[mapp]\nstrict = true": ("there is no command mapp that has settings", 1, "did you mean 'map'?"),
+    "[batch]\nstrict = true": ("there is no command batch that has settings", 1, "write one of "),
+    "[map]\ndigits = 3": ("[map] has no setting digits", 2, "it is one of vjp, "),
+    "map.digits = 3": ("[map] has no setting digits", 1, "it is one of vjp, "),
+    "[digits]\nx = 1": ("there is no command digits that has settings", 1, "write digits = VALUE, above all tables"),
+    "color = always": ("no TOML: invalid value", 1, "a line is NAME = VALUE, with words in quotes"),
+    'x = 1\nformat = "pl': ("no TOML: illegal character", 2, "a line is NAME = VALUE"),
+    "full = true\njson = true": ("full = true and json = true exclude each other", 2, "leave out one"),
+    "check = false\nstrict = true": ("check = false and strict = true exclude each other", 2, "leave out one"),
+    "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", 2, "set it once"),
+}
+"""What is said of them, the line, and the hint; of those alike, the last."""
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_a_mistake_is_an_error_with_its_line(text: str, settings: Write, gradcli: Command) -> None:
+    """Of every command that has settings; helps answer, and config, which names it."""
+    path = settings(f"{text}\n")
+    said, line, hint = MISTAKES[text]
+    for words in (["eval", "x", "--at", "1"], ["functions"], ["map", "x", "--points", "none.csv"]):
+        run = gradcli(*words)
+        assert (run.code, run.out) == (2, "")
+        assert run.err.startswith(f"error: {said}")
+        assert f" (in {path}, line {line})\n  {text.splitlines()[line - 1]}\n" in run.err
+        assert f"\nhint: {hint}" in run.err
+    shown = gradcli("config")
+    assert (shown.code, shown.err) == (2, run.err)
+    assert 'format = "table"' in shown.out
+    assert json.loads(gradcli("config", "--json").out)["error"]["message"].startswith(said)
+    for words in (["--help"], ["eval", "--help"], ["--version"], ["guide", "settings"], ["completion", "zsh"]):
+        assert gradcli(*words).code == 0
+
+
+def test_a_file_that_cannot_be_read(
+    gradcli: Command, settings: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Is an error, and one that nobody named need not be there."""
+    Path(settings("")).write_bytes(b"\n\xff")
+    assert "no UTF-8, in line 2" in gradcli("eval", "1").err
+    for path, said in (
+        (tmp_path, "cannot be read: Is a directory"),
+        (tmp_path / "no", "names a file that is not there"),
+    ):
+        monkeypatch.setenv("GRADCLI_CONFIG", str(path))
+        run = gradcli("eval", "1")
+        assert (run.code, run.out) == (2, "")
+        assert said in run.err
+        assert "\nhint: " in run.err
+        assert gradcli("config").code == 2
+    monkeypatch.setenv("GRADCLI_CONFIG", "")
+    assert gradcli("eval", "1").code == 0
+    monkeypatch.delenv("GRADCLI_CONFIG")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert gradcli("eval", "1").code == 0
+    for folder in (tmp_path / ".config", tmp_path / "xdg"):
+        (folder / "gradcli").mkdir(parents=True)
+        (folder / "gradcli" / "config.toml").write_text(f'format = "{"plain" if folder.name == "xdg" else "csv"}"\n')
+    assert gradcli("eval", "1").out.startswith("index,")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert gradcli("eval", "1").out.startswith("index,")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert gradcli("eval", "1").out == "1\n"
+
+
+def test_config_shows_what_is_in_force(settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every setting, with its line, its variable, or as the default that it is."""
+    path = settings(
+        '# mine\nformat = "csv"\nno-check = true\n[map]\non-error = "skip"\n[eval]\nfull = true\ndigits = 3\n'
+    )
+    monkeypatch.setenv("GRADCLI_DIGITS", "4")
+    lines = [line.split("#") for line in gradcli("config").out.splitlines()]
+    assert lines[0] == [f"file: {path}"]
+    found = {setting.strip(): where.strip() for setting, where in (line for line in lines if len(line) == 2)}
+    assert found['format = "csv"'] == "line 2"
+    assert found["check = false"] == "line 3"
+    assert found["digits = 4"] == "GRADCLI_DIGITS"
+    assert found["strict = false"] == "default"
+    assert [line[0] for line in lines if len(line) == 1][1:] == ["[map]", "[eval]"]
+    assert found['on-error = "skip"'] == "line 5"
+    assert found['format = "full"'] == "line 7"
+    assert "digits = 3" not in found
+    data = json.loads(gradcli("config", "--json").out)
+    assert (data["file"], data["found"]) == (path, True)
+    assert data["settings"]["digits"] == {"value": 4, "source": "environment", "variable": "GRADCLI_DIGITS"}
+    assert data["settings"]["check"] == {"value": False, "source": "file", "line": 3}
+    assert data["settings"]["color"] == {"value": "auto", "source": "default"}
+    assert data["commands"]["eval"] == {"format": {"value": "full", "source": "file", "line": 7}}
+    monkeypatch.setenv("GRADCLI_DIGITS", "many")
+    assert "GRADCLI_DIGITS=many is not" in gradcli("config").err
+
+
+def test_settings_are_about_how_answers_are_shown_and_judged() -> None:
+    """And never values of a function, or where it is read from and written to."""
+    assert {option.key for option in settable()} == {
+        *("format", "full", "json", "color", "digits", "quiet", "pager", "dtype"),
+        *("check", "strict", "require_all", "on_error"),
+    }
+    for option in OPTIONS:
+        assert not (option.is_setting and option.is_required)
+        assert len({other.is_setting for other in OPTIONS if other.key == option.key and other.of != ("config",)}) == 1
+
+
+def test_batch_and_python_read_no_settings(
+    settings: Write, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request is answered alike everywhere."""
+    settings('dtype = "float32"\nno-check = true\n')
+    requests = tmp_path / "requests"
+    requests.write_text("eval x --at 1\n", encoding="utf-8")
+    answer = json.loads(gradcli("batch", str(requests)).out)
+    assert (answer["dtype"], answer["check"]["verdict"]) == ("float64", "agree")
+    settings("nonsense")
+    assert gradcli("batch", str(requests)).code == 0
+
+
+def test_a_wrong_file_imports_nothing_slow(settings: Write) -> None:
+    """It is found before the function is read."""
+    settings("nonsense")
+    for words, code, packages in imported([["config"], ["eval", "x", "--at", "1"]]):
+        assert (code, packages) == (2, set()), words
