@@ -5,6 +5,7 @@ derivatives                      vjp, jacobian, grad, eval; for several v; at ma
 explain                          the chain rule step by step
 views                            check; the backward graph; the functions of the language
 parts                            what many of them have
+marks                            which numbers are not to be trusted
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ import numpy as np
 from gradcli.notation import PARTIAL, Element, Form, Name, joined, second
 from gradcli.report import document as doc
 from gradcli.report.compose.derivatives import points_columns
+from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product
+from gradcli.report.compose.marks import wrong as wrong_of
 from gradcli.report.compose.parts import all_formulas, code, equations, formula_notes, intermediates, note
 from gradcli.report.compose.views import STATUS_TONES, difference
 from gradcli.report.document import TONES, line, lines
@@ -73,12 +75,6 @@ MOST_OPINIONS = 6
 """Entries whose readings stand beside each other."""
 
 BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
-
-_MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
-
-_Index = tuple[int, ...]
-_Place = tuple[str, str | None, str | None, _Index | None, _Index | None]
-"""What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
 
 
 def of(answer: Answer | Functions | Source, digits: int | None) -> doc.Document | None:
@@ -148,9 +144,9 @@ class _Screen:
         """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
         shown = self._number(number)
         if found.one_sided is not None:
-            return f"{shown} {_MARKS['kink']} {self._enclosed(found)}"
+            return f"{shown} {MARKS['kink']} {self._enclosed(found)}"
         if found.reference is None or found.verdict == "unchecked":
-            return f"{shown} {_mark(found.verdict)} {found.verdict}"
+            return f"{shown} {mark(found.verdict)} {found.verdict}"
         if shown == (truth := self._number(found.reference)):
             shown, truth = all_digits(number), all_digits(found.reference)
         return f"{shown} ✗ truth {truth}"
@@ -191,7 +187,7 @@ class _Screen:
             return None
         x, y = Name(name), Name(answer.output)
         formula: Formula | None
-        place: _Place = ("", None, name, (), ())
+        place: Place = ("", None, name, (), ())
         match answer:
             case Hessian():
                 label, number, place = second(y, x, x), answer.hessian[name][name], ("hessian", name, name, (), ())
@@ -208,7 +204,7 @@ class _Screen:
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self._number(number[()]):
             parts += [" = ", doc.Expression(formula.cells[0].expression)]
-        parts += [" = ", *self._cell(number[()], _wrong(answer).get(place))]
+        parts += [" = ", *self._cell(number[()], wrong_of(answer).get(place))]
         parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{_in_dtype(answer)}")
         if answer.check is not None:
             parts += ["   ", _standing(answer.check.verdict, proven=answer.check.proven)]
@@ -234,22 +230,24 @@ class _Screen:
             case VJP() | Jacobian() if _is_small(answer):
                 yield self._matrix(answer)
             case VJP():
-                yield self._arrays({f"vᵀJ = {name}.grad": answer.vjp[name] for name in answer.wrt})
+                doubts = {f"vᵀJ = {name}.grad": of_product(wrong_of(answer), name, answer.v) for name in answer.wrt}
+                yield self._arrays({f"vᵀJ = {name}.grad": answer.vjp[name] for name in answer.wrt}, doubts)
             case Gradient():
-                yield self._row("gradient", answer.grad, _wrong(answer), answer.output)
+                yield self._row("gradient", answer.grad, wrong_of(answer), answer.output)
             case JVP():
-                yield self._row("Ju", {answer.output: answer.jvp}, _wrong(answer))
+                yield self._row("Ju", {answer.output: answer.jvp}, wrong_of(answer))
             case HVP():
-                yield self._row("Hu", answer.hvp, _wrong(answer))
+                yield self._row("Hu", answer.hvp, wrong_of(answer))
             case Hessian():
                 yield self._hessian(answer)
             case Jacobian(jacobian=blocks) if blocks is not None:
-                y = Name(answer.output)
-                yield self._arrays({PARTIAL(y, Name(name)).pretty: blocks[name] for name in answer.wrt})
+                labels = {name: PARTIAL(Name(answer.output), Name(name)).pretty for name in answer.wrt}
+                doubts = {labels[name]: of_array(wrong_of(answer), "", None, name) for name in answer.wrt}
+                yield self._arrays({labels[name]: blocks[name] for name in answer.wrt}, doubts)
 
     def _matrix(self, answer: VJP | Jacobian) -> doc.Table:
         """The Jacobian; for a product with v beside its rows, and the product below them."""
-        blocks, wrong = answer.jacobian or {}, _wrong(answer)
+        blocks, wrong = answer.jacobian or {}, wrong_of(answer)
         rows = _elements(answer.output, answer.value.shape)
         columns = [label for name in answer.wrt for label in _elements(name, answer.inputs[name].shape)]
         places = [(name, j) for name in answer.wrt for j in np.ndindex(answer.inputs[name].shape)]
@@ -278,35 +276,37 @@ class _Screen:
             footer=footer,
         )
 
-    def _product(self, answer: VJP, name: str, column: _Index, wrong: Mapping[_Place, Entry]) -> doc.Line:
+    def _product(self, answer: VJP, name: str, column: Index, wrong: Mapping[Place, Entry]) -> doc.Line:
         """An element of the product, which is as little to be trusted as what v weighs for it."""
         number, found = answer.vjp[name][column], wrong.get(("", None, name, None, column))
-        weighed = (i for i in np.ndindex(answer.value.shape) if answer.v[i] != 0)
-        parts = [wrong[place].verdict for i in weighed if (place := ("", None, name, i, column)) in wrong]
-        if found is not None or not parts:
+        worst = of_product(wrong, name, answer.v).get(column)
+        if found is not None or worst is None:
             return self._cell(number, found)
-        worst = max(parts, key=SEVERITY.index)
-        return line(doc.Span(f"{self._number(number)} {_mark(worst)}", TONES[worst]))
+        return line(doc.Span(f"{self._number(number)} {mark(worst)}", TONES[worst]))
 
-    def _row(self, what: str, arrays: Mapping[str, Array], wrong: Mapping[_Place, Entry], y: str = "") -> doc.Table:
+    def _row(self, what: str, arrays: Mapping[str, Array], wrong: Mapping[Place, Entry], y: str = "") -> doc.Table:
         """A quantity by its elements, in columns where they are few."""
-        if sum(array.size for array in arrays.values()) > MOST_COLUMNS:
-            return self._arrays({f"∂{y}/∂{name}" if y else f"{what} {name}": array for name, array in arrays.items()})
         of, cells, columns = {"Ju": "jvp", "Hu": "hvp"}.get(what, ""), [], []
+        if sum(array.size for array in arrays.values()) > MOST_COLUMNS:
+            labels = {name: f"∂{y}/∂{name}" if y else f"{what} {name}" for name in arrays}
+            doubts = {labels[name]: of_array(wrong, of, None, None if of == "jvp" else name) for name in arrays}
+            return self._arrays({labels[name]: array for name, array in arrays.items()}, doubts)
         for name, array in arrays.items():
             columns += _elements(name, array.shape)
             for at in np.ndindex(array.shape):
-                place: _Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
+                place: Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
                 cells.append(self._cell(array[at], wrong.get(place)))
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
     def _hessian(self, answer: Hessian) -> doc.Table:
         """All blocks as one matrix; of a larger one, the blocks."""
-        y, wrong, shapes = Name(answer.output), _wrong(answer), {name: answer.grad[name].shape for name in answer.wrt}
+        y, wrong, shapes = Name(answer.output), wrong_of(answer), {name: answer.grad[name].shape for name in answer.wrt}
         places = [(name, i) for name, shape in shapes.items() for i in np.ndindex(shape)]
         if len(places) > MOST_ROWS:
             pairs = [(a, b) for a in answer.wrt for b in answer.wrt]
-            return self._arrays({second(y, Name(a), Name(b)).pretty: answer.hessian[a][b] for a, b in pairs})
+            blocks = {second(y, Name(a), Name(b)).pretty: answer.hessian[a][b] for a, b in pairs}
+            found = (of_array(wrong, "hessian", a, b) for a, b in pairs)
+            return self._arrays(blocks, dict(zip(blocks, found, strict=True)))
         labels = [label for name, shape in shapes.items() for label in _elements(name, shape)]
         rows = [
             lines(
@@ -319,11 +319,31 @@ class _Screen:
         head = second(y, by, by) if len(answer.wrt) == 1 else Name("Hessian")
         return doc.Table(lines(doc.Symbol(head), *labels), tuple(rows), is_numeric=True, is_pointed=True)
 
-    def _arrays(self, arrays: Mapping[str, Array]) -> doc.Table:
+    def _arrays(self, arrays: Mapping[str, Array], doubts: Mapping[str, Mapping[Index, Verdict]]) -> doc.Table:
         rows = (
-            lines(name, str(array.shape), doc.Span(self._listed(array), "strong")) for name, array in arrays.items()
+            lines(name, str(array.shape), self._marked(array, doubts.get(name, {}))) for name, array in arrays.items()
         )
         return doc.Table(lines("", "shape", ""), tuple(rows))
+
+    def _marked(self, array: Array, doubts: Mapping[Index, Verdict]) -> doc.Line:
+        """An array as it is listed, in which elements stand out that are not to be trusted, or how many do."""
+        shown = set(np.ndindex(array.shape)) if array.size <= MOST_LISTED else set()
+        parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Span(self._listed(array), "strong")]
+        hidden = [verdict for place, verdict in doubts.items() if place not in shown]
+        if hidden:
+            worst = max(hidden, key=SEVERITY.index)
+            parts.append(doc.Span(f" {mark(worst)} {len(hidden)} {worst}", TONES[worst]))
+        return line(*parts)
+
+    def _parts(self, array: Array, doubts: Mapping[Index, Verdict], at: Index = ()) -> Iterator[doc.Span]:
+        if array.ndim == 0:
+            shown, verdict = self._number(array[()]), doubts.get(at)
+            yield doc.Span(shown, "strong") if verdict is None else doc.Span(f"{shown} {mark(verdict)}", TONES[verdict])
+            return
+        for n, inner in enumerate(array):
+            yield doc.Span(", " if n else "[", "strong")
+            yield from self._parts(inner, doubts, (*at, n))
+        yield doc.Span("]", "strong")
 
     def _products(self, answer: Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""
@@ -332,11 +352,12 @@ class _Screen:
         headers += [f"{name}.grad after" for name in answer.wrt] * accumulates
         rows = []
         for one in answer.answers:
-            cells = [one.vjp[name] for name in answer.wrt]
-            held = [one.accumulated[name] for name in answer.wrt] if one.accumulated is not None else []
-            rows.append(
-                lines(self._listed(one.v), *(doc.Span(self._listed(array), "strong") for array in (*cells, *held)))
-            )
+            wrong = wrong_of(one)
+            cells = [self._marked(one.vjp[name], of_product(wrong, name, one.v)) for name in answer.wrt]
+            if (held := one.accumulated) is not None:
+                found = {name: of_array(wrong, "accumulated", None, name) for name in answer.wrt}
+                cells += [self._marked(held[name], found[name]) for name in answer.wrt]
+            rows.append(lines(self._listed(one.v), *cells))
         return doc.Table(lines(*headers), tuple(rows))
 
     def _opinions(self, answer: Checking) -> doc.Table:
@@ -405,7 +426,7 @@ class _Screen:
                 parts.append(f" at point {found.point}")
             parts += [" ", doc.Span(found.verdict, TONES[found.verdict])]
             if found.torch is not None:
-                beside = self._beside(found.torch, found).removesuffix(f" {_mark(found.verdict)} {found.verdict}")
+                beside = self._beside(found.torch, found).removesuffix(f" {mark(found.verdict)} {found.verdict}")
                 parts.append(f": torch {beside}")
             yield doc.Note(line(*parts, f": {found.note}" if found.note else ""))
         more = check.findings_count - min(len(check.findings), MOST_FINDINGS)
@@ -438,13 +459,9 @@ def _cross_check(answer: Judged) -> doc.Table:
     return doc.Table(lines("formula", "cross-check", "entries"), tuple(rows), is_folded=True)
 
 
-def _mark(verdict: Verdict) -> str:
-    return _MARKS.get(verdict, "✗")
-
-
 def _standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
     """A verdict with its sign, in its colour."""
-    return doc.Span(f"{_mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
+    return doc.Span(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
 
 # -- places
@@ -459,15 +476,6 @@ def _is_small(answer: Differentiation) -> bool:
     """Whether all of the Jacobian is shown."""
     columns = sum(answer.inputs[name].size for name in answer.wrt)
     return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
-
-
-def _wrong(answer: Judged) -> dict[_Place, Entry]:
-    """The entries that do not agree, by where they are; one of a Hessian stands for its mirror image too."""
-    findings = () if answer.check is None else answer.check.findings
-    found: dict[_Place, Entry] = {
-        (one.of, one.variable, one.by, one.column, one.row): one for one in findings if one.of == "hessian"
-    }
-    return found | {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
 
 
 def _elements(name: str, shape: tuple[int, ...]) -> list[str]:

@@ -1,0 +1,51 @@
+"""Which numbers of an answer are not to be trusted, by where they stand, and the signs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
+
+Index = tuple[int, ...]
+Place = tuple[str, str | None, str | None, Index | None, Index | None]
+"""What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
+
+MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
+
+
+def mark(verdict: Verdict) -> str:
+    """The sign of a verdict."""
+    return MARKS.get(verdict, "✗")
+
+
+def wrong(answer: Judged) -> dict[Place, Entry]:
+    """The entries that do not agree, by where they are; one of a Hessian stands for its mirror image too."""
+    findings = () if answer.check is None else answer.check.findings
+    found: dict[Place, Entry] = {
+        (one.of, one.variable, one.by, one.column, one.row): one for one in findings if one.of == "hessian"
+    }
+    return found | {(one.of, one.by, one.variable, one.row, one.column): one for one in findings}
+
+
+def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index, Verdict]:
+    """The verdicts on elements of vᵀJ: their own, or the worst of what v weighs for them, which is no more certain."""
+    own: dict[Index, Verdict] = {}
+    parts: dict[Index, Verdict] = {}
+    for of, _, variable, row, column in found:
+        if of or variable != name or column is None:
+            continue
+        verdict = found[of, _, variable, row, column].verdict
+        if row is None:
+            own[column] = verdict
+        elif v[row] != 0:
+            parts[column] = max(parts.get(column, verdict), verdict, key=SEVERITY.index)
+    return parts | own
+
+
+def of_array(found: Mapping[Place, Entry], of: str, by: str | None, name: str | None) -> dict[Index, Verdict]:
+    """The verdicts on elements of one array, by their index: that of the row, of the column, or of both."""
+    return {
+        (row or ()) + (column or ()): entry.verdict
+        for (its, other, variable, row, column), entry in found.items()
+        if (its, other, variable) == (of, by, name) and (row is not None or column is not None)
+    }

@@ -1,0 +1,56 @@
+"""Numbers that are not to be trusted stand out wherever they are listed, and not in small matrices alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gradcli import Function
+from gradcli.report import rendered
+from gradcli.report.document import Screen
+from gradcli.results import Answer
+
+LOST = "(1-cos(x))/x**2"
+
+
+def _rows(answer: Answer, *starts: str) -> list[str]:
+    """The rows of the tables that begin so, without their frames."""
+    shown = rendered(answer, "table", Screen(), 4).splitlines()
+    return [line.strip("│ ") for line in shown if line.strip("│ ").startswith(starts)]
+
+
+def test_each_of_several_products_is_marked_where_it_is_wrong() -> None:
+    """A row of J that v leaves out takes no trust away; nor does anything of another variable."""
+    answer = Function(LOST + " + z").vjps({"x": "1e-8,1", "z": "1,2"}, ["e0", "e1", "1,1"])
+    first, second, third = _rows(answer, "[1, 0]", "[0, 1]", "[1, 1]")
+    assert "[100000000 ✗, 0]" in first
+    assert "✗" not in second
+    assert "[100000000 ✗, -0.07792]" in third
+    assert first.endswith("│ [1, 0]")
+
+
+def test_what_grad_holds_after_several_passes_is_marked_too() -> None:
+    """Where the passes cancel, the digits are gone that each of them had."""
+    answer = Function("x**2/3").vjps({"x": "0.1"}, ["1e16", "1", "-1e16"], accumulate=True)
+    *_, last = _rows(answer, "1", "[1", "-1")
+    assert last.count("✗") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "start", "shown"),
+    [
+        (Function(f"sum({LOST}) + sum(z)").grad({"x": "1e-8,1", "z": "ones(12)"}), "∂y/∂x", "[100000000 ✗, -0.07792]"),
+        (Function(f"sum({LOST})").grad({"x": "linspace(1e-8,1,13)"}), "∂y/∂x", "] ✗ 1 inaccurate"),
+        (Function(LOST).vjp({"x": "linspace(1e-8,1,13)"}, "ones"), "vᵀJ = x.grad", "] ✗ 1 inaccurate"),
+        (Function(LOST).vjp({"x": "linspace(1e-8,1,13)"}, "e1"), "vᵀJ = x.grad", "]"),
+        (Function(LOST).jacobian({"x": "linspace(1e-8,1,13)"}), "∂y/∂x", "] ✗ 1 inaccurate"),
+        (Function("sum(abs(x)) + sum(z)").grad({"x": "0,1", "z": "ones(12)"}), "∂y/∂x", "[0 ∧, 1]"),
+    ],
+    ids=["few of many", "gradient", "product", "left out by v", "jacobian", "kink"],
+)
+def test_listings_of_large_arrays_are_marked(answer: Any, start: str, shown: str) -> None:
+    """At the element, or, where it is not among those that are listed one by one, behind them all."""
+    row = _rows(answer, start)[0]
+    assert row.endswith(shown)
+    assert ("✗" in row or "∧" in row) == ("✗" in shown or "∧" in shown)
