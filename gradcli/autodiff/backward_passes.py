@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gradcli import collector
@@ -31,12 +32,19 @@ from gradcli.autodiff.run import (
 )
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
+from gradcli.language.program.library_calls import is_tensor
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.asked import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
 Node = Any
 """A node of torch's graph, such as a `MulBackward0`."""
+
+MOST_IN_A_NODE = 36
+"""Elements of a value that its node holds, with its adjoint."""
+
+MOST_NOTED = 2_000
+"""Results whose adjoints are noted while the backward pass runs."""
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
@@ -287,11 +295,23 @@ def _run(
     for name in retained:
         if tensors[name].requires_grad:
             tensors[name].retain_grad()
+    results = [t for t in (*values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
+    adjoints = _noted(results[:MOST_NOTED])
     if v is not None:
         _backward(y, v)
     _meet(program, ran, values, met)
-    nodes, edges = _graph(y, met, tensors, leaves)
+    numbers = {tensor.grad_fn: (tensor, adjoints.get(id(tensor))) for tensor in results if tensor.grad_fn is not None}
+    nodes, edges = _graph(y, met, tensors, leaves, numbers)
     return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
+
+
+def _noted(results: Sequence[Tensor]) -> dict[int, Tensor]:
+    """What the backward pass will bring to each of some tensors that autograd records, by their ids."""
+    found: dict[int, Tensor] = {}
+    for tensor in results:
+        if tensor.requires_grad and not tensor.is_leaf:
+            tensor.register_hook(partial(found.__setitem__, id(tensor)))
+    return found
 
 
 def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, str]) -> None:
@@ -309,7 +329,11 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
 
 
 def _graph(
-    y: Tensor, lines: Mapping[Node, str], tensors: Mapping[str, Tensor], leaves: Mapping[str, Tensor]
+    y: Tensor,
+    lines: Mapping[Node, str],
+    tensors: Mapping[str, Tensor],
+    leaves: Mapping[str, Tensor],
+    numbers: Mapping[Node, tuple[Tensor, Tensor | None]],
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """The nodes breadth first from the output on, and what leads from one to another; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
@@ -327,16 +351,14 @@ def _graph(
                 order[following] = len(order)
                 waiting.append(following)
             edges.append(GraphEdge(order[node], order[following], n))
-    nodes = (
-        GraphNode(
-            n,
-            _name(node),
-            lines.get(node, ""),
-            tuple(names.get(node, ())),
-            variables[id(node.variable)] if hasattr(node, "variable") else "",
-        )
-        for node, n in order.items()
-    )
+    nodes = []
+    for node, n in order.items():
+        variable = variables[id(node.variable)] if hasattr(node, "variable") else ""
+        value, adjoint = numbers.get(node, (None, None))
+        if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
+            value, adjoint = leaves[variable], leaves[variable].grad
+        held = [None if tensor is None else array_of(tensor) for tensor in (value, adjoint)]
+        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable, *held))
     return tuple(nodes), tuple(edges)
 
 

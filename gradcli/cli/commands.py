@@ -295,7 +295,8 @@ def explain(line: CommandLine) -> Answer | Source:
     """The chain rule step by step: forward, v, backward, vᵀJ.
 
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
-    local derivative that made it, as formula and as number; and vᵀJ as one product. A loss shows where v comes from.
+    local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
+    as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
     In --format plain, a line a step, such as y = x**2 = 1 4, then v, then a line an adjoint, such as adj(x) = 2 4.
 
     \b
@@ -311,7 +312,8 @@ def graph(line: CommandLine) -> Answer | Source:
     """The backward graph as torch builds it, and its tensors.
 
     Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-    after the backward pass if there is one. In --format plain, an edge a line.
+    after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node. In
+    --format plain, an edge a line.
 
     \b
     Examples:

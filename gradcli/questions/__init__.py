@@ -7,7 +7,9 @@ derivatives                      eval, jacobian, jvp, hessian, hvp
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points
 streaming                        map: which columns are which variables, and the rows as they go by
-check, explain, views            check; explain; graph and code
+check, views                     check; graph and code
+explain, terms                   explain; one term of an adjoint, and its rule
+adjoints                         the adjoints of intermediates, judged
 functions                        functions: the op table, and a page for one function
 
 Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.

@@ -9,28 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import sympy
-from flint import arb
 
-from gradcli.check.confirming import confirm
-from gradcli.check.point import Point
-from gradcli.errors import GradcliError, TooLargeError
+from gradcli.errors import TooLargeError
 from gradcli.language.inputs import Array, Value
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Call, Line, needed
-from gradcli.notation import Bar, Form, Name, Number
+from gradcli.language.program.wengert import Atom, Line, needed
+from gradcli.notation import Bar, Name, Number
+from gradcli.questions.adjoints import judged_adjoint
 from gradcli.questions.judging import of_passes, of_sum, of_v, product
 from gradcli.questions.loss import agrees, apart, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Inquiry, Question
-from gradcli.reference.balls import precision
-from gradcli.reference.compiling import compile_ball
-from gradcli.results import Adjoint, Explanation, Step, Term
-from gradcli.symbolic.operations import LONGEST, Slope, alone, local, rule, slope
-from gradcli.symbolic.printing import formula
+from gradcli.questions.terms import Terms
+from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.results import Adjoint, Explanation, Step, Term, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
@@ -40,36 +34,14 @@ _Item = TypeVar("_Item")
 MOST_LINES = 200
 """Lines, and adjoints, that an answer holds; of more, the first and the last half of it."""
 
+MOST_JUDGED = 30
+"""Adjoints that are judged, each on a function of its own; more are left unchecked."""
+
 MOST_TERMS = 12
 """Terms of one adjoint that an answer holds."""
 
 MOST_ELEMENTS = 2**24
 """Elements of all lines together: each is held with its adjoint and its local derivatives, 1 GiB in all."""
-
-
-SMALL = 16
-"""Entries of a local Jacobian that is shown."""
-
-MOST_FACTORS = 36
-"""Entries of a matrix in a product of numbers that is shown."""
-
-SAMPLED = 4
-"""Elements at which a formula is compared with torch's slope."""
-
-BITS = 128
-"""Precision of that comparison."""
-
-STEP_BITS, LEAST_BITS = 60, 1_100
-"""How far beside a value a slope is looked at to see whether it jumps: this many bits below the value, or below 1."""
-
-CLOSE = {"float64": 1e-6, "float32": 1e-3}
-"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown beside it."""
-
-_DRAWN = (Kind.DEFINED, Kind.REDUCTION)
-"""Operations whose local Jacobian is worth seeing; those that move elements have one of ones and zeros."""
-
-_CHAIN = Form("%s*%s", "%s · %s", r"%s \cdot %s")
-"""An adjoint times a local derivative."""
 
 
 def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Explanation:
@@ -98,6 +70,8 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
     lines = walk.shown()
     adjoints = list(walk.adjoints(weights, found))
+    if check:
+        adjoints = judged(walk, adjoints, weights)
     if derived is not None:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
@@ -228,6 +202,30 @@ class Walk:
         return tuple(found), len(users) - missing
 
 
+def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
+    """The adjoints with the verdict on each; those are unchecked that are too many, or for which no time is left."""
+    atoms = dict(zip((adjoint.name for adjoint in adjoints[1:]), ends(walk.atoms), strict=True))
+    verdicts: list[Verdict] = []
+    with time_limit():
+        for adjoint in adjoints:
+            try:
+                verdicts.append(
+                    _verdict(walk, adjoint, atoms.get(adjoint.name), v, is_late=len(verdicts) > MOST_JUDGED)
+                )
+            except OverTimeError:
+                verdicts.append("unchecked")
+    return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
+
+
+def _verdict(walk: Walk, adjoint: Adjoint, atom: Atom | None, v: Array, *, is_late: bool) -> Verdict:
+    if atom is None:  # the output, whose adjoint is v
+        return "agree"
+    if is_late:
+        return "unchecked"
+    ran, value = replace(walk.question, program=walk.trace.program), walk.trace.values[atom]
+    return judged_adjoint(ran, atom, adjoint.name, value, v, adjoint.value).verdict
+
+
 def ends(items: Sequence[_Item]) -> list[_Item]:
     """All of a short list; the first and last half of `MOST_LINES` of a long one.
 
@@ -279,215 +277,3 @@ def _is_pointwise(question: Question, walk: Walk) -> bool:
                 return False
             depending.add(line.symbol)
     return walk.output in depending
-
-
-# -- one term of an adjoint
-
-
-class Terms:
-    """The terms of the adjoints of one trace; what each line adds is asked for once."""
-
-    def __init__(self, question: Question, trace: Trace, names: Mapping[Atom, str]) -> None:
-        self.question, self.trace, self.names = question, trace, names
-        self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
-
-    def term(self, line: Line, operand: Atom) -> Term | None:
-        """What a line adds to the adjoint of one of its operands; None if it has no derivative by it."""
-        value = self._of("contributions", line).get(operand)
-        if value is None:
-            return None
-        term = Term(source=self.names[line.symbol], value=value)
-        if line.call.op.kind is Kind.ELEMENTWISE:
-            return self._elementwise(line, operand, term)
-        return self._other(line, operand, term)
-
-    def _of(self, what: Literal["contributions", "slopes", "jacobians"], line: Line) -> dict[Atom, Array]:
-        """What torch says of a line by each operand, asked for once."""
-        key = what, line.symbol
-        if key not in self._known:
-            self._known[key] = getattr(self.trace, what)(line)
-        return self._known[key]
-
-    # -- elementwise
-
-    def _elementwise(self, line: Line, operand: Atom, term: Term) -> Term:
-        slopes = self._of("slopes", line).get(operand)
-        if slopes is None:
-            return term
-        adjoint = self.trace.adjoints[line.symbol]
-        summed = slopes.shape != term.value.shape
-        term = replace(term, local=slopes, is_elementwise=True, summed=summed, factors=(adjoint, _uniform(slopes)))
-        if summed:
-            term = replace(term, words=self._stretched(line, operand))
-        found = slope(line.call, self.names, operand)
-        if found is None or not self._holds(line, operand, found):
-            return term
-        remark = "" if found.is_branch else self._difference(line, found, slopes)
-        words = "; ".join(filter(None, (term.words, remark)))
-        equation = _CHAIN(Bar(self.names[line.symbol]), found.factor)
-        return replace(term, derivative=found.alone, equation=equation, words=words)
-
-    def _stretched(self, line: Line, operand: Atom) -> str:
-        shapes = self.trace.values[operand].shape, self.trace.values[line.symbol].shape
-        size = "one number" if not shapes[0] else f"of shape {shapes[0]}"
-        x, y = self.names[operand], self.names[line.symbol]
-        return f"{x} is {size} and is used for all of {y}, of shape {shapes[1]}: summed over what was stretched"
-
-    def _holds(self, line: Line, operand: Atom, found: Slope) -> bool:
-        """Whether the reference confirms the formula, on scalars."""
-        if found.is_branch:
-            return True
-        symbols = list(dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol)))
-        stand_ins = {symbol: sympy.Symbol(f"operand{n}", real=True) for n, symbol in enumerate(symbols)}
-        operands = tuple(stand_ins.get(a, a) for a in line.call.operands)
-        return _is_confirmed(Call(line.call.op.name, operands, line.call.statics), str(stand_ins[operand]))
-
-    def _difference(self, line: Line, found: Slope, slopes: Array) -> str:
-        """Nothing where the formula gives torch's slopes; what torch takes at a kink; or that it does not hold."""
-        held = {a: np.broadcast_to(self.trace.values[a], slopes.shape) for a in line.call.operands if a in self.names}
-        remark = ""
-        for at in _sampled(slopes):
-            values = {sympy.Symbol(self.names[a], real=True): arb(float(array[at])) for a, array in held.items()}
-            expected = _evaluated(found.expression, values)
-            torch = float(slopes[at])
-            if not (math.isfinite(expected) and math.isfinite(torch)):
-                continue
-            if self._differ(expected, torch):
-                index = f" at [{','.join(map(str, at))}]" if at else ""
-                remark = f"torch takes {repr(torch).removesuffix('.0')}{index}, where "
-                around = [_evaluated(found.expression, beside) for beside in _beside(values)]
-                jumps = any(self._differ(slope, around[0]) for slope in around)
-                remark += "the slope jumps" if jumps else f"the formula gives {expected:.3g}: digits were lost"
-        return remark
-
-    def _differ(self, one: float, other: float) -> bool:
-        return abs(one - other) > CLOSE[self.question.dtype] * max(abs(one), abs(other))
-
-    # -- others
-
-    def _other(self, line: Line, operand: Atom, term: Term) -> Term:
-        call, y = line.call, self.names[line.symbol]
-        shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        z = Bar(y)
-        found = rule(call, operand, self.names, shapes, y, z)
-        equation = found.equation
-        term = replace(term, equation=equation, words=found.words, derivative=equation)
-        result = self.trace.values[line.symbol]
-        adjoint = self.trace.adjoints[line.symbol]
-        if call.op.kind is Kind.CONTRACTION:
-            return replace(term, local=self._small(line, operand), factors=self._product(line, operand))
-        if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
-            term = replace(term, words="the elements that tie share the adjoint, 0 elsewhere")
-        if result.size == 1:
-            return self._to_one(line, operand, term, adjoint)
-        jacobian = self._small(line, operand)
-        term = replace(term, local=jacobian)
-        if jacobian is not None and jacobian.ndim <= 2 and not found.words and call.op.kind in _DRAWN:
-            term = replace(term, factors=(adjoint, jacobian))
-        return term if equation or found.words else self._described(line, operand, term)
-
-    def _to_one(self, line: Line, operand: Atom, term: Term, adjoint: Array) -> Term:
-        """Of a line of one element: the gradient of the operand's shape, and its formula."""
-        one = np.ones(self.trace.values[line.symbol].shape, dtype=self.question.dtype)
-        gradient = self.trace.contributions(line, one).get(operand)
-        if gradient is None:
-            return term
-        if term.words:
-            return replace(term, local=gradient)
-        term = replace(term, local=gradient, factors=(adjoint.reshape(()), gradient))
-        return term if term.equation else self._described(line, operand, term)
-
-    def _described(self, line: Line, operand: Atom, term: Term) -> Term:
-        """With the local derivative in index notation, where it has one short formula that the reference confirms."""
-        name, x = self.names[line.symbol], self.names[operand]
-        shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in line.call.operands]
-        program, inside = alone(line.call, self.names, shapes, name)
-        derivative = local(program, inside, x)
-        if derivative is None or len(derivative.cases) > 1:
-            return term
-        inputs = {self.names[a]: self.trace.values[a] for a in line.call.operands if a in self.trace.values}
-        if not confirm(Point.of(program, inside, inputs), derivative, None).holds:
-            return term
-        cell = formula(derivative, program).cells[0]
-        if len(cell.text) > LONGEST:
-            return term
-        return replace(term, derivative=cell.expression, entry=(cell.row, cell.column))
-
-    def _small(self, line: Line, operand: Atom) -> Array | None:
-        values = self.trace.values
-        if values[line.symbol].size * values[operand].size > SMALL or values[operand].size == 0:
-            return None
-        return self._of("jacobians", line).get(operand)
-
-    def _product(self, line: Line, operand: Atom) -> tuple[Array, ...]:
-        """The numbers of the rule of a matrix product; none where they are many, or stacked."""
-        first, second = line.call.operands
-        a, b = (self.trace.values.get(atom) for atom in (first, second))
-        z = self.trace.adjoints[line.symbol]
-        if a is None or b is None or first == second or max(a.size, b.size, z.size) > MOST_FACTORS:
-            return ()
-        is_first = operand == first
-        found: Any = ()
-        match a.ndim, b.ndim:
-            case 1, 1:
-                found = (z, b if is_first else a)
-            case 2, 1:
-                found = (z[:, None], b[None, :]) if is_first else (a.T, z)
-            case 1, 2:
-                found = (b, z) if is_first else (a[:, None], z[None, :])
-            case 2, 2:
-                found = (z, b.T) if is_first else (a.T, z)
-        return tuple(np.asarray(part) for part in found)
-
-
-def _uniform(array: Array) -> Array:
-    """One number in the place of an array of equal ones."""
-    flat = array.reshape(-1)
-    return flat[0].reshape(()) if flat.size and np.all(flat == flat[0]) else array
-
-
-def _sampled(array: Array) -> list[tuple[int, ...]]:
-    """Indices of a few elements: the first and the last, and some between."""
-    if array.size == 0:
-        return []
-    flat = sorted({round(n * (array.size - 1) / max(1, SAMPLED - 1)) for n in range(SAMPLED)})
-    return [tuple(int(i) for i in np.unravel_index(n, array.shape)) for n in flat]
-
-
-def _evaluated(expression: Any, values: Mapping[sympy.Symbol, Any]) -> float:
-    with precision(BITS):
-        try:
-            return float(compile_ball(expression)(values).mid())
-        except (NotImplementedError, KeyError):
-            return math.nan
-
-
-def _beside(values: Mapping[sympy.Symbol, Any]) -> Iterator[Mapping[sympy.Symbol, Any]]:
-    """Each value in turn a little smaller and a little larger."""
-    for symbol, value in values.items():
-        step = abs(value) * arb(2) ** -STEP_BITS if value != 0 else arb(2) ** -LEAST_BITS
-        with precision(BITS):
-            yield {**values, symbol: value - step}
-            yield {**values, symbol: value + step}
-
-
-class _UnconfirmedError(Exception):
-    """The reference did not confirm a derivative, perhaps for want of time: what is raised is not kept."""
-
-
-def _is_confirmed(call: Call, name: str) -> bool:
-    """Whether the reference confirms the local derivative of an operation on scalars, at values of its own choice."""
-    try:
-        _confirmed(call, name)
-    except (GradcliError, _UnconfirmedError):
-        return False
-    return True
-
-
-@lru_cache(maxsize=1024)
-def _confirmed(call: Call, name: str) -> None:
-    program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "one line")
-    derivative = local(program, shapes, name)
-    inputs = {str(s): np.array(0.5) for s in program.variables}
-    if derivative is None or not confirm(Point.of(program, shapes, inputs), derivative, None).holds:
-        raise _UnconfirmedError

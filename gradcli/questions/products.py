@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs import Value
-from gradcli.language.program.movement import gives_back
-from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Program, cut
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.asked import ADD_UP, Backward
+from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
 from gradcli.questions.question import Cotangent, Inquiry, Question, intermediates, require_gradient
@@ -235,8 +234,7 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
 
     checks = [check]
     for name, grad in kept.adjoints[number].items():
-        rest = _rest(question, kept.atoms[name], name, kept.values[name])
-        checks.append(_judged(rest, v, grad, name))
+        checks.append(judged_adjoint(question, itself(question, kept.atoms[name]), name, kept.values[name], v, grad))
     return replace(joined(checks), checked=check.checked)
 
 
@@ -262,32 +260,6 @@ def _with_added(
     part = f"of .grad after {count} passes, {found.checked:,} of {found.entries:,} entries were checked"
     notes = found.notes if found.is_whole else (part, *found.notes)
     return replace(joined([check, replace(found, findings=findings, notes=notes)]), checked=check.checked)
-
-
-def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
-    """The function behind a value, at the value that torch computed."""
-    atom = _itself(question, atom)
-    program = cut(question.program, atom, name)
-    name = str(atom) if atom in program.variables else name
-    arrays = {known: value if known == name else question.arrays[known] for known in program.names}
-    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, bounded=False)
-    return Question(program, shapes, arrays, (name,), question.dtype, question.named)
-
-
-def _itself(question: Question, atom: Atom) -> Atom:
-    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
-    for line in reversed(question.program.lines):
-        if line.symbol == atom and gives_back(line.call, question.shapes):
-            atom = line.call.operands[0]
-    return atom
-
-
-def _judged(rest: Question, v: Array, grad: Array, label: str) -> Check:
-    """The verdict on one adjoint; y itself is judged elsewhere."""
-    check = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}, judges_value=False)).check
-    named = tuple(replace(finding, variable=label) for finding in check.findings)
-    note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
-    return replace(check, findings=named, notes=(note, *check.notes))
 
 
 def _joined(answers: Sequence[VJP]) -> Products:

@@ -35,7 +35,8 @@ _ASCII = str.maketrans(
     {"∂": "d", "²": "2", "ᵀ": "T", "…": "...", "±": "+-", "∇": "grad ", "ℓ": "l", "δ": "delta", "Σ": "sum", "√": "sqrt"}
     | {"≥": ">=", "≤": "<=", "≠": "!=", "·": "*", "×": "x", "→": "->", "←": "<-", "∞": "inf", "∘": " o ", "–": "-"}
     | {"│": "|", "├": "|", "└": "`", "─": "-", "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "Π": "prod", "π": "pi"}
-    | {"—": "-", "−": "-", "✓": "+", "✗": "x", "∧": "^"}
+    | {"—": "-", "−": "-", "✓": "+", "✗": "x", "∧": "^", "⊙": "*"}
+    | dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
     | dict.fromkeys("╭╮╰╯┤┬┴┼", "+")
 )
 """What our own words and signs become where a screen has no others; formulas are in SymPy's notation there."""
@@ -254,23 +255,24 @@ class Side:
 
     Attributes:
         parts: What is multiplied or added.
-        sign: What stands between.
+        sign: What stands between; ⊙ multiplies element by element.
         is_summed: Whether all of it is summed over.
         has_more: Whether more is added than is shown.
     """
 
     parts: tuple[Notation | Array, ...]
-    sign: Literal["·", "+"] = "·"
+    sign: Literal["·", "⊙", "+"] = "·"
     is_summed: bool = False
     has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Equal things, as on a board: `ȳ = z̄ · 3·y² = [3, 48]`."""
+    """Equal things, as on a board: `ȳ = z̄ ⊙ 3·y² = [3, 48]`, with a word before them and one behind."""
 
     sides: tuple[Side, ...]
     before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

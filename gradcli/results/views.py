@@ -10,7 +10,7 @@ from typing import Literal
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Jacobian, Loss, Reply
 from gradcli.results.comparing import Comparable
-from gradcli.results.verdicts import Array
+from gradcli.results.verdicts import Array, Verdict
 
 # -- explain
 
@@ -36,6 +36,7 @@ class Term(Comparable):
 
     Attributes:
         source: The name of the line.
+        rule: The rule of differentiation that gives it, by its name.
         derivative: The local derivative, or the rule for the adjoint; None if there is none.
         entry: What `derivative` is of, where that is not the whole: `y` by `x[j]`.
         equation: The adjoint of the line times the local derivative, or the rule that stands for it.
@@ -49,6 +50,7 @@ class Term(Comparable):
     """
 
     source: str
+    rule: str = ""
     derivative: Notation | None = None
     entry: tuple[str, str] = ("", "")
     equation: Notation | None = None
@@ -75,6 +77,7 @@ class Adjoint(Comparable):
         value: Of the line's shape.
         terms: At most `explain.MOST_TERMS`, in the order of the lines they come from.
         terms_count: How many there are.
+        verdict: Of its numbers; None if no check was asked for.
     """
 
     name: str
@@ -82,6 +85,14 @@ class Adjoint(Comparable):
     value: Array
     terms: tuple[Term, ...]
     terms_count: int
+    verdict: Verdict | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rule of differentiation that gives it, by its name; none of the output, whose adjoint is v."""
+        if self.terms_count > 1:
+            return "sum over uses"
+        return self.terms[0].rule if self.terms else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -148,6 +159,8 @@ class GraphNode:
         line: The text that it comes from; empty for an `AccumulateGrad`.
         tensors: What the result of its forward operation is called; several names are one tensor.
         variable: Whose gradient an `AccumulateGrad` adds to.
+        value: Of the result of its forward operation, or of the variable; None of what torch alone has, or is large.
+        adjoint: What the backward pass brought there, of the value's shape; of a variable its `.grad`; None without.
     """
 
     id: int
@@ -155,6 +168,8 @@ class GraphNode:
     line: str = ""
     tensors: tuple[str, ...] = ()
     variable: str = ""
+    value: Array | None = None
+    adjoint: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from gradcli.notation import (
     NEGATIVE,
     OVER,
     PLUS,
+    POINTWISE,
     TIMES,
     TRANSPOSED,
     Form,
@@ -304,7 +305,7 @@ _REDUCED: Mapping[str, str] = {
     "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
 
-_OUTER = Form("outer(%s, %s)", "%s %sᵀ", r"%s \, %s^{T}")
+_OUTER = Form("outer(%s, %s)", "%s · %sᵀ", r"%s \, %s^{T}")
 _SLICE = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 
 
@@ -332,7 +333,7 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     >>> A, x = program.variables
     >>> z = Form("adj(z)", "z̄", r"\\bar{z}")()
     >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z", z).equation.pretty
-    'Aᵀ z̄'
+    'Aᵀ · z̄'
     """
     op = made.op
     places = [n for n, atom in enumerate(made.operands) if atom == operand]
@@ -373,7 +374,8 @@ def _equation(
         case "outer", 1, [a, _]:
             return MATMUL(TRANSPOSED(z), a)
         case "softmax", _, _:
-            return TIMES(y, BRACKETED(MINUS(z, call("sum", TIMES(z, y), *_kept(made, is_along=is_along)))))
+            weighted = call("sum", POINTWISE(z, y), *_kept(made, is_along=is_along))
+            return POINTWISE(y, BRACKETED(MINUS(z, weighted)))
         case "log_softmax", _, _:
             return MINUS(z, TIMES(call("exp", y), call("sum", z, *_kept(made, is_along=is_along))))
         case "det", _, [a]:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language import ops
-from gradcli.questions.explain import MOST_LINES, MOST_TERMS
+from gradcli.questions.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
 from gradcli.questions.loss import agrees
 from gradcli.results import Adjoint, Explanation, Term
 from tests.examples import examples
@@ -47,7 +47,7 @@ def test_named_statements_keep_their_names() -> None:
     assert (y.source, y.formula, y.local.tolist(), y.value.tolist()) == ("z", "3*y**2", [3, 48], [3, 48])
     assert (x.source, x.formula, x.local.tolist(), x.value.tolist()) == ("y", "2*x", [2, 4], [6, 192])
     assert y.equation is not None
-    assert (y.equation.text, y.equation.pretty) == ("adj(z)*3*y**2", "z̄ · 3·y²")
+    assert (y.equation.text, y.equation.pretty) == ("adj(z)*3*y**2", "z̄ ⊙ 3·y²")
 
 
 def test_other_lines_are_called_by_what_is_free() -> None:
@@ -99,8 +99,8 @@ def test_a_matrix_product_has_its_rules() -> None:
     A, x = _only(answer, "A"), _only(answer, "x")
     assert A.equation is not None
     assert x.equation is not None
-    assert (A.equation.pretty, A.value.tolist()) == ("z̄ xᵀ", [[1, 0, 2], [10, 0, 20]])
-    assert (x.equation.pretty, x.value.tolist()) == ("Aᵀ z̄", [41, 52, 63])
+    assert (A.equation.pretty, A.value.tolist()) == ("z̄ · xᵀ", [[1, 0, 2], [10, 0, 20]])
+    assert (x.equation.pretty, x.value.tolist()) == ("Aᵀ · z̄", [41, 52, 63])
     for term in (A, x):
         assert (term.factors[0] @ term.factors[1]).tolist() == term.value.tolist()
 
@@ -372,3 +372,45 @@ def test_a_name_that_repeats_another_is_a_step(text: str, steps: list[str]) -> N
     answer = _explain(text, x="3")
     assert [f"{step.name} = {step.operation.text}" for step in answer.steps] == steps
     assert answer.steps_count == len(steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "rules"),
+    [
+        ("y = x**2; z = exp(y)", {"x": "1,2"}, ["", "chain rule", "power rule"]),
+        ("y = x/2; z = y*x", {"x": "1"}, ["", "product rule", "sum over uses"]),
+        ("y = 3/x; sum(y)", {"x": "1,2"}, ["", "sum rule", "quotient rule"]),
+        ("y = A@x; z = y - 1", {"A": "[[1,2],[3,4]]", "x": "5,6"}, ["", "sum rule", "product rule", "product rule"]),
+        ("y = x.T; z = y[0]", {"x": "[[1,2],[3,4]]"}, ["", "rule of moved elements", "rule of moved elements"]),
+        ("y = max(x); z = [y, 2]", {"x": "1,2"}, ["", "rule of parts", "rule of the element taken"]),
+        ("where(x > 0, x, -1)", {"x": "1,2"}, ["", "rule of the branch taken"]),
+    ],
+)
+def test_every_line_names_its_rule(text: str, at: dict[str, str], rules: list[str]) -> None:
+    """That of its operation, or that it is used more than once."""
+    answer = Function(text).explain(at, "ones", check=False)
+    assert [adjoint.rule for adjoint in answer.adjoints] == rules
+
+
+def test_every_operation_has_a_rule() -> None:
+    """By its row or its kind; the rows know no other words for the same."""
+    assert {op.rule for op in ops.TABLE.values()} == {
+        *("chain rule", "power rule", "product rule", "quotient rule", "sum rule"),
+        *("rule of moved elements", "rule of parts", "rule of the branch taken", "rule of the element taken"),
+    }
+
+
+def test_every_line_has_a_verdict_of_its_own() -> None:
+    """The denominator's adjoint has lost its digits, as 1 - cos(x) is 0 in floats; the numerator's has not."""
+    function, at = Function("y = (1-cos(x))/x**2; y*3"), {"x": 1e-8}
+    found = {adjoint.name: adjoint.verdict for adjoint in function.explain(at).adjoints}
+    assert found == {"f": "agree", "y": "agree", "t3": "inaccurate", "t2": "agree", "t1": "agree", "x": "inaccurate"}
+    assert {adjoint.verdict for adjoint in function.explain(at, check=False).adjoints} == {None}
+
+
+def test_lines_beyond_the_budget_are_unchecked() -> None:
+    """Each takes a check of its own."""
+    answer = Function("+".join(f"sin({n}*x)" for n in range(1, 40))).explain({"x": 1})
+    verdicts = [adjoint.verdict for adjoint in answer.adjoints]
+    assert set(verdicts[: MOST_JUDGED + 1]) == {"agree"}
+    assert set(verdicts[MOST_JUDGED + 1 :]) == {"unchecked"}

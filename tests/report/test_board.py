@@ -89,6 +89,32 @@ def test_plain_characters_where_the_screen_has_no_others(
 def test_the_main_example_reads_as_on_a_board() -> None:
     """The chain rule as a textbook has it."""
     shown = rendered(_answer(*EXAMPLES[0]), "full", UNICODE).splitlines()
-    assert "ȳ = z̄ · ∂z/∂y = z̄ · 3·y² = [1, 1] · [3, 48] = [3, 48]" in shown
-    assert "x̄ = ȳ · ∂y/∂x = ȳ · 2·x = [3, 48] · [2, 4] = [6, 192]" in shown
+    assert "ȳ = z̄ ⊙ ∂z/∂y = z̄ ⊙ 3·y² = [1, 1] ⊙ [3, 48] = [3, 48]   (power rule)" in shown
+    assert "x̄ = ȳ ⊙ ∂y/∂x = ȳ ⊙ 2·x = [3, 48] ⊙ [2, 4] = [6, 192]   (power rule)" in shown
+    assert "vᵀJ = 1·∂z₀/∂x + 1·∂z₁/∂x = [6, 192]" in shown
     assert "[1  1] · ⎡6    0⎤ = [6  192]" in shown
+    assert shown.index("vᵀJ = 1·∂z₀/∂x + 1·∂z₁/∂x = [6, 192]") < shown.index("[1  1] · ⎡6    0⎤ = [6  192]")
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "v", "shown"),
+    [
+        ("x**2", "1,2", "-1,0.5", "vᵀJ = (-1)·∂y₀/∂x + 0.5·∂y₁/∂x = [-2, 2]"),
+        ("[[x, 2*x], [3*x, 4*x]]", "1", "1,0;0,1", "vᵀJ = 1·∂y₀₀/∂x + 0·∂y₀₁/∂x + 0·∂y₁₀/∂x + 1·∂y₁₁/∂x = 5"),
+        ("x**2", "3", None, None),
+        ("x**2", "arange(7)", "ones", None),
+    ],
+)
+def test_the_weighted_sum_is_written_where_it_is_short(text: str, x: str, v: str | None, shown: str | None) -> None:
+    """Of one row nothing is summed, and of many the sum says no more than the product."""
+    given = None if v is None else "[[" + v.replace(";", "],[") + "]]" if ";" in v else v
+    lines = rendered(Function(text).explain({"x": x}, given), "full", UNICODE).splitlines()
+    assert [line for line in lines if line.startswith("vᵀJ = ")] == ([] if shown is None else [shown])
+
+
+def test_numbers_are_multiplied_by_a_dot_and_tensors_element_by_element() -> None:
+    """A matrix product has the dot, too."""
+    shown = rendered(Function("y = A@x; sum(y**2)").explain({"A": "[[1,2],[3,4]]", "x": "5,6"}), "full", UNICODE)
+    assert "ȳ = t̄1 ⊙ ∂t1/∂y = t̄1 ⊙ 2·y = [1, 1] ⊙ [34, 78] = [34, 78]" in shown
+    assert "x̄ = Aᵀ · ȳ = " in shown
+    assert "⊙" not in rendered(Function("y = x**2; y**3").explain({"x": 2}), "full", UNICODE)

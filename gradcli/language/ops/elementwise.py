@@ -33,6 +33,7 @@ ARITHMETIC = (
         guarded="b",
         critical=("b",),
         slopes=("1/b", "-(a/b/b)"),
+        rule_name="quotient rule",
     ),
     _arithmetic(
         "pow|Pow|power(a, b)",
@@ -41,6 +42,7 @@ ARITHMETIC = (
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
         edges=("where(b == round(b), 1, a)",),
         critical=("a",),  # but for a constant whole exponent from 0 on
+        rule_name="power rule",
     ),
 )
 
@@ -55,7 +57,15 @@ EXPONENTIAL = (
         critical=("x",),
         notation=("log(x, base)",),
     ),
-    known("sqrt(x)", "the square root", numpy="sqrt", domain="x >= 0", edges=("x",), slopes=("1/(2*result)",)),
+    known(
+        "sqrt(x)",
+        "the square root",
+        numpy="sqrt",
+        domain="x >= 0",
+        edges=("x",),
+        slopes=("1/(2*result)",),
+        rule_name="power rule",
+    ),
     known("exp2(x)", "2 to the power x", "2**x", numpy="exp2", overflows=True, harmless=("0", "1")),
     known(
         "expm1(x)",
@@ -71,9 +81,9 @@ EXPONENTIAL = (
     known("log1p(x)", "log(1 + x) without cancellation", "log(1 + x)", numpy="log1p", domain="x > -1"),
     known("log2(x)", "the logarithm to base 2", "log(x)/log(2)", numpy="log2", domain="x > 0"),
     known("log10(x)", "the logarithm to base 10", "log(x)/log(10)", numpy="log10", domain="x > 0"),
-    known("square(x)", "x squared", "x**2", numpy="square", overflows=True),
+    known("square(x)", "x squared", "x**2", numpy="square", overflows=True, rule_name="power rule"),
     known("rsqrt(x)", "one over the square root", "1/sqrt(x)", domain="x > 0"),
-    known("reciprocal(x)", "one over x", "1/x", numpy="reciprocal", domain="x != 0"),
+    known("reciprocal(x)", "one over x", "1/x", numpy="reciprocal", domain="x != 0", rule_name="power rule"),
 )
 
 TRIGONOMETRIC = (

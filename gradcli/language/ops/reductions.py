@@ -47,6 +47,7 @@ REDUCTIONS = (
         adds_terms=True,
         spans_all=True,
         example="mean(x**2) at x=1,2,3",
+        rule_name="sum rule",
     ),
     _reduction(
         "prod(x, dim=None, keepdim=False)",
@@ -207,6 +208,7 @@ CONTRACTIONS = (
         equal_shapes=("needs vectors of one length", ""),
         adds_terms=True,
         example="dot(a, b) at a=1,2 b=3,4",
+        rule_name="product rule",
     ),
     _composed(
         "cosine_similarity(x1, x2, dim=1)",
@@ -229,6 +231,7 @@ CONTRACTIONS = (
         "unsqueeze(a, 1)*unsqueeze(b, 0)",
         ranks={"a": 1, "b": 1},
         example="outer(a, b) at a=1,2 b=3,4,5",
+        rule_name="product rule",
     ),
     _composed(
         "einsum(equation=, operands)",

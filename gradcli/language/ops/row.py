@@ -147,6 +147,7 @@ class Op:
         error: Relative error of torch's derivative, where it is more than that of a few roundings.
         fault: Why that is so, or what else torch's derivative is known to do.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
         notation: Ways to write it that are no call, method or sign, such as `x.T`.
         example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
@@ -207,6 +208,7 @@ class Op:
     error: float = 0.0
     fault: str = ""
     caveat: str = ""
+    rule_name: str = ""
     notation: tuple[str, ...] = ()
     example: str = ""
 
@@ -270,12 +272,42 @@ class Op:
         return self.kind is Kind.REDUCTION and self.monoid is Monoid.SUM
 
     @property
+    def rule(self) -> str:
+        """The rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
+
+        >>> Op("exp", ("x",), "the exponential").rule
+        'chain rule'
+        """
+        if self.rule_name:
+            return self.rule_name
+        if self.branches is not None:
+            return "rule of the branch taken"
+        if self.kind is Kind.ELEMENTWISE and self.coefficients:
+            return "sum rule"
+        if self.monoid is not None:
+            return _FOLDED[self.monoid]
+        return _RULES.get(self.kind, "chain rule")
+
+    @property
     def is_linear(self) -> bool:
         """Whether the derivative needs no values of the operands."""
         if self.kind in (Kind.REDUCTION, Kind.SCAN):
             return self.monoid is Monoid.SUM
         return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
+
+_RULES: Mapping[Kind, str] = {
+    Kind.CONTRACTION: "product rule",
+    Kind.LIST: "rule of parts",
+    Kind.MOVEMENT: "rule of moved elements",
+}
+_FOLDED: Mapping[Monoid, str] = {
+    Monoid.SUM: "sum rule",
+    Monoid.PRODUCT: "product rule",
+    Monoid.LARGEST: "rule of the element taken",
+    Monoid.SMALLEST: "rule of the element taken",
+}
+"""The rule of differentiation of a kind, and of what folds elements, where it is not the chain rule."""
 
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False}
 

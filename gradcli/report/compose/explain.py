@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from gradcli.notation import PARTIAL, Element, Form, Name, Notation, Typed
+import numpy as np
+
+from gradcli.notation import BRACKETED, PARTIAL, PLUS, TIMES, Element, Form, Name, Notation, Number, Typed, joined
 from gradcli.report import document as doc
 from gradcli.report.compose.parts import findings, heading, judgement, note, title
 from gradcli.report.document import line, lines
+from gradcli.report.numbers import digits
 from gradcli.report.wording import NO_VARIABLE, chosen, standing
 from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Step, Term
 
@@ -21,6 +24,8 @@ SMALL = 6
 MOST_CELLS = 6
 """Formulas of v that are written one by one."""
 
+_VJP = Form("vT J", "vᵀJ", "v^{T} J")()
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _LOSS = Form("loss", "ℓ", r"\ell")()
 _OF_LOSS = Form("the gradient of the loss of the function", "∇(ℓ∘f), the gradient of the loss", r"\nabla \ell(f)")()
 _EQUALS = Form("= %s", "= %s", "= %s")
@@ -67,10 +72,10 @@ def _remark(*parts: str | doc.Symbol, indent: str = "") -> doc.Note:
     return doc.Note(tuple(doc.Span(part, "aside") if isinstance(part, str) else part for part in parts), indent)
 
 
-def _chain(*sides: doc.Side | Notation | Array, before: str = "") -> doc.Chain:
+def _chain(*sides: doc.Side | Notation | Array, before: str = "", after: str = "") -> doc.Chain:
     """Equal things, each of them one part or several."""
     shown = tuple(side if isinstance(side, doc.Side) else doc.Side((side,)) for side in sides)
-    return doc.Chain(shown, before)
+    return doc.Chain(shown, before, after)
 
 
 # -- forward, and v
@@ -146,7 +151,7 @@ def _adjoint(adjoint: Adjoint, y: str, notations: Mapping[str, Notation]) -> Ite
         yield from _term(adjoint.terms[0], adjoint, notations, [bar])
         return
     yield doc.BoardLine(
-        (doc.Symbol(bar), doc.Span(f" is a sum, as {adjoint.name} is used {adjoint.terms_count:,} times:"))
+        (doc.Symbol(bar), doc.Span(f" is a {adjoint.rule}, as {adjoint.name} is used {adjoint.terms_count:,} times:"))
     )
     for term in adjoint.terms:
         yield from _term(term, adjoint, notations, [], f"  from {term.source}: ")
@@ -155,7 +160,12 @@ def _adjoint(adjoint: Adjoint, y: str, notations: Mapping[str, Notation]) -> Ite
         yield note(f"  … and {more:,} more terms")
     added = adjoint.terms[:2] if more else adjoint.terms
     total = doc.Side(tuple(term.value for term in added), "+", has_more=bool(more))
-    yield _chain(bar, total, adjoint.value, before="  ")
+    yield _chain(bar, total, adjoint.value, before="  ", after=", ".join(_doubt(adjoint)))
+
+
+def _doubt(adjoint: Adjoint) -> tuple[str, ...]:
+    """The verdict on a line, where it is not that all is well."""
+    return () if adjoint.verdict in (None, "agree") else (f"the check says {adjoint.verdict}",)
 
 
 def _term(
@@ -164,15 +174,17 @@ def _term(
     """The product of the chain rule: in names, as a formula, in numbers."""
     sides: list[doc.Side | Notation | Array] = [*left]
     above = notations.get(term.source)
+    sign: Literal["·", "⊙"] = "⊙" if term.is_elementwise and term.local is not None and term.local.ndim else "·"
     is_chain = bool(term.factors) and (term.is_elementwise or term.local is not None)
     if is_chain and above is not None and (not term.equation or term.is_elementwise):
         partial = PARTIAL(Name(term.source), Name(adjoint.name))
-        sides.append(doc.Side((above, partial), is_summed=term.summed))
+        sides.append(doc.Side((above, partial), sign, is_summed=term.summed))
     if term.equation is not None:
         sides.append(doc.Side((term.equation,), is_summed=term.summed))
     if term.factors and not (term.formula == "1" and not term.summed):
-        sides.append(doc.Side(term.factors, is_summed=term.summed))
-    yield _chain(*sides, term.value, before=before)
+        sides.append(doc.Side(term.factors, sign, is_summed=term.summed))
+    said = (term.rule, *_doubt(adjoint) * (adjoint.terms_count == 1))
+    yield _chain(*sides, term.value, before=before, after=", ".join(said))
     indent = " " * (len(before) or 2)
     if all(term.entry) and term.derivative is not None:
         y, x = term.entry
@@ -186,6 +198,7 @@ def _term(
 
 def _product(answer: Explanation) -> Iterator[doc.Node]:
     y = Name(answer.output)
+    yield from _weighted_sums(answer)
     products = [
         doc.Product(name, PARTIAL(y, Name(name)), answer.v, _block(answer, name), answer.vjp[name])
         for name in answer.wrt
@@ -195,6 +208,29 @@ def _product(answer: Explanation) -> Iterator[doc.Node]:
     if any(max(answer.value.ndim, array.ndim) > 1 for array in drawn):
         order = f"J has a row for each element of {answer.output} and a column for each element of the variable"
         yield _aside(f"{order}, in row-major order")
+
+
+def _weighted_sums(answer: Explanation) -> Iterator[doc.Chain]:
+    """What the product is: the rows of J, each weighted by its element of v, where they are few."""
+    if not 1 < answer.v.size <= SMALL:
+        return
+    for name in answer.wrt:
+        rows = [
+            TIMES(_weight(answer.v[at]), PARTIAL(_subscripted(answer.output, at), Name(name)))
+            for at in np.ndindex(*answer.v.shape)
+        ]
+        yield _chain(_VJP, joined(rows, PLUS), answer.vjp[name])
+
+
+def _weight(number: Any) -> Notation:
+    shown = Number(digits(number))
+    return BRACKETED(shown) if shown.text.startswith("-") else shown
+
+
+def _subscripted(name: str, index: tuple[int, ...]) -> Notation:
+    """An element of y with its index below, as textbooks have the rows of J."""
+    plain = Element(name, index)
+    return Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
 
 
 def _block(answer: Explanation, name: str) -> Array | None:

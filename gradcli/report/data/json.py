@@ -227,9 +227,13 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
     Loss: _LOSS,
     Intermediate: (always("value"), always("grad")),
     Step: (always("name"), always("operation"), always("value")),
-    Adjoint: (always("name"), always("value"), always("terms"), _count("terms_count", "terms")),
+    Adjoint: (
+        *(always("name"), always("value"), some("rule_name", "rule"), known("verdict")),
+        *(always("terms"), _count("terms_count", "terms")),
+    ),
     Term: (
         always("from", "source"),
+        some("rule_name", "rule"),
         some("entry", lambda one: one.entry if all(one.entry) else ()),
         *(some("formula"), some("rule", "words")),
         known("local", lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None),

@@ -108,14 +108,14 @@ def drawn(node: doc.Chain | doc.BoardLine, screen: Screen) -> list[str]:
     if isinstance(node, doc.BoardLine):
         shown = (screen.written(part.notation) if isinstance(part, doc.Symbol) else part.words for part in node.words)
         return ["".join(shown)]
-    return chain([_side(side, screen) for side in node.sides], screen, before=node.before)
+    return chain([_side(side, screen) for side in node.sides], screen, before=node.before, after=node.after)
 
 
 def _side(side: doc.Side, screen: Screen) -> list[Block]:
     """Parts with signs between."""
     found: list[Block] = []
     for n, part in enumerate(side.parts):
-        found += [words(f" {side.sign} ")] * bool(n) + [_piece(part, screen, is_factor=bool(n) and side.sign == "·")]
+        found += [words(f" {side.sign} ")] * bool(n) + [_piece(part, screen, is_factor=bool(n) and side.sign != "+")]
     found += [words(f" {side.sign} …")] * side.has_more
     return [words("sum("), *found, words(")")] if side.is_summed else found
 
@@ -129,18 +129,22 @@ def _piece(part: Notation | Array, screen: Screen, *, is_factor: bool) -> Block:
     return words(f"({shown.inline})") if is_factor and array.ndim == 0 and array < 0 else shown
 
 
-def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = "") -> list[str]:
+def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = "", after: str = "") -> list[str]:
     """The lines of `a = b = c`, each of them pieces side by side.
 
     Args:
         groups: What is equal; each one a sequence of pieces.
         screen: For the width.
         before: Words before the first one, such as `from t2: `, below whose end the next lines begin; or an indent.
+        after: Words behind the last one, in brackets.
     """
     room = screen.width or WIDE
-    whole = beside([words(before), *_with_signs(groups)])
+    pieces = [words(before), *_with_signs(groups)]
+    whole, said = beside(pieces), f"({after})" if after else ""
     if max(map(cell_len, whole)) <= room:
-        return whole
+        full = beside([*pieces, words(f"   {said}" if said else "")])
+        beneath = " " * (len(before) - len(before.lstrip()) + 2) + said
+        return full if max(map(cell_len, full)) <= room else [*whole, beneath]
     room = screen.width or WIDEST_ROW
     first, *rest = groups
     head = [words(" = "), *rest[0]] if rest else []
@@ -148,7 +152,7 @@ def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = ""
     indent = " " * min(INDENT + cell_len(before.rstrip() and before), max(2, room // 5))
     for group in rest[1:]:
         lines += _fitting([words(f"{indent}= "), *group], room)
-    return lines
+    return [*lines, f"{indent}{said}"] if said else lines
 
 
 def beside(blocks: Iterable[Block]) -> list[str]:

@@ -34,7 +34,7 @@ MOST_NAMED = 3
 MOST_EDGES = 200
 """Edges of a graph that are listed."""
 
-_SIGNS = {"·": r" \cdot ", "+": " + "}
+_SIGNS = {"·": r" \cdot ", "⊙": r" \odot ", "+": " + "}
 
 
 def render(document: doc.Document) -> str:
@@ -67,8 +67,9 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield _align([(name, _grid([[_right(cell) for cell in row] for row in cells]))])
         case doc.Blocks():
             yield _align(_blocks(node))
-        case doc.Chain(sides=sides):
-            yield _align([_chain(sides)])
+        case doc.Chain(sides=sides, after=after):
+            left, right = _chain(sides)
+            yield _align([(left, rf"{right} \qquad\text{{({text(after)})}}" if after else right)])
         case doc.Products(products=products):
             lines: list[_Sides] = []
             for one in products:
@@ -166,7 +167,7 @@ def _chain(sides: Sequence[doc.Side]) -> _Sides:
 
 def _side(side: doc.Side) -> str:
     pieces = [_piece(part) for part in side.parts]
-    if side.sign == "·":
+    if side.sign != "+":
         pieces[1:] = [rf"({piece})" if piece.startswith("-") else piece for piece in pieces[1:]]
     shown = _SIGNS[side.sign].join(pieces) + r" + \dots" * side.has_more
     return rf"\operatorname{{sum}}\left({shown}\right)" if side.is_summed else shown

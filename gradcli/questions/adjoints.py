@@ -1,0 +1,47 @@
+"""The adjoint of an intermediate, judged as every other number: it is vᵀJ of the rest of the function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gradcli.language.program.movement import gives_back
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, cut
+from gradcli.questions.judging import compared, first_derivatives
+from gradcli.questions.question import Question
+from gradcli.results import Array, Check
+
+
+def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
+    """The verdict on one adjoint; y itself is judged elsewhere.
+
+    Args:
+        question: The function at its point.
+        atom: The intermediate.
+        label: What it is called.
+        value: Its value, as torch computed it, where the rest of the function is looked at.
+        v: The gradient vector.
+        grad: The adjoint, of the value's shape.
+    """
+    rest = _rest(question, atom, label, value)
+    check = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}, judges_value=False)).check
+    named = tuple(replace(finding, variable=label) for finding in check.findings)
+    note = f"of the adjoint of {label}, {check.checked:,} of {check.entries:,} entries were checked"
+    return replace(check, findings=named, notes=(note, *check.notes))
+
+
+def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
+    """The function behind a value, at the value that torch computed."""
+    program = cut(question.program, atom, name)
+    name = str(atom) if atom in program.variables else name
+    arrays = {known: value if known == name else question.arrays[known] for known in program.names}
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, bounded=False)
+    return Question(program, shapes, arrays, (name,), question.dtype, question.named)
+
+
+def itself(question: Question, atom: Atom) -> Atom:
+    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
+    for line in reversed(question.program.lines):
+        if line.symbol == atom and gives_back(line.call, question.shapes):
+            atom = line.call.operands[0]
+    return atom
