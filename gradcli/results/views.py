@@ -149,8 +149,8 @@ class GraphTensor(Comparable):
     retains_grad: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphNode(Comparable):
     """An operation of the backward pass.
 
     Attributes:
