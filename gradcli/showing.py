@@ -26,6 +26,11 @@ class Shown:
     write: ClassVar[Callable[[Any, str], str]]
     """The text of an answer in a format of the shell's, or as Python has it; see `gradcli.report.in_python`."""
 
+    def __init_subclass__(cls) -> None:
+        """IPython asks the class that has a `__repr__` of its own, as every dataclass does."""
+        super().__init_subclass__()
+        cls._repr_pretty_ = Shown._repr_pretty_  # type: ignore[method-assign]
+
     def __str__(self) -> str:
         """The compact screen, as the shell shows it on a terminal of 100 columns."""
         return Shown.write(self, "text").removesuffix("\n")

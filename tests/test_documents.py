@@ -240,7 +240,11 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
             assert run.code == 0, (example, run.err)
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "example",
+    sorted(path for path in (ROOT / "examples").iterdir() if path.suffix != ".ipynb"),
+    ids=lambda path: path.name,
+)
 def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
     """Scripts find the command on the PATH; Python examples the installed package."""
     folder = Path(sys.executable).parent if example.name == INSTALLED else warm.folder()

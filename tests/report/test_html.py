@@ -113,7 +113,7 @@ def test_numbers_of_a_matrix_stand_below_each_other_by_their_points() -> None:
     """As on a terminal: as many characters behind the point in each row."""
     text = Function("A@x").vjp({"A": [[1, 2], [3, 4.5]], "x": [5, 0.125]}, [1, 10], wrt=["x"])._repr_html_()
     column = [row[3] for row in Page(text).rows if len(row) == 4 and row[3] != "x[1]"]
-    assert column == ["2  ", "4.5", "47  "]
+    assert column == ["2\xa0\xa0", "4.5", "47\xa0\xa0"]
 
 
 def test_all_rows_of_a_table_are_as_long_as_its_header() -> None:

@@ -24,13 +24,13 @@ _STYLE = """
 .gradcli h3 { font-size: 1em; font-weight: 600; margin: 1.2em 0 .3em; }
 .gradcli p { margin: .4em 0; max-width: 60em; overflow-wrap: anywhere; }
 .gradcli .wide { overflow-x: auto; margin: .5em 0; }
-.gradcli table { border-collapse: collapse; margin: 0; font-size: 1em; }
-.gradcli th, .gradcli td { border: 0; padding: .2em .8em; text-align: left; vertical-align: top; }
-.gradcli th { font-weight: normal; }
-.gradcli thead th { border-bottom: 1px solid #8889; }
-.gradcli tfoot th, .gradcli tfoot td { border-top: 1px solid #8889; }
-.gradcli tr + tr > * { border-top: 1px solid #8884; }
-.gradcli .number { text-align: right; white-space: pre; }
+.gradcli.gradcli table { border-collapse: collapse; margin: 0; font-size: 1em; }
+.gradcli.gradcli table :is(th, td) { border: 0; padding: .2em .8em; text-align: left; vertical-align: top; }
+.gradcli.gradcli table th { font-weight: normal; }
+.gradcli.gradcli thead tr th { border-bottom: 1px solid #8889; }
+.gradcli.gradcli tfoot tr :is(th, td) { border-top: 1px solid #8889; }
+.gradcli.gradcli tr + tr > * { border-top: 1px solid #8884; }
+.gradcli.gradcli table .number { text-align: right; white-space: pre; }
 .gradcli .numbers { white-space: nowrap; }
 .gradcli :is(code, pre, .math, .number, .numbers) { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .gradcli :is(code, .math, .numbers) { font-size: .95em; }
@@ -38,7 +38,7 @@ _STYLE = """
 .gradcli .aside { opacity: .7; }
 .gradcli .good, .gradcli .open, .gradcli .lost, .gradcli .bad { font-weight: 600; }
 """ + "".join(f".gradcli .{role} {{ color: {color}; }}\n" for role, color in COLORS.items())
-"""Of parts of a page, which may stand beside others that are not ours."""
+"""Of parts of a page, which may stand beside others that are not ours; those of tables outdo the ones of notebooks."""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -133,7 +133,7 @@ def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int]) -> str:
     for n, cell in enumerate(row):
         shown = _line(cell, is_cell=True)
         if table.is_numeric and n >= table.labels:
-            behind = " " * (tails[n] - _tail(cell)) if table.is_pointed else ""
+            behind = "&nbsp;" * (tails[n] - _tail(cell)) if table.is_pointed else ""
             cells.append(f'<td class="number">{shown}{behind}</td>')
         else:
             cells.append(f'<th scope="row">{shown}</th>' if n < table.labels else f"<td>{shown}</td>")

@@ -93,6 +93,7 @@ def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
         file=out,
         width=width,
         force_terminal=screen.color,
+        force_jupyter=False,  # in a notebook it would show the text itself
         color_system="standard" if screen.color else None,
         markup=False,
         emoji=False,
