@@ -103,7 +103,7 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
             return f'{option.name}["{value[1]}"]', value.end()
     if not rows:
         return flag[1], flag.end()
-    option = min(rows, key=lambda row: row.is_presentation)
+    option = min(rows, key=lambda row: (set(QUESTIONS).isdisjoint(row.of), row.is_presentation))  # a method's first
     if option.kind is Kind.SWITCH and option.is_presentation and option.name in FORMATS:
         return _formatted(option.name), flag.end()
     return f"{option.name}=False" if option.flag.startswith("--no-") else option.name, flag.end()
