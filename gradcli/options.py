@@ -451,6 +451,7 @@ OPTIONS = (
     Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_STRICT),
     Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     Option("json", Kind.SWITCH, ("config",), help="One object, in place of lines to read."),
+    Option("man", Kind.SWITCH, ("guide",), help="The manual page of all commands, in troff: | man -l - shows it."),
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
 )
 """The table, in the order in which the help of a command lists them."""

@@ -5,20 +5,16 @@ What each command answers, by group, and every option once, with the commands th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import typer
-from typer.core import TyperArgument, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
-from gradcli import options
-from gradcli.cli.app import GROUPS, app
-from gradcli.options import Kind, Option
+from gradcli.cli.app import app
+from gradcli.cli.groups import GROUPS
+from gradcli.cli.manual_page import each_option, owners, said, usage, value
+from gradcli.options import Option
 from tests import generated
 
 PAGE = generated.GUIDE / "reference.md"
-FEW = 6
-"""Commands that are named; of more, those are named that lack an option."""
 
 
 def reference() -> str:
@@ -30,16 +26,14 @@ def reference() -> str:
     parts = []
     for title, group in GROUPS.items():
         items = [
-            f"- **`gradcli {_usage(name, command)}`** {_text(command.commands[name].help or '')}\n" for name in group
+            f"- **`gradcli {usage(name, command)}`** {_text(command.commands[name].help or '')}\n" for name in group
         ]
         parts.append(f"**{title}**\n\n{''.join(items)}")
-    rows = [f"| {said} | {_of(owners, names)} | {text} |\n" for (said, text), owners in _options(names).items()]
+    rows = [
+        f"| {_said(option)} | {owners(having, names)} | {_cell(said(option))} |\n"
+        for option, having in each_option(names).values()
+    ]
     return "\n".join([*parts, f"| option | of | says |\n| --- | --- | --- |\n{''.join(rows)}"])
-
-
-def _usage(name: str, group: TyperGroup) -> str:
-    arguments = [p for p in group.commands[name].params if isinstance(p, TyperArgument)]
-    return " ".join([name, *(p.make_metavar(typer.Context(group.commands[name])) for p in arguments)])
 
 
 def _text(help_text: str) -> str:
@@ -47,29 +41,8 @@ def _text(help_text: str) -> str:
     return " ".join(help_text.partition("\b")[0].split())
 
 
-def _options(names: Sequence[str]) -> Mapping[tuple[str, str], Sequence[str]]:
-    """The commands that have an option, by how it is given and what it says, in the order of the helps."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name in names:
-        for option in options.typed(name):
-            default = f" Default: {option.default}." if _has_default(option) else ""
-            found.setdefault((_said(option), _cell(option.help + default)), []).append(name)
-    return found
-
-
 def _said(option: Option) -> str:
-    value = f"<{'|'.join(option.choices)}>" if option.choices else option.metavar
-    return ", ".join(f"`{_cell(flag + (f' {value}' if value else ''))}`" for flag in sorted(option.flags, key=len))
-
-
-def _has_default(option: Option) -> bool:
-    return option.default is not None and option.kind is not Kind.SWITCH
-
-
-def _of(owners: Sequence[str], names: Sequence[str]) -> str:
-    if len(owners) <= FEW:
-        return ", ".join(owners)
-    return f"all but {', '.join(name for name in names if name not in owners)}"
+    return ", ".join(f"`{_cell(f'{flag} {value(option)}'.rstrip())}`" for flag in sorted(option.flags, key=len))
 
 
 def _cell(text: str) -> str:

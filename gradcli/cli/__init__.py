@@ -2,11 +2,13 @@
 
 Nothing else is imported before an interrupt is heeded.
 
-app                              the application: its commands, its errors, its exit codes; the groups of its help
+app                              the application: its commands, its errors, its exit codes
+groups                           the groups of commands in its help
 commands                         the commands on a function at a point, whose docstrings are their helps
 streams                          the commands for many: map, batch
 request_words                    a request of batch in words
 in_force                         the command config
+manual_page                      the helps as troff, for man
 about, paging                    the commands about gradcli itself; pages of the guide on a terminal
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word

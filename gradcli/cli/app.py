@@ -10,19 +10,19 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Annotated
 
 import typer
 from typer import _click as click  # Typer brings its own click since 0.26
-from typer.core import TyperGroup
 
 import gradcli
 from gradcli.cli import about, commands, completion, pager, settings, streams
 from gradcli.cli.console import complain, remark
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import with_command
+from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
@@ -37,37 +37,6 @@ EXIT_CODES = (
     "written, 130 interrupted, 141 broken pipe."
 )
 """What the help of every command ends with."""
-
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
-    "Look closer": ("eval", "check", "explain", "graph"),
-    "Write": ("code",),
-    "Many at once": ("map", "batch"),
-    "About gradcli": ("functions", "guide", "config", "completion"),
-}
-"""The commands of each group; one that is not there is left out."""
-
-_OTHERS = "Others"
-
-
-class GroupedCommands(TyperGroup):
-    """The application, whose help has a section a group."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections; names are padded, so that the columns of all sections are in line."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        shown = {name: command for name, command in commands.items() if command is not None and not command.hidden}
-        width = max(map(len, shown))
-        limit = formatter.width - width - 4  # two before a name, two behind it
-        grouped = {name for names in GROUPS.values() for name in names}
-        groups = {**GROUPS, _OTHERS: tuple(name for name in shown if name not in grouped)}
-        for title, names in groups.items():
-            found = [(name, shown[name]) for name in names if name in shown]
-            if found:
-                rows = [(n.ljust(width), c.get_short_help_str(limit)) for n, c in found]
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
 
 app = typer.Typer(
     name="gradcli",
