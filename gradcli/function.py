@@ -7,18 +7,16 @@ Holds no mathematics: `gradcli.questions` asks the readings.  The options of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from gradcli.errors import UsageError
 from gradcli.language.inputs import Value
-from gradcli.language.snippets import read
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
-from gradcli.questions.naming import by_name, unnamed
+from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.products import ProductOptions
-from gradcli.questions.question import Dtype, Inputs, Inquiry, of_asked
+from gradcli.questions.question import Dtype, Inputs, of_asked
 from gradcli.results import (
     HVP,
     JVP,
@@ -27,6 +25,7 @@ from gradcli.results import (
     Array,
     BackwardGraph,
     Checking,
+    ClosedForm,
     Evaluation,
     Explanation,
     Gradient,
@@ -40,10 +39,11 @@ from gradcli.results import (
 )
 
 if TYPE_CHECKING:
+    from gradcli.questions.closed_form import GivenShape
     from gradcli.questions.streaming import Stream
 
 
-class Function:
+class Function(ParsedText):
     """A function of tensors, parsed from text and never evaluated as Python.
 
     Args:
@@ -81,38 +81,6 @@ class Function:
     >>> f.vjp([1, 2], v=[1, 1]).vjp["x"]
     array([2., 4.])
     """
-
-    def __init__(self, expression: str) -> None:
-        self.expression = expression
-        self._snippet = read(expression)
-
-    def __repr__(self) -> str:
-        return f"Function({self.expression!r})"
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The free names in order of appearance."""
-        return self._snippet.program.names
-
-    @property
-    def asks(self) -> str:
-        """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
-        return self._snippet.asks
-
-    @property
-    def has_passes(self) -> bool:
-        """Whether a snippet has several backward passes that no one product stands for."""
-        return self._snippet.starts_anew
-
-    def unnamed(self) -> Self:
-        """This function where its only variable takes a value that does not name it: a remark may say so.
-
-        Raises:
-            LanguageError: The variable is several words written together, as in `sinx`.
-        """
-        other = copy(self)
-        other._snippet = unnamed(self._snippet)
-        return other
 
     # -- in numbers and formulas
 
@@ -284,6 +252,28 @@ class Function:
         (array([ 0., 12.]), '6*u[j]*x[j]')
         """
         return derivatives.hvp(self._asked(at, wrt, dtype, check=check), u)
+
+    def closed_form(
+        self,
+        of: str = "",
+        *,
+        shape: Mapping[str, GivenShape] | None = None,
+        wrt: Sequence[str] | None = None,
+    ) -> ClosedForm:
+        """The formula of a derivative, for values that are not known and sizes that need not be.
+
+        `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
+        elements.  A `shape` is of numbers and names, `(3, "n")`; a variable without one has what makes sense.
+
+        Raises:
+            GradcliError: A shape is malformed, or no shapes fit.
+
+        >>> Function("A@x").closed_form("jacobian", wrt=["x"]).blocks["", "x"].text
+        'A[i, j]'
+        """
+        from gradcli.questions.closed_form import closed_form
+
+        return closed_form(self._asked(None, wrt, None), of, shape or {})
 
     def answer(
         self,
@@ -481,15 +471,3 @@ class Function:
         from gradcli.questions.streaming import mapped
 
         return mapped(self._asked(at, wrt, dtype), columns)
-
-    def _asked(
-        self,
-        at: Inputs | None,
-        wrt: Sequence[str] | None,
-        dtype: Dtype | None,
-        *,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> Inquiry:
-        snippet, values = by_name(self._snippet, at)
-        return Inquiry(self.expression, snippet, values, wrt, dtype, check, points_of)

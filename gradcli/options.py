@@ -42,6 +42,7 @@ class Kind(Enum):
     VECTORS = auto()  # several of them
     TEXT = auto()  # an expression
     TEXTS = auto()  # expressions by variable
+    SHAPES = auto()  # sizes by variable
     RANGES = auto()  # pairs of bounds by variable
     VARIABLES = auto()  # names of variables
     STATEMENTS = auto()  # names of statements
@@ -58,6 +59,7 @@ _METAVARS: Mapping[Kind, str] = {
     Kind.VALUES: "[NAME=]VALUE",
     Kind.DIRECTIONS: "[NAME=]VALUE",
     Kind.TEXTS: "[NAME=]FORMULA",
+    Kind.SHAPES: "[NAME=]SIZES",
     Kind.RANGES: "[NAME=]LOW..HIGH",
     Kind.VECTOR: "VALUE",
     Kind.TEXT: "TEXT",
@@ -70,7 +72,7 @@ _METAVARS: Mapping[Kind, str] = {
 }
 """What stands for a value in the help; a choice says its words."""
 
-_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.RANGES])
+_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.SHAPES, Kind.RANGES])
 """What there is one of for each variable."""
 
 
@@ -162,6 +164,13 @@ OPTIONS = (
         "The name may be left out where there is one variable. Repeat for more. "
         "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
         "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
+    ),
+    Option(
+        "shape",
+        Kind.SHAPES,
+        DERIVATIVES,
+        help="Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
+        "number; a name stands for any size. By default what the expression needs. Repeat for more.",
     ),
     # -- what a product or a direction needs
     Option(

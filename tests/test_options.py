@@ -14,7 +14,7 @@ from typer.main import get_command
 from gradcli import Function
 from gradcli.cli.app import app
 from gradcli.cli.first_word import DERIVATIVE
-from gradcli.options import OPTIONS, QUESTIONS, Kind, Option, keys, typed
+from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
 from gradcli.requests import argument
 from gradcli.results import Drawing, Language, OnError
@@ -27,6 +27,7 @@ ANNOTATIONS: Mapping[Kind, set[str]] = {
     Kind.VECTORS: {"Sequence[Value]"},
     Kind.TEXT: {"str | None"},
     Kind.TEXTS: {"Mapping[str, str] | None"},
+    Kind.SHAPES: {"Mapping[str, GivenShape] | None"},
     Kind.RANGES: {"Mapping[str, str] | None"},
     Kind.VARIABLES: {"Sequence[str] | None", "Sequence[str]"},
     Kind.STATEMENTS: {"Sequence[str]"},
@@ -46,6 +47,7 @@ JSON: Mapping[Kind, Any] = {
     Kind.VECTORS: ["e0", 1],
     Kind.TEXT: "y",
     Kind.TEXTS: "x",
+    Kind.SHAPES: {"x": "n"},
     Kind.RANGES: {"x": "0..1"},
     Kind.VARIABLES: ["x"],
     Kind.STATEMENTS: "y",
@@ -61,7 +63,7 @@ def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
     found: dict[str, inspect.Parameter] = {}
     for method in methods:
         found.update(inspect.signature(getattr(Function, method)).parameters)
-    return {name: parameter for name, parameter in found.items() if name not in ("self", "source")}
+    return {name: parameter for name, parameter in found.items() if name not in ("self", "source", "of")}
 
 
 def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspect.Parameter]) -> None:
@@ -75,7 +77,7 @@ def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspec
 @pytest.mark.parametrize("command", QUESTIONS)
 def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> None:
     """By its names, types and defaults; `vjps` has what several products have beside one."""
-    methods = ("vjp", "vjps") if command == "vjp" else (command,)
+    methods = [command, *["vjps"] * (command == "vjp"), *["closed_form"] * (command in DERIVATIVES)]
     _require_same({option.name: option for option in keys(command).values()}, _parameters(*methods))
 
 

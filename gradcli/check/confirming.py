@@ -8,9 +8,10 @@ formula there.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,19 @@ BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Whether a formula holds: where it was confirmed (empty for the point itself), or what refutes it."""
+    """Whether a formula holds.
+
+    Attributes:
+        holds: Whether it was confirmed.
+        note: Where that was; empty for the point itself.
+        refuted: What refutes it.
+        entries: How many were compared.
+    """
 
     holds: bool
     note: str = ""
     refuted: str = ""
+    entries: int = 0
 
 
 Directions = Mapping[str, tuple[str, Array]]
@@ -86,6 +95,29 @@ def confirm(
             return _confirm(point, derivative, evidence, directions or {})
     except (NotImplementedError, OverTimeError) as error:
         return Confirmation(holds=False, note=str(error))
+
+
+def confirmations_at_random(
+    point: Point, derivative: Derivative, directions: Directions, most: int
+) -> list[Confirmation]:
+    """What the reference says of a formula at random points, as many as there are with derivatives, up to `most`.
+
+    Args:
+        point: The Program and its shapes; the inputs are not asked for.
+        derivative: The formula.
+        directions: Those of Ju and Hu, by their names.
+        most: How many points.
+    """
+    found: list[Confirmation] = []
+    try:
+        with time_limit():
+            for confirmation in itertools.islice(_at_random(point, derivative, directions), most):
+                found.append(confirmation)
+                if confirmation.refuted:
+                    break
+    except (NotImplementedError, OverTimeError):
+        pass  # what was compared until then stands
+    return found
 
 
 def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
@@ -116,13 +148,23 @@ def _meets_cases(point: Point) -> bool:
 
 
 def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions) -> Confirmation:
-    is_zero = all(expression == 0 for _, expression in derivative.cases)
     if evidence is not None:
-        compared = _at_the_point(point, derivative, evidence, directions, zeros_count=is_zero)
+        compared = _at_the_point(point, derivative, evidence, directions, zeros_count=_is_zero(derivative))
         if compared is not None:
             return compared
+    elsewhere = next(_at_random(point, derivative, directions), None)
+    if elsewhere is None:
+        return Confirmation(holds=False)
+    return elsewhere if elsewhere.refuted else replace(elsewhere, note=ELSEWHERE)
+
+
+def _is_zero(derivative: Derivative) -> bool:
+    return all(expression == 0 for _, expression in derivative.cases)
+
+
+def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
+    """What the reference says at one random point after the other; at some of them the function may have no value."""
     for shapes, sizes in _probes(point, derivative):
-        # Several draws from each box: at some of them the function may have no value.
         for seed, box in enumerate(BOXES * 3):
             generator = np.random.default_rng(seed)
             inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
@@ -134,11 +176,9 @@ def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None, di
             found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
             if found is None:
                 continue
-            compared = _compare(derivative, found, lookups(probe, moved), sizes, zeros_count=is_zero)
+            compared = _compare(derivative, found, lookups(probe, moved), sizes, zeros_count=_is_zero(derivative))
             if compared is not None:
-                note = "" if compared.refuted else ELSEWHERE
-                return Confirmation(compared.holds, note, compared.refuted)
-    return Confirmation(holds=False)
+                yield compared
 
 
 def _compare(
@@ -159,7 +199,7 @@ def _compare(
         return None
     if expression_work * len(entries) > MOST_WORK:
         entries = entries[: int(MOST_WORK // max(1, expression_work))]
-    confirmed = False
+    confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes})
         for row, column, truth in entries:
@@ -172,8 +212,10 @@ def _compare(
                 numbers = f"the formula gives {_short(found)}, the truth is {_short(truth)}"
                 return Confirmation(holds=False, refuted=f"at {_place(derivative, row, column)} {numbers}")
             # Wide balls overlap whatever the formula says.
-            confirmed |= _is_tight(found) and _is_tight(truth) and (zeros_count or truth != 0)
-    return Confirmation(holds=True) if confirmed else None
+            is_known = _is_tight(found) and _is_tight(truth)
+            count += is_known
+            confirmed |= is_known and (zeros_count or truth != 0)
+    return Confirmation(holds=True, entries=count) if confirmed else None
 
 
 def _place(derivative: Derivative, row: Index, column: Index) -> str:
@@ -222,7 +264,7 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """What the reference finds on a probe, at some entries; None where that is over the budget."""
-    if derivative.of != "jacobian":
+    if derivative.of not in ("jacobian", "vjp"):
         from gradcli.check.second_derivatives import truths_of_hessian, truths_of_hvp, truths_of_jvp
 
         if derivative.of == "jvp":

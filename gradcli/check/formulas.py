@@ -18,14 +18,23 @@ import sympy
 from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, Block, Enclosed, Evidence, number_of
-from gradcli.check.confirming import Directions, confirm, enclosed, lookups, refutation, shared_work, work_of
+from gradcli.check.confirming import (
+    Directions,
+    confirm,
+    confirmations_at_random,
+    enclosed,
+    lookups,
+    refutation,
+    shared_work,
+    work_of,
+)
 from gradcli.check.judge import MAX_FINDINGS, published
 from gradcli.check.point import Point, flat, unravel
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of
+from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
     differentiate,
@@ -74,6 +83,13 @@ class Formulas:
     omitted: dict[Block, str] = field(default_factory=dict)
     derivatives: dict[Block, Derivative] = field(default_factory=dict)
     refuted: dict[Block, str] = field(default_factory=dict)
+
+    def show(self, block: Block, point: Point, program: Program, derivative: Derivative, note: str = "") -> None:
+        """Keep the formula of a block, which holds; `note` says where that is known from, if not from the point."""
+        is_first = derivative.of == "jacobian"
+        structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
+        self.shown[block] = formula(derivative, program, note, structure)
+        self.derivatives[block] = derivative
 
     def refute(self, block: Block, reason: str) -> None:
         """Omit the formula of a block that was shown, as the reference contradicts it; the first reason stays."""
@@ -180,15 +196,42 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
             continue
         confirmation = confirm(point, derivative, evidence, derived.directions)
         if confirmation.holds:
-            is_first = derivative.of == "jacobian"
-            structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
-            found.shown[block] = formula(derivative, program, confirmation.note, structure)
-            found.derivatives[block] = derivative
+            found.show(block, point, program, derivative, confirmation.note)
         elif confirmation.refuted:
             found.refute(block, confirmation.refuted)
         else:
             found.omitted[block] = "the reference could not confirm it"
     return found
+
+
+RANDOM_POINTS = 3
+"""Points at which a formula is confirmed that is not asked for at any."""
+
+
+def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tuple[Formulas, Check]:
+    """The formulas that the reference confirms at random points, and what that rests on.
+
+    Args:
+        point: The Program and its shapes; it has no inputs.
+        program: As typed, for its names.
+        derived: The formulas.
+    """
+    found, compared, points = Formulas(), 0, 0
+    for block, derivative in derived.blocks.items():
+        if isinstance(derivative, str):
+            found.omitted[block] = derivative
+            continue
+        confirmations = confirmations_at_random(point, derivative, derived.directions, RANDOM_POINTS)
+        compared, points = compared + sum(one.entries for one in confirmations), max(points, len(confirmations))
+        if refuted := next((one.refuted for one in confirmations if one.refuted), ""):
+            found.refute(block, refuted)
+        elif confirmations:
+            found.show(block, point, program, derivative)
+        else:
+            found.omitted[block] = "the reference could not confirm it"
+    verdict: Verdict = "agree" if found.shown else "unchecked"
+    check = Check(verdict, compared, compared, None, chosen=f"{points} random points", sampled=True)
+    return found, with_refuted(check, found.refuted, derived)
 
 
 @dataclass(frozen=True)
@@ -229,7 +272,7 @@ def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -
         row, column = block
         derivative = derived.blocks[block]
         assert not isinstance(derivative, str), "a formula is refuted"  # noqa: S101
-        of: Of = "" if derivative.of == "jacobian" else derivative.of
+        of: Of = "" if derivative.of == "jacobian" or derivative.of == "vjp" else derivative.of  # noqa: PLR1714
         note = f"the formula is wrong: {reason}"
         finding = Entry(column or None, None, None, "disagree", None, note=note, of=of, by=row or None)
         if not any(replace(one, note=note) == finding for one in check.findings):

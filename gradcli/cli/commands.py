@@ -22,7 +22,7 @@ from gradcli.errors import UsageError
 if TYPE_CHECKING:
     from gradcli.files import Files
     from gradcli.function import Function
-    from gradcli.results import Answer, Source
+    from gradcli.results import Result
 
 Expression = Annotated[
     str,
@@ -56,16 +56,14 @@ class CommandLine:
     shown: OutputOptions
     files: Files
 
-    def answer(self) -> Answer | Source:
+    def answer(self) -> Result:
         """What the command answers."""
         from gradcli.requests import ask
 
         return ask(self.function, self.command, self.arguments)
 
 
-def add(
-    app: typer.Typer, body: Callable[[CommandLine], Answer | Source | Callable[[], int]], alike: str | None = None
-) -> None:
+def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], alike: str | None = None) -> None:
     """Add a command to the application.
 
     Args:
@@ -145,7 +143,7 @@ def _function_of(expression: str) -> tuple[Function, Files]:
 # -- differentiate
 
 
-def vjp(line: CommandLine) -> Answer | Source:
+def vjp(line: CommandLine) -> Result:
     """The vector-Jacobian product, as y.backward(gradient=v).
 
     That is what backward leaves in x.grad. Prints y, v, vᵀJ, the full Jacobian (up to 10,000 entries), its formula
@@ -171,7 +169,7 @@ def vjp(line: CommandLine) -> Answer | Source:
     return replace(line, arguments=given).answer()
 
 
-def jacobian(line: CommandLine) -> Answer | Source:
+def jacobian(line: CommandLine) -> Result:
     """The full Jacobian: a row for each y[i], a column for each x[j].
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, a row a line, with the
@@ -186,7 +184,7 @@ def jacobian(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def grad(line: CommandLine) -> Answer | Source:
+def grad(line: CommandLine) -> Result:
     """The gradient of a function with one output.
 
     In --format plain, the numbers alone, variable after variable, a row of them a line.
@@ -201,7 +199,7 @@ def grad(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def jvp(line: CommandLine) -> Answer | Source:
+def jvp(line: CommandLine) -> Result:
     """The Jacobian-vector product, the slope along u.
 
     Ju is how y changes as x moves in the direction u. Prints y, u, Ju, its formula and the verdict of the cross-check.
@@ -215,7 +213,7 @@ def jvp(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def hessian(line: CommandLine) -> Answer | Source:
+def hessian(line: CommandLine) -> Result:
     """All second derivatives of a function with one output.
 
     It may take up to 1 GiB of memory; a larger one is refused with its size. In --format plain, one matrix with the
@@ -229,7 +227,7 @@ def hessian(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def hvp(line: CommandLine) -> Answer | Source:
+def hvp(line: CommandLine) -> Result:
     """The Hessian times a direction u, without the Hessian.
 
     Hu is how the gradient changes as x moves in the direction u. In --format plain, the numbers of Hu alone, variable
@@ -243,10 +241,10 @@ def hvp(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def derivative(line: CommandLine) -> Answer | Source:
+def derivative(line: CommandLine) -> Result:
     """What an expression without a command stands for: its derivative.
 
-    That is vjp of a function with one output, else jacobian, whose options it has.
+    That is vjp of a function with one output, else jacobian, whose options it has; a formula where no value is given.
 
     \b
     Examples:
@@ -254,6 +252,10 @@ def derivative(line: CommandLine) -> Answer | Source:
       gradcli "[x*y, x+y]" --at x=3 --at y=5
     """
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
+    from gradcli.requests import wants_formulas
+
+    if wants_formulas(line.function, "", line.arguments):
+        return replace(line, command="").answer()
     has_one = "points_of" not in line.arguments and line.function.eval(**given, check=False).value.size == 1
     return replace(line, command="vjp" if has_one else "jacobian").answer()
 
@@ -261,7 +263,7 @@ def derivative(line: CommandLine) -> Answer | Source:
 # -- look closer, and write
 
 
-def eval_(line: CommandLine) -> Answer | Source:
+def eval_(line: CommandLine) -> Result:
     """The value of a function, and whether it can be trusted.
 
     In --format plain, the numbers alone, a row of them a line.
@@ -274,7 +276,7 @@ def eval_(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def check(line: CommandLine) -> Answer | Source:
+def check(line: CommandLine) -> Result:
     """What all readings say of a derivative, side by side.
 
     Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
@@ -291,7 +293,7 @@ def check(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def explain(line: CommandLine) -> Answer | Source:
+def explain(line: CommandLine) -> Result:
     """The chain rule step by step: forward, v, backward, vᵀJ.
 
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
@@ -308,7 +310,7 @@ def explain(line: CommandLine) -> Answer | Source:
     return line.answer()
 
 
-def graph(line: CommandLine) -> Answer | Source:
+def graph(line: CommandLine) -> Result:
     """The backward graph as torch builds it, and its tensors.
 
     Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
@@ -330,7 +332,7 @@ def graph(line: CommandLine) -> Answer | Source:
     return replace(found, drawing=drawing) if drawing and isinstance(found, BackwardGraph) else found
 
 
-def code(line: CommandLine) -> Answer | Source:
+def code(line: CommandLine) -> Result:
     """The same computation as a runnable script, or as a document.
 
     The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from gradcli.report.document import Screen
-    from gradcli.results import Answer, Check, Functions, Source
+    from gradcli.results import Check, Result
 
 NOT_PASSED = 1
 """Exit code of an answer whose check did not pass."""
@@ -146,7 +146,7 @@ class Output:
         note: A line for stderr.
     """
 
-    answer: Answer | Functions | Source
+    answer: Result
     manner: OutputOptions
     passed: bool = True
     note: str = ""
@@ -163,9 +163,7 @@ class MarkdownPage:
     markdown: str
 
 
-def output(
-    answer: Answer | Functions | Source, shown: OutputOptions, *, strict: bool = False, require_all: bool = False
-) -> Output:
+def output(answer: Result, shown: OutputOptions, *, strict: bool = False, require_all: bool = False) -> Output:
     """The answer in the manner asked for.
 
     Args:
@@ -175,9 +173,9 @@ def output(
         require_all: Whether it must be that of all entries.
     """
     from gradcli.report.wording import of_sample
-    from gradcli.results import Checking, Judged
+    from gradcli.results import Checking, ClosedForm, Judged
 
-    if not isinstance(answer, Judged):
+    if not isinstance(answer, Judged | ClosedForm):
         return Output(answer, shown)
     is_asked = strict or require_all or isinstance(answer, Checking)
     return Output(
@@ -299,7 +297,7 @@ def _require_place(path: str) -> None:
         raise OutputError(f"'{path}' could not be written: it is read-only")
 
 
-def save(answer: Answer | Functions | Source, to: Destination, screen: Screen, digits: int | None) -> None:
+def save(answer: Result, to: Destination, screen: Screen, digits: int | None) -> None:
     """Write the file, whole or not at all.
 
     Raises:
@@ -317,15 +315,17 @@ def save(answer: Answer | Functions | Source, to: Destination, screen: Screen, d
         raise OutputError(f"'{to.path}' could not be written: {error.strerror or error}") from error
 
 
-def _write(
-    answer: Answer | Functions | Source, to: Destination, file: BinaryIO, screen: Screen, digits: int | None
-) -> None:
+def _write(answer: Result, to: Destination, file: BinaryIO, screen: Screen, digits: int | None) -> None:
     from gradcli import report
     from gradcli.files.binary import write_npy, write_npz
     from gradcli.report.data.plain import named, primary_array
-    from gradcli.results import Answer, BackwardGraph, Source
+    from gradcli.results import Answer, BackwardGraph, ClosedForm, Source
 
     match to.kind, answer:
+        case "npy" | "npz", ClosedForm():
+            raise UsageError(
+                f"-o {to.path} is for numbers, and the answer is a formula", hint="add --at, or write .txt"
+            )
         case "npy", Answer():
             write_npy(primary_array(answer), file)
             return

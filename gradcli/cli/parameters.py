@@ -293,6 +293,7 @@ _READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
     Kind.VECTOR: _vector,
     Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
     Kind.TEXTS: _named_texts,
+    Kind.SHAPES: lambda words, option, files: _by_name(words, option.flag),
     Kind.VARIABLES: _names,
     Kind.STATEMENTS: _names,
     Kind.VERDICTS: _verdicts,

@@ -22,10 +22,10 @@ from gradcli.files import Files
 from gradcli.requests import require_command, why_not
 
 if TYPE_CHECKING:
-    from gradcli.results import Answer, Source
+    from gradcli.results import Result
 
 
-def answer(words: Sequence[str]) -> Answer | Source:
+def answer(words: Sequence[str]) -> Result:
     """What a line of words answers: what the shell would print with `--json`.
 
     Args:
@@ -44,7 +44,7 @@ def answer(words: Sequence[str]) -> Answer | Source:
     if given[0] != DERIVATIVE:
         require_command(given[0])
     try:
-        found: Answer | Source = group.main(given, prog_name="gradcli", standalone_mode=False)
+        found: Result = group.main(given, prog_name="gradcli", standalone_mode=False)
     except click.exceptions.UsageError as error:
         raise UsageError(message(error), hint=where_help_is(error)) from error
     return found
@@ -73,11 +73,11 @@ def _group() -> TyperGroup:
     return typer.main.get_group(app)
 
 
-def _add(app: typer.Typer, body: Callable[[CommandLine], Answer | Source], alike: str) -> None:
+def _add(app: typer.Typer, body: Callable[[CommandLine], Result], alike: str) -> None:
     table = tuple(replace(option, variable=None) for option in options.typed(alike))
     name = body.__name__.rstrip("_")
 
-    def run(expression: str, **given: Any) -> Answer | Source:
+    def run(expression: str, **given: Any) -> Result:
         ctx = click.globals.get_current_context()
         for option in table:
             if option.is_presentation and is_typed(ctx, option.name):

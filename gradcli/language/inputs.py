@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.numeric import require_room, run
-from gradcli.language.program.shapes import broadcast, infer
+from gradcli.language.program.shapes import MAX_DIMENSIONS, MAX_ELEMENTS, broadcast, infer
 from gradcli.language.program.wengert import Program, Shape, show
 
 Array = npt.NDArray[np.floating[Any]]
@@ -64,6 +64,39 @@ def _read_text(text: str, source: str) -> Array:
 
 
 _MARKS = re.compile(r"[\[(]|[\])]|\.{2,}")
+
+
+_SIZE = re.compile(r"[^\W\d]\w*|\d+")
+_BRACKETS = {"(": ")", "[": "]"}
+
+
+def read_shape(given: str | int | Sequence[int | str], source: str) -> tuple[int | str, ...]:
+    """Sizes in numbers and names, `3` or `m,n`, in brackets or not; `()` is the shape of a number.
+
+    Raises:
+        InputError: It is not a shape, or one too large.
+
+    >>> read_shape("m, n", "--shape A"), read_shape("(3,)", "--shape x"), read_shape("()", "--shape x")
+    (('m', 'n'), (3,), ())
+    """
+    text = str(given) if isinstance(given, str | int) else ",".join(map(str, given))
+    inside = text.strip()
+    if inside[:1] in _BRACKETS and inside[-1:] == _BRACKETS[inside[0]]:
+        inside = inside[1:-1].strip()
+    words = [word.strip() for word in inside.removesuffix(",").split(",")] if inside else []
+    wrong = next((word for word in words if not _SIZE.fullmatch(word)), None)
+    if wrong is not None or (not words and not text.strip()):
+        shown = f"'{wrong}' is no size" if wrong else "there are no sizes"
+        raise InputError(f"{source}: {shown}", hint="write sizes as numbers or names: 3, or n, or m,n; () of a number")
+    if len(words) > MAX_DIMENSIONS:
+        raise TooLargeError(f"{source} has {len(words)} dimensions; at most {MAX_DIMENSIONS} are held")
+    sizes = tuple(int(word) if word.isdecimal() and len(word) < 16 else word for word in words)
+    if (
+        any(word.isdecimal() for word in sizes if isinstance(word, str))
+        or math.prod(size for size in sizes if isinstance(size, int)) > MAX_ELEMENTS
+    ):
+        raise TooLargeError(f"{source} has more than {MAX_ELEMENTS:,} elements", hint="a name stands for any size: n")
+    return sizes
 
 
 def read_range(text: str, source: str) -> tuple[Array, Array]:

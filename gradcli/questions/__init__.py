@@ -1,7 +1,7 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
-naming                           values that name no variable
+parsed_text, naming              a text read once; values that name no variable
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
@@ -10,6 +10,7 @@ streaming                        map: which columns are which variables, and the
 check, views                     check; graph and code
 explain, terms                   explain; one term of an adjoint, and its rule
 adjoints                         the adjoints of intermediates, judged
+closed_form                      derivatives as formulas alone, where there is no point
 functions                        functions: the op table, and a page for one function
 
 Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.

@@ -364,10 +364,19 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         program = written_out(program, known)
         shapes = infer(program, known)
     program = replace(program, warnings=tuple(warnings))
-    wrt = inquiry.wrt
-    chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
-    asked = program.names if chosen is None else chosen
+    asked = chosen_variables(inquiry, replace(snippet, program=program))
     return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed)
+
+
+def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
+    """The variables to differentiate by: those asked for, or those that the text says, or all.
+
+    Raises:
+        InputError: The expression has no such variable, or y is not computed from it.
+    """
+    program, wrt = snippet.program, inquiry.wrt
+    chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
+    return program.names if chosen is None else chosen
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:

@@ -15,7 +15,7 @@ from gradcli import keywords
 from gradcli.report.compose import compose, screens
 from gradcli.report.document import Document, Line, Note, Screen, Script, Span
 from gradcli.report.numbers import printable, rounded
-from gradcli.results import Answer, BackwardGraph, Functions, Source
+from gradcli.results import BackwardGraph, Result, Source
 
 __all__ = ["Screen", "in_python", "pieces", "rendered"]
 
@@ -23,13 +23,13 @@ WIDTH, DIGITS = 100, 6
 """Columns and significant digits of what Python shows: those of a terminal."""
 
 
-def rendered(answer: Answer | Functions | Source, form: str, screen: Screen, digits: int | None = None) -> str:
+def rendered(answer: Result, form: str, screen: Screen, digits: int | None = None) -> str:
     """The answer in a format, as `pieces` gives it."""
     return "".join(pieces(answer, form, screen, digits))
 
 
 def pieces(
-    answer: Answer | Functions | Source,
+    answer: Result,
     form: str,
     screen: Screen,
     digits: int | None = None,
@@ -67,7 +67,7 @@ def pieces(
     return iter([_page(printable(answer), form, screen)])
 
 
-def _page(answer: Answer | Functions | Source, form: str, screen: Screen) -> str:
+def _page(answer: Result, form: str, screen: Screen) -> str:
     """What people read."""
     document = compose(answer)
     if form == "latex":
@@ -92,7 +92,7 @@ def _page(answer: Answer | Functions | Source, form: str, screen: Screen) -> str
     return terminal.render(document, screen)
 
 
-def in_python(answer: Answer | Source, form: str) -> str:
+def in_python(answer: Result, form: str) -> str:
     """What `print` and a notebook show of an answer.
 
     Args:
@@ -120,7 +120,7 @@ def in_python(answer: Answer | Source, form: str) -> str:
     return rendered(answer, form, Screen(WIDTH, encoding="utf-8"))
 
 
-def _compact(answer: Answer | Source) -> Document:
+def _compact(answer: Result) -> Document:
     """The compact screen, or all there is to say of what has none, its notes in the words of Python."""
     found = screens.of(printable(answer), DIGITS)
     document = compose(printable(rounded(answer, DIGITS))) if found is None else found

@@ -20,6 +20,7 @@ from gradcli.results import (
     Check,
     Checking,
     Claim,
+    ClosedForm,
     Differentiation,
     Entry,
     Evaluation,
@@ -153,7 +154,7 @@ LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
 
 
-def statement(answer: Answer) -> str:
+def statement(answer: Answer | ClosedForm) -> str:
     """The function as it was typed, with a name for its value; the beginning of a long one."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:

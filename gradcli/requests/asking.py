@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import kind
-from gradcli.options import QUESTIONS, Kind, Option, keys
+from gradcli.options import DERIVATIVES, QUESTIONS, Kind, Option, keys
 from gradcli.requests.json_values import argument, called, text
-from gradcli.results import Answer, Source
+from gradcli.results import Result
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -39,7 +39,7 @@ _ANYWAY = {"at", "wrt", "dtype", "check"}
 """Options beside which a snippet still decides what it asks for."""
 
 
-def answer(request: Request) -> Answer | Source:
+def answer(request: Request) -> Result:
     """What a command answers on a function.
 
     Raises:
@@ -70,7 +70,7 @@ def answer(request: Request) -> Answer | Source:
     return ask(function, command, arguments)
 
 
-def ask(function: Function, command: str, given: Mapping[str, Any]) -> Answer | Source:
+def ask(function: Function, command: str, given: Mapping[str, Any]) -> Result:
     """What a command answers on a function; the shell and requests read its options, each in its own way.
 
     Args:
@@ -86,6 +86,8 @@ def ask(function: Function, command: str, given: Mapping[str, Any]) -> Answer | 
     array(6.)
     """
     method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
+    if wants_formulas(function, command, options):
+        return function.closed_form(command, shape=options.get("shape"), wrt=options.get("wrt"))
     if function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
         method = "answer"
     elif command == "vjp" and ("vs" in options or "accumulate" in options):
@@ -94,8 +96,31 @@ def ask(function: Function, command: str, given: Mapping[str, Any]) -> Answer | 
     elif command == "vjp":
         has_own = not options.keys().isdisjoint(("v", "loss", "points_of"))
         method = "vjp" if has_own or not function.has_passes else "vjps"
-    found: Answer | Source = getattr(function, method)(**options)
+    found: Result = getattr(function, method)(**options)
     return found
+
+
+_OF_NUMBERS = ("at", "v", "vs", "u", "loss", "show", "accumulate", "points_of")
+"""Options beside which an answer has numbers."""
+
+
+def wants_formulas(function: Function, command: str, given: Mapping[str, Any]) -> bool:
+    """Whether a derivative is asked for at no point: its answer is a formula.
+
+    Args:
+        function: The function.
+        command: As for `ask`, or empty where an expression stands alone.
+        given: As for `ask`.
+
+    Raises:
+        UsageError: A shape stands beside what has numbers.
+    """
+    of_numbers = next((name for name in _OF_NUMBERS if name in given), "")
+    if of_numbers and "shape" in given:
+        hint = "leave out the shape for numbers, and the other for a formula"
+        raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
+    is_derivative = command in ("", *DERIVATIVES) and not function.asks
+    return "shape" in given or (is_derivative and not of_numbers and not function.has_values)
 
 
 def _command(given: Mapping[str, Any]) -> str:

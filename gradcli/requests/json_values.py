@@ -66,6 +66,16 @@ def _named_texts(given: Any, name: str) -> dict[str, str]:
     return _texts(given, name) if isinstance(given, dict) else {"": text(given, name)}
 
 
+def _shapes(given: Any, name: str) -> dict[str, Any]:
+    """By name, which is empty for that of the only variable; a shape is a text, a number, or a list of both."""
+    found = given if isinstance(given, dict) else {"": given}
+    for key, shape in found.items():
+        sizes = shape if isinstance(shape, list) else [shape]
+        if not all(isinstance(size, str | int) and not isinstance(size, bool) for size in sizes):
+            raise _mistaken(f"{name}.{key}".rstrip("."), 'a shape, such as 3 or "m,n" or [2, "n"]', shape)
+    return found
+
+
 def _several(given: Any, name: str) -> list[Any]:
     if not isinstance(given, list) or not given:
         raise _mistaken(name, "a list of values, one or more", given)
@@ -146,6 +156,7 @@ _READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
     Kind.VECTORS: _several,
     Kind.TEXT: text,
     Kind.TEXTS: _named_texts,
+    Kind.SHAPES: _shapes,
     Kind.RANGES: _named_texts,
     Kind.VARIABLES: _names,
     Kind.STATEMENTS: _names,

@@ -14,6 +14,7 @@ from gradcli.results.answers import (
     Answer,
     Cell,
     Checking,
+    ClosedForm,
     Differentiation,
     Evaluation,
     Formula,
@@ -69,12 +70,15 @@ from gradcli.results.views import (
     Term,
 )
 
+Result = Answer | ClosedForm | Functions | Source
+"""What a command may answer with."""
+
 __all__ = [
     "HVP", "JVP", "NO_COUNTEREXAMPLE", "SEVERITY", "VJP", "Adjoint", "Allowed", "Answer", "Array", "BackwardGraph",
-    "Block", "Cell", "Cells", "Check", "Checking", "Claim", "Differentiation", "Drawing", "Entry", "Evaluation",
-    "Explanation", "Fault", "Formula", "FunctionEntry", "FunctionPage", "Functions", "Gradient",
+    "Block", "Cell", "Cells", "Check", "Checking", "Claim", "ClosedForm", "Differentiation", "Drawing", "Entry",
+    "Evaluation", "Explanation", "Fault", "Formula", "FunctionEntry", "FunctionPage", "Functions", "Gradient",
     "GraphEdge", "GraphNode", "GraphTensor", "Hessian", "Index", "Intermediate", "Jacobian", "Judged", "Language",
     "Listing", "Loss", "Mapped", "Meaning", "Notation", "Of", "OnError", "Parameter", "Products",
-    "Quantity", "Reply", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term", "Verdict",
-    "row_called",
+    "Quantity", "Reply", "Result", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term",
+    "Verdict", "row_called",
 ]  # fmt: skip

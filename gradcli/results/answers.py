@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
 from gradcli.results.comparing import Comparable
@@ -101,25 +101,23 @@ class Reply(Shown, Comparable):
     Attributes:
         command: Its name.
         expression: The text as typed.
-        dtype: `float64` or `float32`.
-        inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
         wrt: The variables of the derivative, in order.
         warnings: Remarks about the expression.
     """
 
     command: str
     expression: str
-    dtype: str
-    inputs: Mapping[str, Array]
     wrt: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Answer(Reply):
-    """What all commands answer with.
+    """What all commands answer with that compute numbers.
 
     Attributes:
+        dtype: `float64` or `float32`.
+        inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
         output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
         value: The output y, an array of `dtype`.
         remarks: What to know of the answer itself.
@@ -127,11 +125,57 @@ class Answer(Reply):
         points: How many points there are; None where there is one.
     """
 
+    dtype: str
+    inputs: Mapping[str, Array]
     output: str
     value: Array
     remarks: tuple[str, ...] = ()
     points_of: tuple[str, ...] = ()
     points: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ClosedForm(Reply):
+    """A derivative as formulas alone, for values and sizes that are not known.
+
+    Attributes:
+        output: What y is called.
+        shapes: The shape of y and of each variable, in numbers and names of sizes.
+        blocks: The formulas that hold, by the variables of row and column; the row's is empty but for a Hessian, and
+            the column's too for Ju.
+        omitted: Why the others have none.
+        products: The formulas of vᵀJ per variable, for a y of several elements.
+        check: What the formulas were compared with.
+        remarks: What to know of the answer itself.
+
+    >>> from gradcli import Function
+    >>> answer = Function("sin(x)*x").closed_form("grad")
+    >>> answer.symbolic["x"].text, answer.check.verdict
+    ('x*cos(x) + sin(x)', 'agree')
+    """
+
+    output: str
+    shapes: Mapping[str, tuple[str, ...]]
+    blocks: Mapping[tuple[str, str], Formula]
+    omitted: Mapping[tuple[str, str], str]
+    products: Mapping[str, Formula] = field(default_factory=dict)
+    check: Check
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def symbolic(self) -> Mapping[str, Any]:
+        """The formulas as the answers with numbers have them: by variable, of a Hessian by both; of Ju by ""."""
+        return self.nested(self.blocks)
+
+    def nested(self, blocks: Mapping[tuple[str, str], Any]) -> Mapping[str, Any]:
+        """What is known by block, as the answers with numbers have it."""
+        found: dict[str, Any] = {}
+        for (row, column), one in blocks.items():
+            if self.command == "hessian":
+                found.setdefault(row, {})[column] = one
+            else:
+                found[column] = one
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import sympy
@@ -30,8 +30,8 @@ MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
 
 
-Of = Literal["jacobian", "jvp", "hessian", "hvp"]
-"""What a formula is of: ∂y/∂x, Ju, ∂²y/∂x∂z or Hu."""
+Of = Literal["jacobian", "vjp", "jvp", "hessian", "hvp"]
+"""What a formula is of: ∂y/∂x, vᵀJ, Ju, ∂²y/∂x∂z or Hu."""
 
 Axis = tuple[sympy.Symbol, int]
 """An index and the size that it runs over."""
@@ -55,6 +55,7 @@ class Derivative:
         of: What it is.
         first: The first variable of a Hessian block.
         element: y[rows], where that was differentiated once.
+        called: What the large sizes are called that have names, such as n - 1.
     """
 
     variable: str
@@ -67,6 +68,7 @@ class Derivative:
     of: Of = "jacobian"
     first: str = ""
     element: Expr | None = None
+    called: Mapping[sympy.Symbol, Expr] = field(default_factory=dict)
 
     def at(self, row: Sequence[int], column: Sequence[int]) -> tuple[Expr, dict[sympy.Symbol, int]]:
         """The formula of one entry, with the integers that its indices stand for."""
@@ -232,6 +234,19 @@ def direction_names(program: Program, moved: Sequence[str]) -> dict[str, str]:
         names[name] = chosen
         taken.add(chosen)
     return names
+
+
+def weight_name(program: Program) -> str:
+    """What formulas call the gradient vector: v, or what the user has not.
+
+    >>> from gradcli.language.parsing import parse
+    >>> weight_name(parse("v*x"))
+    'v_'
+    """
+    taken, name = {*program.names, *program.assigned}, "v"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Derivative:

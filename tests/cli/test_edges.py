@@ -53,7 +53,7 @@ REFUSED = [
     (["vjp", "index(x, 0)", "--at", "1,2"], "unknown function 'index'"),
     (["vjp", "x*y", "--at", "\x1b[31m1"], "names no variable"),
     (["vjp", "x*y", "--at", "1" * 100_000], "names no variable"),
-    (["vjp", "+".join(f"a{n}" for n in range(500))], "no value for the variables"),
+    (["eval", "+".join(f"a{n}" for n in range(500))], "no value for the variables"),
 ]
 
 

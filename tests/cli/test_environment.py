@@ -97,7 +97,8 @@ def test_the_values_of_a_function_never_come_from_the_environment(
     """Nor does what is differentiated."""
     for name in ("AT", "EXPR", "EXPRESSION", "VJP_AT", "V", "WRT"):
         monkeypatch.setenv(f"GRADCLI_{name}", "x=1")
-    assert "no value for the variable 'x'" in gradcli("grad", "x**2").err
+    assert "no value for the variable 'x'" in gradcli("eval", "x**2").err
+    assert "∂y/∂x = 2·x " in gradcli("grad", "x**2").out
     assert set(re.findall(r"env var: (\w+)", re.sub(r"\s+", " ", gradcli("check", "--help").out))) == {
         "GRADCLI_FORMAT",
         "GRADCLI_DTYPE",

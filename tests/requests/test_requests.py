@@ -117,7 +117,7 @@ def test_null_is_a_key_left_out() -> None:
         ({"command": "check", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
         ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
         ({"command": "check", "expression": "x", "claim": 3}, '"claim" must be a text'),
-        ({"command": "grad", "expression": "x**2"}, "no value for the variable 'x'"),
+        ({"command": "eval", "expression": "x**2"}, "no value for the variable 'x'"),
     ],
 )
 def test_a_mistake_names_its_key(request_: dict[str, Any], says: str) -> None:

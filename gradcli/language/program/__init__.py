@@ -4,6 +4,7 @@ wengert         the list: variables, lines, calls of operations; the lines that 
 expansion       operations replaced by what they are defined as
 meaning         primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line
+named_shapes    shapes whose sizes have names, and those of variables that nobody gave
 movement        where the elements of a line come from
 library_calls   how torch and NumPy are asked for an operation: to compute it, or to write it down
 numeric         a Program run by NumPy, and constant tensors, in float64

@@ -12,22 +12,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.report.compose import derivatives
+from gradcli.report.compose import derivatives, screens
 from gradcli.report.document import Document, Node, Script
-from gradcli.results import HVP, JVP, Answer, BackwardGraph, Checking, Explanation, Functions, Hessian, Products, Source
+from gradcli.results import (
+    HVP,
+    JVP,
+    Answer,
+    BackwardGraph,
+    Checking,
+    ClosedForm,
+    Explanation,
+    Functions,
+    Hessian,
+    Products,
+    Result,
+    Source,
+)
 
 __all__ = ["compose"]
 
 
-def compose(answer: Answer | Functions | Source) -> Document:
+def compose(answer: Result) -> Document:
     """Titles, tables, formulas and remarks, from top to bottom."""
     return tuple(_nodes(answer))
 
 
-def _nodes(answer: Answer | Functions | Source) -> Iterator[Node]:
+def _nodes(answer: Result) -> Iterator[Node]:
     match answer:
         case Source():
             return iter([Script(answer.source, answer.in_ascii, answer.language)])
+        case ClosedForm():
+            return screens.closed_form(answer)
         case Explanation():
             from gradcli.report.compose.explain import explanation
 

@@ -19,6 +19,7 @@ from gradcli.results import (
     Cell,
     Check,
     Checking,
+    ClosedForm,
     Differentiation,
     Entry,
     Formula,
@@ -178,10 +179,18 @@ def all_formulas(answer: Answer) -> Iterator[Formula]:
             yield from answer.symbolic.values()
 
 
-def equations(answer: Judged) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
+def equations(answer: Judged | ClosedForm) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
     """What each formula is of, and the formula or why there is none."""
     y = Name(answer.output)
     match answer:
+        case ClosedForm(command=command, blocks=blocks, omitted=omissions):
+            for name, formula in answer.products.items():
+                yield from _cells(Name(f"{name}.grad"), formula, "")
+            pairs = [pair for pair in combinations_with_replacement(answer.wrt, 2) if command == "hessian"]
+            for row, column in pairs or [("", name) for name in (answer.wrt if command != "jvp" else ("",))]:
+                label = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
+                named = label.get(command) or PARTIAL(y, Name(column))
+                yield from _cells(named, blocks.get((row, column)), omissions.get((row, column), ""))
         case JVP(symbolic=formula, symbolic_omitted=omitted):
             yield from _cells(JU(), formula, omitted)
         case HVP():

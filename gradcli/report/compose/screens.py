@@ -44,18 +44,18 @@ from gradcli.results import (
     BackwardGraph,
     Checking,
     Claim,
+    ClosedForm,
     Differentiation,
     Entry,
     Evaluation,
     Explanation,
     Formula,
-    Functions,
     Gradient,
     Hessian,
     Jacobian,
     Judged,
     Products,
-    Source,
+    Result,
     Verdict,
 )
 
@@ -77,13 +77,15 @@ MOST_OPINIONS = 6
 BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
 
 
-def of(answer: Answer | Functions | Source, digits: int | None) -> doc.Document | None:
+def of(answer: Result, digits: int | None) -> doc.Document | None:
     """The compact screen of an answer; None of what is shown as it is.
 
     Args:
         answer: The object.
         digits: Significant digits of its numbers; None for all.
     """
+    if isinstance(answer, ClosedForm):
+        return tuple(closed_form(answer))
     if not isinstance(answer, Answer) or isinstance(answer, BackwardGraph | Explanation):
         return None
     return tuple(_Screen(digits).nodes(answer))
@@ -440,11 +442,33 @@ class _Screen:
 # -- formulas beside their verdict
 
 
-def _cross_check(answer: Judged) -> doc.Table:
+def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
+    """Formulas without numbers, and how to get these."""
+    yield doc.Note(line(code(statement(answer))))
+    sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
+    if sizes:
+        yield doc.Abreast(tuple(map(line, sizes)))
+    found = list(equations(answer))
+    if len(found) == 1 and not sizes:
+        ((left, right),) = found
+        yield doc.Note(line(left, " = ", right, "   ", _standing(answer.check.verdict)))
+    elif found:
+        yield _cross_check(answer)
+    for finding in answer.check.findings[:MOST_FINDINGS]:
+        yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
+    yield from map(note, answer.remarks)
+    names = [name for name in answer.shapes if name != answer.output]
+    values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)
+    yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
+
+
+def _cross_check(answer: Judged | ClosedForm) -> doc.Table:
     """The formulas, the verdict, and how many entries it is of."""
     check = answer.check
     verdict = line(_standing(check.verdict, proven=check.proven)) if check is not None else line("not checked")
     extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
+    if isinstance(answer, ClosedForm):
+        extent = f"{answer.check.checked:,} at {answer.check.chosen}"
     found = list(equations(answer))
     if len(found) == 1:
         ((left, right),) = found

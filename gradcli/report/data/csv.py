@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import UsageError
-from gradcli.report.data.plain import by_variable
+from gradcli.report.data.plain import by_variable, cells
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
 from gradcli.report.wording import counterexample, plain_entry, status
@@ -28,6 +28,7 @@ from gradcli.results import (
     Array,
     BackwardGraph,
     Checking,
+    ClosedForm,
     Explanation,
     FunctionEntry,
     Functions,
@@ -35,6 +36,7 @@ from gradcli.results import (
     Jacobian,
     Listing,
     Products,
+    Result,
     Source,
 )
 
@@ -45,7 +47,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def pieces(answer: Answer | Functions | Source, delimiter: str = ",") -> Iterator[str]:
+def pieces(answer: Result, delimiter: str = ",") -> Iterator[str]:
     """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
@@ -64,12 +66,14 @@ def pieces(answer: Answer | Functions | Source, delimiter: str = ",") -> Iterato
         yield out.getvalue()
 
 
-def _table(answer: Answer | Functions | Source) -> tuple[Row, Iterable[Row]]:
+def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
     match answer:
         case Source():
             raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
         case Functions():
             return _functions(answer)
+        case ClosedForm():
+            return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
         case Checking():
             return OPINION, _checking(answer)
         case Products():

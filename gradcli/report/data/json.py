@@ -27,11 +27,11 @@ from gradcli.results import (
     JVP,
     VJP,
     Adjoint,
-    Answer,
     BackwardGraph,
     Check,
     Checking,
     Claim,
+    ClosedForm,
     Evaluation,
     Explanation,
     Formula,
@@ -48,6 +48,7 @@ from gradcli.results import (
     Meaning,
     Parameter,
     Products,
+    Result,
     Rewrite,
     Sampling,
     Source,
@@ -205,6 +206,15 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("notes"),
         *_REMARKS,
     ),
+    ClosedForm: (
+        *(key for key in _HEAD if key.name != "dtype"),
+        *(always("wrt"), always("shapes")),
+        some("vjp", "products"),
+        always("symbolic", lambda one: one.symbolic.get("") if one.command == "jvp" else one.symbolic),
+        some("structure", lambda one: {name: f.structure for (_, name), f in one.blocks.items() if f.structure}),
+        some("symbolic_omitted", lambda one: one.nested(one.omitted)),
+        *_END,
+    ),
     Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),
     # parts of answers
     Check: (
@@ -263,7 +273,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
 """The keys of each class, in order."""
 
 
-def pieces(answer: Answer | Functions | Source, *, one_document: bool = False) -> Iterator[str]:
+def pieces(answer: Result, *, one_document: bool = False) -> Iterator[str]:
     """The answer, a line an object.
 
     Args:
@@ -279,7 +289,7 @@ def pieces(answer: Answer | Functions | Source, *, one_document: bool = False) -
     yield "]\n" * has_brackets
 
 
-def _objects(answer: Answer | Functions | Source) -> Iterator[Callable[[], Any]]:
+def _objects(answer: Result) -> Iterator[Callable[[], Any]]:
     match answer:
         case Functions():
             yield from (partial(dict, one) for one in _functions(answer))
@@ -301,7 +311,7 @@ def _functions(answer: Functions) -> Iterator[dict[str, Any]]:
             yield from (head | value(entry) for entry in part.entries)
 
 
-def reply(answer: Answer | Source, head: Mapping[str, Any]) -> Iterator[str]:
+def reply(answer: Result, head: Mapping[str, Any]) -> Iterator[str]:
     """The answer to one request of a stream, always one line: that of `pieces`, or several products in a list.
 
     Args:

@@ -22,7 +22,9 @@ from gradcli.results import (
     Answer,
     Array,
     BackwardGraph,
+    Cell,
     Checking,
+    ClosedForm,
     Differentiation,
     Evaluation,
     Explanation,
@@ -38,7 +40,7 @@ _QUANTITIES = ("v", "u", "vjp", "accumulated", "grad", "jvp", "hvp", "hessian")
 """What an answer may have beside its value, by the name of the attribute."""
 
 
-def pieces(answer: Answer | Functions) -> Iterator[str]:
+def pieces(answer: Answer | ClosedForm | Functions) -> Iterator[str]:
     """vᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
@@ -51,6 +53,8 @@ def pieces(answer: Answer | Functions) -> Iterator[str]:
     match answer:
         case Functions():
             yield from (f"{line}\n" for line in _functions(answer))
+        case ClosedForm():
+            yield from (f"{cell.text}\n" for cell in cells(answer))
         case Checking():
             yield from (f"{line}\n" for line in _checking(answer))
         case Products(points=None):
@@ -63,6 +67,16 @@ def pieces(answer: Answer | Functions) -> Iterator[str]:
             for row in _numbers(answer):
                 yield from spaced(row)
                 yield "\n"
+
+
+def cells(answer: ClosedForm) -> Iterator[Cell]:
+    """The formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
+    blocks = answer.products.values() or [
+        formula
+        for (row, column), formula in answer.blocks.items()
+        if row == "" or answer.wrt.index(row) <= answer.wrt.index(column)
+    ]
+    return (cell for formula in blocks for cell in formula.cells)
 
 
 def _numbers(answer: Answer) -> Iterable[Array]:

@@ -23,7 +23,7 @@ from gradcli.language.program.meaning import Aggregate, quotient
 from gradcli.language.program.wengert import Program
 from gradcli.notation import HU, PARTIAL, Element, Name, Notation, directional, second
 from gradcli.results import Cell, Formula
-from gradcli.symbolic.derivative import Derivative, Of, Structure
+from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 
@@ -111,7 +111,8 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
         structure: What it shows of the whole block.
     """
     written = {symbol for symbol, _ in derivative.written}
-    letters = _letters(program, "u" if derivative.of in ("jvp", "hvp") else "")
+    directions = {"jvp": "u", "hvp": "u", "vjp": weight_name(program)}
+    letters = _letters(derivative, program, directions.get(derivative.of, ""))
     names = _name([s for s in derivative.rows if s not in written], letters)
     if not names:
         next(letters)  # i stands for y's index even where y has none
@@ -131,15 +132,17 @@ def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notat
     element = derivative.element
     if element is None or len(list(itertools.islice(sympy.preorder_traversal(element), MOST_PARTS + 1))) > MOST_PARTS:
         return None
-    letters = _letters(program)
+    letters = _letters(derivative, program)
     names = _name(list(derivative.rows), letters)
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
     left = Element(program.output_name, tuple(str(names[s]) for s in derivative.rows))
     return left, Printed(lambda: _named(derivative, element, names, bound))
 
 
-def _letters(program: Program, direction: str = "") -> Iterator[str]:
-    taken = {*program.names, *program.assigned, direction}
+def _letters(derivative: Derivative, program: Program, direction: str = "") -> Iterator[str]:
+    """Names for indices: letters that mean nothing else."""
+    sizes = (str(name) for size in derivative.called.values() for name in size.free_symbols)
+    taken = {*program.names, *program.assigned, direction, *sizes}
     names = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
     return (letter for letter in names if letter not in taken)
 
@@ -167,8 +170,10 @@ def _cell(
 
 
 def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
-    """What a formula is of: ∂y[i]/∂x[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
+    """What a formula is of: ∂y[i]/∂x[j], x.grad[j], (Ju)[i], ∂²y/∂x[i]∂z[j], Hu x[j]."""
     match of:
+        case "vjp":
+            return Element(f"{column.name}.grad", column.index)
         case "jvp":
             return directional(row.index)
         case "hvp":
@@ -179,12 +184,12 @@ def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:
 
 
 def _named(derivative: Derivative, expression: Expr, names: Names, bound: tuple[str, ...]) -> Expr:
-    """With sizes as numbers, and names for all indices."""
+    """With sizes as numbers, or as what they are called, and names for all indices."""
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
     parts = [p for p in sympy.postorder_traversal(expression) if isinstance(p, sympy.Sum | Aggregate)]
     limits = [k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)]
     renamed = {**names, **_name(list(dict.fromkeys(limits)), iter(bound))}
-    return without_sure_conditions(expression.xreplace(sizes), derivative).xreplace(renamed)
+    return without_sure_conditions(expression, derivative).xreplace({**sizes, **derivative.called}).xreplace(renamed)
 
 
 def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
@@ -195,11 +200,12 @@ def without_sure_conditions(expression: Expr, derivative: Derivative) -> Expr:
     sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
     sure: dict[Expr, Expr] = {}
     for condition in expression.atoms(sympy.Ge, sympy.Le):
-        indices = sorted(condition.free_symbols, key=str)
+        indices = sorted(condition.free_symbols - sizes.keys(), key=str)
         if len(indices) > MOST_CORNERS or any(i not in derivative.ranges for i in indices) or condition.has(quotient):
             continue
         ends = [(sympy.S.Zero, derivative.ranges[i].xreplace(sizes) - 1) for i in indices]
-        corners = {condition.xreplace(dict(zip(indices, at, strict=True))) for at in itertools.product(*ends)}
+        here = condition.xreplace(sizes)
+        corners = {here.xreplace(dict(zip(indices, at, strict=True))) for at in itertools.product(*ends)}
         if corners in ({sympy.true}, {sympy.false}):
             sure[condition] = corners.pop()
     return expression.xreplace(sure)

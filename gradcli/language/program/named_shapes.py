@@ -1,0 +1,384 @@
+"""Shapes whose sizes have names, (m, n): as they are given, or those that variables have where nobody says.
+
+A name stands for a number while shapes are inferred, and what other sizes are made of names is found by inferring again
+beside it.  The numbers are primes beyond all sizes that mean something by themselves, so that a formula knows them as
+symbols; two sizes that happen to be one number and are not the same in names get other numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import sympy
+from sympy import Expr
+
+from gradcli.errors import GradcliError, InputError, ShapeError
+from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.movement import Slice
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
+
+Size = int | str
+NamedShape = tuple[Size, ...]
+
+MOST_DIMENSIONS = 6
+"""Unknown sizes up to which all ways are tried in which some of them may be the same."""
+
+_NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
+"""What stands for the names, and for them again where two sizes happened to be one number."""
+
+_OF_COLUMNS, _OF_ROWS = "npqrstk", "mlhdbc"
+"""What sizes are called: those of last dimensions, and the others."""
+
+
+@dataclass(frozen=True)
+class NamedShapes:
+    """The shapes of a Program whose sizes have names.
+
+    Attributes:
+        program: In primitives.
+        given: Of each variable, by its name.
+        numbers: What stands for each name.
+        shapes: Of every symbol, in numbers.
+    """
+
+    program: Program
+    given: Mapping[str, NamedShape]
+    numbers: Mapping[str, int]
+    shapes: Mapping[Atom, Shape]
+
+    def of(self, shape: Shape) -> tuple[str, ...]:
+        """A shape in names.
+
+        >>> from gradcli.language.parsing import parse
+        >>> found = named_shapes(parse("cat([x, x])"), {})
+        >>> found.of(found.shapes[found.program.output])
+        ('2*n',)
+        """
+        return tuple(str(self.sizes.get(size, size)) for size in shape)
+
+    @cached_property
+    def sizes(self) -> dict[int, Expr]:
+        """The numbers that are made of names, and what they are made of; the sizes of all lines are looked at."""
+        found: dict[int, Expr] = {}
+        shifted = self._shifted()
+        for symbol, shape in self.shapes.items():
+            for axis, size in enumerate(shape):
+                expression = self._interpolated({step: shapes[symbol][axis] for step, shapes in shifted.items()})
+                if found.setdefault(size, expression) != expression:
+                    raise _CoincidenceError
+        return {size: expression for size, expression in found.items() if not expression.is_Integer}
+
+    def _shifted(self) -> dict[frozenset[str], Mapping[Atom, Shape]]:
+        """The shapes where some names stand for a number more, by these; a name twice more under it and no name."""
+        names = [name for name in self.numbers if any(name in shape for shape in self.given.values())]
+        steps = [frozenset(chosen) for count in (0, 1, 2) for chosen in itertools.combinations(names, count)]
+        found = {step: self._at({name: int(name in step) for name in names}) for step in steps}
+        return found | {frozenset((name, "")): self._at({name: 2}) for name in names}
+
+    def _at(self, more: Mapping[str, int]) -> Mapping[Atom, Shape]:
+        if not any(more.values()):
+            return self.shapes
+        return _inferred(self.program, self.given, {name: n + more.get(name, 0) for name, n in self.numbers.items()})
+
+    def _interpolated(self, at: Mapping[frozenset[str], int]) -> Expr:
+        """A size by its values at numbers beside one another."""
+        here = at[frozenset()]
+        steps = {names: size for names, size in at.items() if "" not in names}
+        slopes = {
+            name: size - here for (name, *other), size in ((sorted(s), n) for s, n in steps.items() if s) if not other
+        }
+        if any(at[frozenset((name, ""))] - here != 2 * slope for name, slope in slopes.items()):
+            raise _NotInNamesError
+        offsets = {name: sympy.Symbol(name, integer=True, positive=True) - self.numbers[name] for name in slopes}
+        found = sympy.Integer(here) + sum((slope * offsets[name] for name, slope in slopes.items()), sympy.S.Zero)
+        for pair, size in steps.items():
+            if len(pair) == 2:
+                a, b = pair
+                found += (size - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
+        return sympy.expand(found)
+
+
+class _CoincidenceError(Exception):
+    """Two sizes are one number, and are not the same in names."""
+
+
+class _NotInNamesError(Exception):
+    """A size is not affine in a name."""
+
+
+def shown(shape: Sequence[object]) -> str:
+    """A shape in names and numbers.
+
+    >>> shown(("m", 2)), shown(("n",)), shown(())
+    ('(m, 2)', '(n,)', '()')
+    """
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
+    """The shapes of a Program: a variable without one is a number, or what the operations on it need.
+
+    An index of whole numbers needs so many elements, a reduction or a slice a vector, a product with @ vectors, or a
+    matrix of a variable with a capital letter.  As many sizes are different as can be.
+
+    Args:
+        program: The function.
+        given: Shapes of some variables.
+
+    Raises:
+        GradcliError: The shapes given do not fit, or none is found for the others.
+
+    >>> from gradcli.language.parsing import parse
+    >>> [named_shapes(parse(text), {}).given for text in ("sin(x)*x", "sum(w*x**2)", "A@x + b", "x[0]*x[1]")]
+    [{'x': ()}, {'w': ('n',), 'x': ('n',)}, {'A': ('m', 'n'), 'x': ('n',), 'b': ('m',)}, {'x': (2,)}]
+    """
+    primitive = in_primitives(program)
+    if set(program.names) <= given.keys():
+        return _numbered(primitive, given)
+    error: GradcliError | None = None
+    for shapes in _candidates(primitive, program, given):
+        try:
+            found = _numbered(primitive, shapes)
+        except ShapeError as refused:
+            error = error or refused
+            continue
+        return _with_terms_alike(found, given)
+    missing = [name for name in program.names if name not in given]
+    hint = f"give {' '.join(f'--shape {name}=n' for name in missing[:4])}, with numbers or names for sizes"
+    raise InputError(
+        f"no shapes are known with which the expression makes sense{f': {error}' * bool(error)}", hint=hint
+    )
+
+
+def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
+    """The shapes in numbers that do not happen to be one another's."""
+    names = list(dict.fromkeys(size for shape in given.values() for size in shape if isinstance(size, str)))
+    taken = {size for shape in given.values() for size in shape if isinstance(size, int)}
+    for numbers in _NUMBERS:
+        free = (
+            number for number in itertools.chain(numbers, itertools.count(numbers[-1] + 100, 97)) if number not in taken
+        )
+        chosen = dict(zip(names, free, strict=False))
+        found = NamedShapes(program, given, chosen, _inferred(program, given, chosen))
+        try:
+            found.sizes  # noqa: B018 - so that what it raises is known here
+        except _CoincidenceError:
+            continue
+        except _NotInNamesError:
+            break
+        return found
+    raise InputError(
+        f"a size of the expression is not to be written in {' and '.join(names)}",
+        hint="give the sizes as numbers, such as --shape x=4",
+    )
+
+
+def _inferred(program: Program, given: Mapping[str, NamedShape], numbers: Mapping[str, int]) -> Mapping[Atom, Shape]:
+    variables = {
+        symbol: tuple(numbers[size] if isinstance(size, str) else size for size in given[str(symbol)])
+        for symbol in program.variables
+    }
+    return infer(program, variables, bounded=False)
+
+
+# -- shapes that nobody gave
+
+
+def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape]) -> Iterator[dict[str, NamedShape]]:
+    """Shapes for the other variables: the fewest dimensions that are needed, the most different sizes first."""
+    needs = _Needs.of(program, typed)
+    fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
+    names = {*program.names, *program.assigned, *fixed}
+    unknown = [name for name in program.names if name not in given]
+    exact = {name: needs.elements[name] for name in unknown if name in needs.elements}
+    places = [(name, axis) for name in unknown if name not in exact for axis in range(needs.dimensions.get(name, 0))]
+    numbers = {size for shape in given.values() for size in shape if isinstance(size, int)}
+    numbers |= {size for size in _sizes_of_constants(program) if size > 1}
+    for classes in _partitions(len(places)):
+        called = _called(places, classes, names)
+        for substitutes in _substitutes(list(dict.fromkeys(called)), [*sorted(fixed), *sorted(numbers)]):
+            sizes = [substitutes.get(name, name) for name in called]
+            found: dict[str, NamedShape] = {}
+            for name in program.names:
+                own = tuple(size for (whose, _), size in zip(places, sizes, strict=True) if whose == name)
+                found[name] = given[name] if name in given else (exact[name],) if name in exact else own
+            yield found
+
+
+def _with_terms_alike(found: NamedShapes, given: Mapping[str, NamedShape]) -> NamedShapes:
+    """The same where a number that is added to a vector is a vector too, as the b of W@x + b."""
+    shapes = dict(found.given)
+    named = {number: name for name, number in found.numbers.items()}
+    for line in found.program.lines:
+        if not line.call.op.adds_terms:
+            continue
+        longest = max((found.shapes.get(operand, ()) for operand in line.call.operands), key=len)
+        for operand in line.call.operands:
+            name = str(operand)
+            if shapes.get(name) == () and name not in given and longest and operand in found.program.variables:
+                shapes[name] = tuple(named.get(size, size) for size in longest[-1:])
+    try:
+        return found if shapes == found.given else _numbered(found.program, shapes)
+    except GradcliError:
+        return found
+
+
+def _partitions(count: int) -> Iterator[tuple[int, ...]]:
+    """Which of so many things are the same, as the number of each one's class: first none are, last all.
+
+    >>> list(_partitions(2))
+    [(0, 1), (0, 0)]
+    """
+    if count > MOST_DIMENSIONS:
+        return iter([tuple(range(count)), (0,) * count])
+    found: list[tuple[int, ...]] = [()]
+    for _ in range(count):
+        found = [(*classes, one) for classes in found for one in range(max(classes, default=-1) + 2)]
+    return iter(sorted(found, key=lambda classes: (-len(set(classes)), classes)))
+
+
+def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: set[str]) -> list[str]:
+    """A name for the size of each place, one for a class: n where the first of it is a last dimension, else m.
+
+    A square matrix has n rows.
+    """
+    last = dict(places)
+    members = {(name, one) for (name, axis), one in zip(places, classes, strict=True) if axis == last[name]}
+    free = {
+        letters: iter([*(c for c in letters if c not in taken), *_numbered_names(letters[0], taken)])
+        for letters in (_OF_COLUMNS, _OF_ROWS)
+    }
+    names: dict[int, str] = {}
+    for (name, _), one in zip(places, classes, strict=True):
+        if one not in names:
+            names[one] = next(free[_OF_COLUMNS if (name, one) in members else _OF_ROWS])
+    return [names[one] for one in classes]
+
+
+def _numbered_names(letter: str, taken: set[str]) -> list[str]:
+    return [name for name in (f"{letter}{number}" for number in range(1, 100)) if name not in taken]
+
+
+def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[str, Size]]:
+    """First nothing; then each of the names as one of the sizes that stand in the text or were given."""
+    yield {}
+    for name, size in itertools.product(names, others):
+        yield {name: size}
+    if len(names) > 1:
+        for size in others:
+            yield dict.fromkeys(names, size)
+
+
+def _sizes_of_constants(program: Program) -> set[int]:
+    """The sizes of constant tensors, and the lengths of lists."""
+    found: set[int] = set()
+    for shape in _known_shapes(program).values():
+        found.update(shape)
+    for line in program.lines:
+        call = line.call
+        if call.op.kind is Kind.LIST:
+            found.add(len(call.operands))
+        sizes = dict(zip(call.op.statics, call.statics, strict=True)).get("shape")
+        if isinstance(sizes, tuple) and -1 not in sizes:
+            found.add(math.prod(sizes))
+    return found
+
+
+def _known_shapes(program: Program) -> dict[Atom, Shape]:
+    """Of the lines that are made of no variables."""
+    depends = set(program.variables)
+    for line in program.lines:
+        if depends.intersection(line.call.operands):
+            depends.add(line.symbol)
+    lines = tuple(line for line in program.lines if line.symbol not in depends)
+    if not lines:
+        return {}
+    return infer(replace(program, variables=(), lines=lines, output=lines[-1].symbol), {}, bounded=False)
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What the operations of a Program need of its variables.
+
+    Attributes:
+        dimensions: How many a variable needs, where that is more than none.
+        elements: How many elements a variable needs that only has single ones taken by constant indices.
+    """
+
+    dimensions: Mapping[str, int]
+    elements: Mapping[str, int]
+
+    @classmethod
+    def of(cls, program: Program, typed: Program) -> _Needs:
+        """From the last line to the first: what is needed of a line is needed of what it is made of."""
+        needed: dict[Atom, int] = {}
+        matrices: set[Atom] = {symbol for symbol in program.variables if str(symbol)[:1].isupper()}
+        for line in program.lines:
+            if line.call.op.kind is Kind.MOVEMENT and matrices.intersection(line.call.operands):
+                matrices.add(line.symbol)
+        indices: dict[Atom, list[int]] = {}
+        uses: dict[Atom, int] = {}
+        for line in reversed(program.lines):
+            call, own = line.call, needed.get(line.symbol, 0)
+            for operand in call.operands:
+                needed[operand] = max(needed.get(operand, 0), _needed(call, own, is_matrix=operand in matrices))
+                uses[operand] = uses.get(operand, 0) + 1
+                if (at := _single(call)) is not None:
+                    indices.setdefault(operand, []).append(at)
+        variables = {symbol: str(symbol) for symbol in program.variables}
+        elements = {
+            name: 1 + max(at if at >= 0 else -at - 1 for at in indices[symbol])
+            for symbol, name in variables.items()
+            if symbol in indices and len(indices[symbol]) == uses[symbol]
+        }
+        for line in typed.lines:
+            if line.call.op.has_equation:
+                terms = str(line.call.statics[0]).partition("->")[0].split(",")
+                needed |= {operand: len(term.strip()) for operand, term in zip(line.call.operands, terms, strict=False)}
+        return cls({name: needed.get(symbol, 0) for symbol, name in variables.items()}, elements)
+
+
+def _single(call: Call) -> int | None:
+    """The one whole number of an index."""
+    key = dict(zip(call.op.statics, call.statics, strict=True)).get("key")
+    key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    return key if isinstance(key, int) and not isinstance(key, bool) else None
+
+
+def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
+    """The dimensions that an operation needs of an operand, `own` of itself being needed."""
+    match call.op.kind:
+        case Kind.ELEMENTWISE:
+            return own
+        case Kind.REDUCTION | Kind.SCAN | Kind.COUNT:
+            return max(1, _dimensions(call))
+        case Kind.CONTRACTION:
+            return 2 if is_matrix else 1
+        case Kind.MATRIX:
+            return 2
+        case Kind.LIST:
+            return max(own - 1, 0) if call.op.adds_dimension else max(1, own)
+        case Kind.MOVEMENT:
+            least = 0 if "key" in call.op.statics else 1
+            named = _dimensions(call) - bool(call.op.keeps_order)  # which may be new dimensions
+            return max(own, 2 * is_matrix, least, named)
+    return own
+
+
+def _dimensions(call: Call) -> int:
+    """How many dimensions an operand must have for what the constants of an operation name of them."""
+    found = 0
+    for name, static in zip(call.op.statics, call.statics, strict=True):
+        items = static if isinstance(static, tuple) else (static,)
+        if name == "key":
+            return sum(isinstance(item, int | Slice) for item in items)
+        if name.startswith("dim") or name.endswith("dim"):
+            axes = [item for item in items if isinstance(item, int) and not isinstance(item, bool)]
+            found = max([found, *(axis + 1 if axis >= 0 else -axis for axis in axes)])
+    return found

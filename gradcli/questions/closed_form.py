@@ -1,0 +1,178 @@
+"""Formulas without a point: a derivative in closed form, for shapes that are given, or for those that make sense."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import sympy
+
+from gradcli.check.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
+from gradcli.check.point import Point
+from gradcli.errors import InputError, Span
+from gradcli.language.inputs import read_shape
+from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
+from gradcli.language.program.wengert import Builder, Program, Shape
+from gradcli.language.snippets import Snippet, read
+from gradcli.questions.question import Inquiry, chosen_variables, no_such_variable
+from gradcli.results import SEVERITY, Check, ClosedForm, Formula
+from gradcli.symbolic.derivative import Derivative, weight_name
+
+GivenShape = str | int | Sequence[Size]
+"""Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
+
+OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
+
+
+def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
+    """The formulas of a derivative, confirmed at random points.
+
+    Args:
+        inquiry: The function; values in its text only give shapes.
+        of: A command, or empty for the gradient of a function with one output and the Jacobian of another.
+        given: Shapes by variable, of which the empty name is that of the only one.
+
+    Raises:
+        GradcliError: A shape is malformed or does not fit, none makes sense, or y has several elements where one is
+            needed.
+    """
+    snippet, shapes = _shaped(inquiry, given)
+    program = snippet.program
+    typed = replace(program, warnings=())
+    named = named_shapes(typed, shapes)
+    if program.takes_derivatives:
+        from gradcli.reference.adjoint import written_out
+
+        typed = written_out(typed, {symbol: named.shapes[symbol] for symbol in typed.variables})
+        named = named_shapes(typed, named.given)
+    shape = named.shapes.get(named.program.output, ())
+    command = of or ("grad" if math.prod(shape) == 1 else "jacobian")
+    if command in OF_ONE_ELEMENT and math.prod(shape) != 1:
+        message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shown(named.of(shape))}"
+        raise InputError(message, hint="use sum(...), or jacobian, or --shape for other sizes")
+    wrt = chosen_variables(inquiry, replace(snippet, program=typed))
+    point = _point(typed, named)
+    formulas, check = _confirmed(point, typed, _derived(command, point, typed, wrt), named)
+    products: Mapping[str, Formula] = {}
+    if command == "vjp" and math.prod(shape) != 1:
+        weighted = _weighted(typed)
+        products, check = _products(weighted, typed, named, wrt, shape, check)
+    return ClosedForm(
+        command=command,
+        expression=program.expression,
+        wrt=wrt,
+        output=program.output_name,
+        shapes={program.output_name: named.of(shape), **{name: tuple(map(str, s)) for name, s in named.given.items()}},
+        blocks=formulas.shown,
+        omitted=formulas.omitted,
+        products=products,
+        check=check,
+        warnings=program.warnings,
+    )
+
+
+def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet, dict[str, NamedShape]]:
+    """What the text says, and the shapes that are known, of values in the text too.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable, or is needed and not known in numbers.
+    """
+    snippet = inquiry.snippet
+    shadowed = frozenset(given) & SHADOWABLE
+    if shadowed:  # a shape for a name such as `pi` makes a variable of the constant
+        snippet = read(inquiry.expression, given=shadowed)
+    names = snippet.program.names
+    shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
+    for name, shape in given.items():
+        whose = name or (names[0] if len(names) == 1 else "")
+        if whose not in names:
+            raise _no_variable(name, shape, names)
+        shapes[whose] = found = read_shape(shape, f"--shape {whose}")
+        if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
+            message = f"--shape {whose} calls a size '{clash}', which is a variable"
+            raise InputError(message, hint="give the size another name")
+    if snippet.program.needs_shapes:
+        unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
+        if unknown:
+            raise InputError(
+                "a constant of the expression is a size, and a formula has it as a number",
+                hint=f"give it in numbers, such as {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
+            )
+        numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
+        snippet = read(inquiry.expression, given=shadowed, shapes=numbers)
+    return snippet, shapes
+
+
+def _no_variable(name: str, shape: GivenShape, names: Sequence[str]) -> InputError:
+    if name or not names:
+        return no_such_variable("--shape", name or str(shape), names)
+    return InputError(
+        f"--shape {shape} names no variable, and the expression has the variables {', '.join(names)}",
+        hint=f"write --shape {names[0]}={shape}",
+    )
+
+
+def _point(program: Program, named: NamedShapes) -> Point:
+    """The forms of the Program that the check reads; no values are asked for."""
+    return Point.of(program, {symbol: named.shapes[symbol] for symbol in program.variables}, {})
+
+
+def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
+    directions = {name: np.zeros(()) for name in wrt}  # by name: in formulas they are no numbers
+    match command:
+        case "jvp":
+            return of_jvp(point, program, directions)
+        case "hvp":
+            return of_hvp(point, program, directions, wrt)
+        case "hessian":
+            return of_hessian(point, wrt)
+    return of_jacobian(point, wrt)
+
+
+def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
+    """The formulas that hold, sizes by their names."""
+    blocks = {block: _called(found, named) for block, found in derived.blocks.items()}
+    return confirmed_at_random(point, program, replace(derived, blocks=blocks))
+
+
+def _called(found: Derivative | str, named: NamedShapes) -> Derivative | str:
+    if isinstance(found, str):
+        return found
+    return replace(found, called={s: named.sizes[n] for s, n in found.sizes.items() if n in named.sizes})
+
+
+def _products(
+    weighted: Program, program: Program, named: NamedShapes, wrt: Sequence[str], shape: Shape, check: Check
+) -> tuple[dict[str, Formula], Check]:
+    """The formulas of vᵀJ, and one check of those and of the Jacobian's."""
+    v = weighted.variables[-1]
+    point = Point.of(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
+    blocks = {
+        block: replace(found, of="vjp") if isinstance(found, Derivative) else found
+        for block, found in of_jacobian(point, wrt).blocks.items()
+    }
+    formulas, other = _confirmed(point, program, Derived(blocks), named)
+    verdict = max(check.verdict, other.verdict, key=SEVERITY.index)
+    entries = check.entries + other.entries
+    found = replace(
+        check,
+        verdict=verdict,
+        entries=entries,
+        checked=entries,
+        findings=(*check.findings, *other.findings),
+        findings_count=check.findings_count + other.findings_count,
+    )
+    return {name: formula for (_, name), formula in formulas.shown.items()}, found
+
+
+def _weighted(program: Program) -> Program:
+    """The sum of the elements of y, each weighted by that of v: its gradient is vᵀJ."""
+    v = sympy.Symbol(weight_name(program), real=True)
+    builder = Builder(program.text, program.source, lines=list(program.lines))
+    span = program.lines[-1].span if program.lines else Span(0, len(program.text))
+    product = builder.emit("mul", (v, program.output), span)
+    total = builder.emit("sum", (product,), span, (None, False))
+    return replace(program, variables=(*program.variables, v), lines=tuple(builder.lines), output=total)

@@ -1,0 +1,74 @@
+"""A text as it is read once, before anything is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Self
+
+from gradcli.language.snippets import read
+from gradcli.questions.naming import by_name, unnamed
+from gradcli.questions.question import Dtype, Inputs, Inquiry
+
+
+class ParsedText:
+    """What a text says by itself.
+
+    Attributes:
+        expression: The text as given.
+
+    Raises:
+        GradcliError: It is not in the language.
+
+    >>> ParsedText("y = A@x; sum(y**2)").variables
+    ('A', 'x')
+    """
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        self._snippet = read(expression)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.expression!r})"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The free names in order of appearance."""
+        return self._snippet.program.names
+
+    @property
+    def asks(self) -> str:
+        """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
+        return self._snippet.asks
+
+    @property
+    def has_values(self) -> bool:
+        """Whether some variable has a value in the text, or there is none that needs one."""
+        return not self.variables or any(name in self._snippet.values for name in self.variables)
+
+    @property
+    def has_passes(self) -> bool:
+        """Whether a snippet has several backward passes that no one product stands for."""
+        return self._snippet.starts_anew
+
+    def unnamed(self) -> Self:
+        """This function where its only variable takes a value that does not name it: a remark may say so.
+
+        Raises:
+            LanguageError: The variable is several words written together, as in `sinx`.
+        """
+        other = copy(self)
+        other._snippet = unnamed(self._snippet)
+        return other
+
+    def _asked(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        *,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Inquiry:
+        snippet, values = by_name(self._snippet, at)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, check, points_of)

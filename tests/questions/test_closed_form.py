@@ -1,0 +1,270 @@
+"""Formulas without a point: which shapes variables are taken to have, what is printed, what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language.parsing import parse
+from gradcli.language.program.named_shapes import named_shapes
+from gradcli.requests import answer, read
+from gradcli.results import ClosedForm, Formula
+from gradcli.symbolic.derivative import Derivative, differentiate
+from tests.conftest import Command
+
+SHAPES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "sin(x)*x": {"x": ()},
+    "a*x + b": {"a": (), "x": (), "b": ()},
+    "sum(w*x**2)": {"w": ("n",), "x": ("n",)},
+    "sum(x) + sum(y)": {"x": ("n",), "y": ("p",)},
+    "softmax(x)": {"x": ("n",)},
+    "softmax(x, 1)": {"x": ("m", "n")},
+    "(x*x*w).sum(1)": {"x": ("m", "n"), "w": ("m", "n")},
+    "A@x + b": {"A": ("m", "n"), "x": ("n",), "b": ("m",)},
+    "A.T@x": {"A": ("m", "n"), "x": ("m",)},
+    "x@A@x": {"x": ("n",), "A": ("n", "n")},
+    "mean((X@w - y)**2)": {"X": ("m", "n"), "w": ("n",), "y": ("m",)},
+    "A@B@C": {"A": ("m", "n"), "B": ("n", "p"), "C": ("p", "q")},
+    "det(A)": {"A": ("n", "n")},
+    "inv(A)@b": {"A": ("n", "n"), "b": ("n",)},
+    "einsum('ij,j->i', A, x)": {"A": ("m", "n"), "x": ("n",)},
+    "outer(x, y)": {"x": ("n",), "y": ("p",)},
+    "x[0]*x[1]": {"x": (2,)},
+    "x[-1]**2": {"x": (1,)},
+    "x[0]*sum(x)": {"x": ("n",)},
+    "x[1:] - x[:-1]": {"x": ("n",)},
+    "x[:, 0]": {"x": ("m", "n")},
+    "cat([x, x**2])": {"x": ("n",)},
+    "[[1,2],[3,4]]@x": {"x": (2,)},
+    "x.view(3, 2)": {"x": (6,)},
+    "cumsum(n)*m": {"n": ("p",), "m": ("p",)},
+}
+"""What the variables of an expression are where nobody says; a size has no name that a variable has."""
+
+
+@pytest.mark.parametrize("expression", [*SHAPES])
+def test_variables_have_the_shapes_that_the_operations_need(expression: str) -> None:
+    """The fewest dimensions, and sizes that differ where they can."""
+    found = dict(named_shapes(parse(expression), {}).given)
+    expected = dict(SHAPES[expression])
+    if expression.startswith("cumsum"):
+        assert {size for shape in found.values() for size in shape}.isdisjoint({"n", "m"})
+        expected = {name: tuple(found["n"]) if shape else () for name, shape in expected.items()}
+        expected["m"] = found["m"]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "shape"),
+    [
+        ("cat([x, x**2])", ("2*n",)),
+        ("x[1:] - x[:-1]", ("n - 1",)),
+        ("flatten(A)", ("m*n",)),
+        ("cat([flatten(A), zeros(3)])", ("m*n + 3",)),
+        ("A@B", ("m", "p")),
+        ("[sum(x), sum(x**2)]", ("2",)),
+    ],
+)
+def test_other_sizes_are_made_of_names(expression: str, shape: tuple[str, ...]) -> None:
+    """What a list, a slice and a view make of them."""
+    found = named_shapes(parse(expression), {})
+    assert found.of(found.shapes[found.program.output]) == shape
+
+
+def test_numbers_that_happen_to_be_the_same_are_told_apart() -> None:
+    """What stands for n is 211; so is the size of the constant, which is no n."""
+    found = named_shapes(parse("cat([x, zeros(211)])"), {})
+    assert found.of(found.shapes[found.program.output]) == ("n + 211",)
+    assert Function("sum(cat([x, zeros(211)]))*mean(x)").closed_form("grad").blocks["", "x"].text.count("211") == 0
+
+
+TRUTHS: list[tuple[str, str, dict[str, str]]] = [
+    ("grad", "sin(x)*x", {"x": "x·cos(x) + sin(x)"}),
+    ("grad", "sum(w*x**2)", {"w": "x[j]²", "x": "2·w[j]·x[j]"}),
+    ("grad", "x[0]**2*x[1]", {"x": "[2·x[0]·x[1], x[0]²]"}),
+    ("grad", "mean(x**2)", {"x": "2·x[j]/n"}),
+    ("grad", "var(x)", {"x": "2·(x[j] - (Σ[k=0..n-1] x[k])/n)/(n - 1)"}),
+    ("jacobian", "A@x", {"A": "x[k]·δ[i,j]", "x": "A[i,j]"}),
+    ("jacobian", "x - x.mean()", {"x": "δ[i,j] - 1/n"}),
+    ("jacobian", "x[1:] - x[:-1]", {"x": "δ[j,i+1] - δ[i,j]"}),
+    ("jvp", "A@x", {"": "Σ[k=0..n-1] (A[i,k]·u_x[k] + u_A[i,k]·x[k])"}),
+    ("hvp", "sum(x**3)", {"x": "6·u[j]·x[j]"}),
+    ("", "x**2", {"x": "2·x"}),
+]
+
+
+@pytest.mark.parametrize(("of", "expression", "expected"), TRUTHS)
+def test_formulas_are_those_of_textbooks(of: str, expression: str, expected: dict[str, str]) -> None:
+    """Derived by hand, and confirmed at random points."""
+    answer = Function(expression).closed_form(of)
+    assert {name: formula.pretty for name, formula in answer.symbolic.items()} == expected
+    assert answer.check.verdict == "agree"
+    assert answer.check.sampled
+    assert not answer.check.proven
+
+
+def test_a_product_is_weighted_by_v() -> None:
+    """Or by another letter, where v is a variable."""
+    answer = Function("A@x").closed_form("vjp")
+    assert {name: one.pretty for name, one in answer.products.items()} == {
+        "A": "v[j]·x[k]",
+        "x": "Σ[k=0..m-1] A[k,j]·v[k]",
+    }
+    assert Function("v**2").closed_form("vjp", shape={"v": "n"}).products["v"].text == "2*v[j]*v_[j]"
+
+
+def test_a_hessian_has_all_its_blocks() -> None:
+    """By the variables of row and column."""
+    found = Function("x@A@x").closed_form("hessian").symbolic
+    assert found["x"]["x"].pretty == "A[i,j] + A[j,i]"
+    assert found["x"]["A"].pretty == "x[k]·δ[i,j] + x[j]·δ[i,k]"
+
+
+@pytest.mark.parametrize(
+    ("expression", "sizes"),
+    [
+        ("mean(x**2)", {"x": (20,)}),
+        ("softmax(x)", {"x": (30,)}),
+        ("var(x)", {"x": (19,)}),
+        ("std(x)*x", {"x": (23,)}),
+        ("A@x", {"A": (17, 19), "x": (19,)}),
+        ("mean(A@x)", {"A": (40, 18), "x": (18,)}),
+        ("x[1:]*x[:-1]", {"x": (50,)}),
+        ("cat([x, x**2, zeros(2)])", {"x": (21,)}),
+        ("roll(x, 1)*x", {"x": (18,)}),
+        ("flip(x, 0)*x", {"x": (18,)}),
+        ("flatten(A)**2", {"A": (17, 18)}),
+        ("x[-1]*x", {"x": (90,)}),
+        ("cumsum(x)*x", {"x": (25,)}),
+    ],
+)
+def test_a_formula_for_any_size_is_the_formula_for_each(expression: str, sizes: dict[str, tuple[int, ...]]) -> None:
+    """With the numbers in place of the names it is what is derived for those sizes."""
+    names = {name: tuple(f"{name}{axis}" for axis in range(len(shape))) for name, shape in sizes.items()}
+    if "A" in sizes and "x" in sizes:
+        names["x"] = names["A"][1:]
+    numbers = {
+        sympy.Symbol(name, integer=True, positive=True): size
+        for of in sizes
+        for name, size in zip(names[of], sizes[of], strict=True)
+    }
+    general = Function(expression).closed_form("jacobian", shape=names).symbolic
+    particular = Function(expression).closed_form("jacobian", shape=sizes).symbolic
+    assert general.keys() == particular.keys() == sizes.keys()
+    for name, formula in general.items():
+        for one, other in zip(formula.cells, particular[name].cells, strict=True):
+            expected = _in_letters(other.expression.expression)
+            assert sympy.simplify(_in_letters(one.expression.expression).subs(numbers) - expected) == 0
+
+
+def _in_letters(expression: sympy.Expr) -> sympy.Expr:
+    """With indices by their names alone: which letters are free is the same in both."""
+    letters = {s: sympy.Symbol(s.name, integer=True) for s in expression.atoms(sympy.Symbol) if s.is_nonnegative}
+    return expression.xreplace({s: t for s, t in letters.items() if not s.is_positive})
+
+
+def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not shown, and the verdict says so."""
+
+    def wrong(*arguments: Any) -> Derivative:
+        found = differentiate(*arguments)
+        return replace(found, cases=tuple((chosen, 2 * expression) for chosen, expression in found.cases))
+
+    monkeypatch.setattr("gradcli.check.formulas.differentiate", wrong)
+    answer = Function("sum(x**2)").closed_form("grad")
+    assert answer.check.verdict == "disagree"
+    assert not answer.blocks
+    assert "the truth is" in answer.omitted["", "x"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["grad", "A@x"], "a gradient needs a y of one element, and y has shape (m,)", "sum"),
+        (["jacobian", "x[::2]"], "is not to be written in n", "--shape x=4"),
+        (["jacobian", "A@x", "--shape", "A=2,3", "--shape", "x=2"], "does not fit", ""),
+        (["jacobian", "x**2", "--shape", "y=3"], "--shape names 'y'", "x"),
+        (["jacobian", "x*y", "--shape", "3"], "names no variable", "--shape x=3"),
+        (["jacobian", "x**2", "--shape", "1..3"], "'1..3' is no size", "m,n"),
+        (["jacobian", "x**2", "--shape", "x="], "there are no sizes", "()"),
+        (["jacobian", "x*n", "--shape", "x=n"], "calls a size 'n', which is a variable", "another name"),
+        (["jacobian", "x**2", "--shape", "x=999999999"], "more than", "any size"),
+        (["jacobian", "x**2", "--shape", "x=3", "--at", "x=1,2,3"], "exclude each other", "leave out"),
+        (["vjp", "x**2", "--v", "1,1"], "no value for the variable 'x'", "--at x=VALUE"),
+        (["grad", "x*y", "--at", "x=1"], "no value for the variable 'y'", "--at y=VALUE"),
+        (["jacobian", "x**2", "-o", "y.npy"], "the answer is a formula", "--at"),
+        (["jacobian", "linspace(0, 1, len(x))*x"], "a size, and a formula has it as a number", "--shape x=3"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(gradcli: Command, words: list[str], message: str, hint: str) -> None:
+    """With the way out."""
+    run = gradcli(*words)
+    assert run.code == 2
+    assert message in run.err
+    assert hint in run.err.partition("hint: ")[2]
+
+
+def test_the_hints_work(gradcli: Command) -> None:
+    """When they are followed."""
+    assert "2·x[2·i]·δ[2·i,j]" in gradcli("jacobian", "x[::2]**2", "--shape", "x=4").out
+    assert gradcli("jacobian", "linspace(0, 1, len(x))*x", "--shape", "x=3").code == 0
+
+
+def test_every_format_has_the_formulas(gradcli: Command) -> None:
+    """For people and for programs."""
+    words = ("grad", "sum(w*x**2)")
+    assert gradcli(*words, "--format", "plain").out == "x[j]**2\n2*w[j]*x[j]\n"
+    assert gradcli(*words, "--format", "csv").out == "derivative,formula\ndy/dw[j],x[j]**2\ndy/dx[j],2*w[j]*x[j]\n"
+    found = json.loads(gradcli(*words, "--json").out)
+    assert found["symbolic"] == {"w": "x[j]**2", "x": "2*w[j]*x[j]"}
+    assert found["shapes"] == {"y": [], "w": ["n"], "x": ["n"]}
+    assert found["check"]["verdict"] == "agree"
+    assert r"2 w_{j} \, x_{j}" in gradcli(*words, "--format", "latex").out
+    assert "2·w[j]·x[j]" in gradcli(*words, "--format", "markdown").out
+    assert "2·w[j]·x[j]" in gradcli(*words, "--full").out
+    assert re.search(r"for numbers, add --at w=VALUE --at x=VALUE\n$", gradcli(*words).out)
+
+
+def test_an_expression_alone_is_differentiated(gradcli: Command) -> None:
+    """The gradient of one element, else the Jacobian."""
+    assert "∂y/∂x = 2·x   ✓ agree" in gradcli("x^2").out
+    assert "2·x[i]·δ[i,j]" in gradcli("x^2", "--shape", "n").out
+
+
+@pytest.mark.parametrize(("shape", "expected"), [(None, ()), ({"x": [2, "n"]}, ("2", "n")), (3, ("3",))])
+def test_a_request_without_values_is_answered_by_a_formula(shape: object, expected: tuple[str, ...]) -> None:
+    """As a command is; shapes are texts, numbers or lists of both."""
+    found = answer(read(json.dumps({"command": "jacobian", "expression": "x**2", "shape": shape}).encode()))
+    assert isinstance(found, ClosedForm)
+    assert found.shapes["x"] == expected
+
+
+def test_a_shape_of_a_request_is_checked() -> None:
+    """A size is no number with a fraction."""
+    with pytest.raises(GradcliError, match="must be a shape"):
+        answer(read(b'{"command": "jacobian", "expression": "x**2", "shape": {"x": [1.5]}}'))
+
+
+def test_formulas_need_no_torch() -> None:
+    """They come at once."""
+    code = "import sys; from gradcli.cli import main; main(['grad', 'sum(x**2)']); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_what_is_not_known_is_said() -> None:
+    """No formula, and why; the verdict is unchecked."""
+    answer = Function("exp(exp(exp(exp(exp(x*9)))))*0").closed_form("grad")
+    assert isinstance(answer.blocks.get(("", "x")), Formula | None)
+    with pytest.raises(GradcliError):
+        Function("A@x").closed_form("hessian")
