@@ -22,7 +22,8 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import SEPARATORS, fault, is_number, number
 from gradcli.files.decoding import Array, shown
 from gradcli.files.reader import unreadable
-from gradcli.results import Block, Cells, Fault, RowSource, row_called
+from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.results.verdicts import row_called
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""

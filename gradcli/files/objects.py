@@ -13,7 +13,8 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.decoding import NOT_FINITE, Array, array_of, shown
 from gradcli.files.delimited import TextRows
-from gradcli.results import Block, Cells, Fault, RowSource, row_called
+from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.results.verdicts import row_called
 
 _LOOKED_AT = 100
 """Lines in which the shape of a column is looked for, where the first of them have null there."""

@@ -33,8 +33,8 @@ from gradcli.results import (
     Sampling,
     StreamSummary,
     Verdict,
-    row_called,
 )
+from gradcli.results.verdicts import row_called
 
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """A derivative in a line of words."""

@@ -48,7 +48,6 @@ from gradcli.results.verdicts import (
     Sampling,
     StreamSummary,
     Verdict,
-    row_called,
 )
 from gradcli.results.views import (
     Adjoint,
@@ -80,5 +79,5 @@ __all__ = [
     "GraphEdge", "GraphNode", "GraphTensor", "Hessian", "Index", "Intermediate", "Jacobian", "Judged", "Language",
     "Listing", "Loss", "Mapped", "Meaning", "Notation", "Of", "OnError", "Parameter", "Products",
     "Quantity", "Reply", "Result", "Rewrite", "RowSource", "Sampling", "Source", "Step", "StreamSummary", "Term",
-    "Verdict", "row_called",
+    "Verdict",
 ]  # fmt: skip
