@@ -1,6 +1,7 @@
 """Answers as documents, a module a family of answers.  Knows no format.
 
 screens                          the compact screen of any answer
+cross_check                      formulas beside their verdict, and formulas alone
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
 explain                          the chain rule step by step
 views                            check; the backward graph; the functions of the language
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.report.compose import derivatives, screens
+from gradcli.report.compose import cross_check, derivatives
 from gradcli.report.document import Document, Node, Script
 from gradcli.results import (
     HVP,
@@ -42,7 +43,7 @@ def _nodes(answer: Result) -> Iterator[Node]:
         case Source():
             return iter([Script(answer.source, answer.in_ascii, answer.language)])
         case ClosedForm():
-            return screens.closed_form(answer)
+            return cross_check.closed_form(answer)
         case Explanation():
             from gradcli.report.compose.explain import explanation
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from gradcli.notation import PARTIAL, Element, Form, Name, joined, second
 from gradcli.report import document as doc
+from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, standing
 from gradcli.report.compose.derivatives import points_columns
 from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product
 from gradcli.report.compose.marks import wrong as wrong_of
-from gradcli.report.compose.parts import all_formulas, code, equations, formula_notes, intermediates, note
+from gradcli.report.compose.parts import all_formulas, code, formula_notes, intermediates, note
 from gradcli.report.compose.views import STATUS_TONES, difference
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import digits as all_digits
@@ -30,7 +31,6 @@ from gradcli.report.wording import (
     counterexample,
     diagonal,
     entry,
-    judged,
     sampled,
     statement,
 )
@@ -64,12 +64,6 @@ MOST_ROWS, MOST_COLUMNS = 8, 12
 
 MOST_LISTED = 8
 """Elements of an array that are written in a line."""
-
-MOST_FORMULAS = 6
-"""Formulas beside a verdict."""
-
-MOST_FINDINGS = 3
-"""What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
 
 MOST_OPINIONS = 6
 """Entries whose readings stand beside each other."""
@@ -110,7 +104,7 @@ class _Screen:
             if not answer.wrt and not isinstance(answer, Checking | Evaluation):
                 yield note(NO_VARIABLE)
             if isinstance(answer, Judged):
-                yield _cross_check(answer)
+                yield cross_check(answer)
         yield from formula_notes(all_formulas(answer))
         if isinstance(answer, Judged):
             yield from self._findings(answer)
@@ -209,7 +203,7 @@ class _Screen:
         parts += [" = ", *self._cell(number[()], wrong_of(answer).get(place))]
         parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{_in_dtype(answer)}")
         if answer.check is not None:
-            parts += ["   ", _standing(answer.check.verdict, proven=answer.check.proven)]
+            parts += ["   ", standing(answer.check.verdict, proven=answer.check.proven)]
         return doc.Note(line(*parts))
 
     # -- the numbers asked for
@@ -372,7 +366,7 @@ class _Screen:
                 "formula": () if one.formula is None else line(self._number(one.formula)),
                 "enclosure": line(self._enclosed(one)),
                 "difference": difference(one if self.digits is None else rounded(one, self.digits)),
-                "": line(_standing(one.verdict)),
+                "": line(standing(one.verdict)),
             }
             for one in shown
         ]
@@ -435,57 +429,8 @@ class _Screen:
         if more > 0:
             yield note(f"and {more:,} more; --full shows them")
         if check.rewrite is not None:
-            yield doc.Note(line("better: ", code(check.rewrite.expression), "   ", _standing(check.rewrite.verdict)))
+            yield doc.Note(line("better: ", code(check.rewrite.expression), "   ", standing(check.rewrite.verdict)))
         yield from map(note, check.notes)
-
-
-# -- formulas beside their verdict
-
-
-def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
-    """Formulas without numbers, and how to get these."""
-    yield doc.Note(line(code(statement(answer))))
-    sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
-    if sizes:
-        yield doc.Abreast(tuple(map(line, sizes)))
-    found = list(equations(answer))
-    if len(found) == 1 and not sizes:
-        ((left, right),) = found
-        yield doc.Note(line(left, " = ", right, "   ", _standing(answer.check.verdict)))
-    elif found:
-        yield _cross_check(answer)
-    for finding in answer.check.findings[:MOST_FINDINGS]:
-        yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
-    yield from map(note, answer.remarks)
-    names = [name for name in answer.shapes if name != answer.output]
-    values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)
-    yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
-
-
-def _cross_check(answer: Judged | ClosedForm) -> doc.Table:
-    """The formulas, the verdict, and how many entries it is of."""
-    check = answer.check
-    verdict = line(_standing(check.verdict, proven=check.proven)) if check is not None else line("not checked")
-    extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
-    if isinstance(answer, ClosedForm):
-        extent = f"{answer.check.checked:,} at {answer.check.chosen}"
-    found = list(equations(answer))
-    if len(found) == 1:
-        ((left, right),) = found
-        return doc.Table(lines(left, "cross-check", "entries"), (lines(right, verdict, extent),), is_folded=True)
-    shown = found[:MOST_FORMULAS]
-    cells = [line(left, " = ", *(right if isinstance(right, tuple) else (right,))) for left, right in shown]
-    if len(found) > len(shown):
-        cells.append(line(f"and {len(found) - len(shown)} more"))
-    if not cells:
-        return doc.Table(lines("cross-check", "entries"), (lines(verdict, extent),))
-    rows = (lines(cell, *([verdict, extent] if n == 0 else [(), ()])) for n, cell in enumerate(cells))
-    return doc.Table(lines("formula", "cross-check", "entries"), tuple(rows), is_folded=True)
-
-
-def _standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
-    """A verdict with its sign, in its colour."""
-    return doc.Span(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
 
 # -- places
