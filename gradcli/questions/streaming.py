@@ -298,6 +298,9 @@ class Stream:
                 for part in _parts(block, self.rows):
                     if pool is None:
                         pool, most = self._begin(stack)
+                        # The first alone: in its first pass torch makes what all its threads share.
+                        yield self._taken(pool.submit(self._compute, part).result())
+                        continue
                     waiting.append(pool.submit(self._compute, part))
                     # One block more than workers in flight, and the oldest first: order is kept, and memory bounded.
                     if len(waiting) > most:
