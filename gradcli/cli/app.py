@@ -131,7 +131,7 @@ def run(arguments: list[str]) -> int:
 def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
     command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
-    while arguments[1:] and arguments[0] == NO_PAGER:  # which counts wherever it stands
+    while arguments[:1] == [NO_PAGER]:  # which counts wherever it stands
         arguments = arguments[1:]
     arguments = with_command(arguments, getattr(command, "commands", {}))
     help_text = io.StringIO()

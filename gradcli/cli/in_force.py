@@ -5,7 +5,6 @@ It is what one asks when something is wrong, and answers then too, with the mist
 
 from __future__ import annotations
 
-import json as json_text
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -159,11 +158,13 @@ def _lines(file: SettingsFile, found: Mapping[str, list[InForce]]) -> Iterator[s
 
 
 def _json(file: SettingsFile, found: Mapping[str, list[InForce]], mistakes: list[GradcliError]) -> str:
+    from json import dumps, loads
+
     from gradcli.report.data.json import render_error
 
     tables = {command: {one.name: one.facts() for one in rows} for command, rows in found.items()}
     document: dict[str, Any] = {"schema": 1, "command": "config", "file": file.path, "found": file.is_there}
     document |= {"settings": tables.pop(""), "commands": tables}
     if mistakes:
-        document["error"] = json_text.loads(render_error(mistakes[0]))["error"]
-    return json_text.dumps(document, ensure_ascii=False) + "\n"
+        document["error"] = loads(render_error(mistakes[0]))["error"]
+    return dumps(document, ensure_ascii=False) + "\n"

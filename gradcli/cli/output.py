@@ -124,7 +124,7 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     form = switches[0] if switches else chosen or "table"
     to = destination(path, form if switches or is_told else None, command)
     form = form if to is None else to.form
-    if is_typed(ctx, "digits") and to is not None and to.kind in ("npy", "npz"):
+    if is_typed(ctx, "digits") and digits != "all" and to is not None and to.kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
     number = None if digits == "all" else digits
     if is_typed(ctx, "digits"):

@@ -12,9 +12,9 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from typing import IO
 
 from gradcli.cli.console import columns, require_stdout, rows, send
 from gradcli.options import PAGER_VARIABLE
@@ -81,6 +81,8 @@ def _fits(text: str, width: int, height: int) -> bool:
 
 def _page(pieces: Iterator[str], pager: str) -> None:
     """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
+    import subprocess  # only where there is a terminal
+
     sent: list[str] = []
     size = 0
     kept = signal.signal(signal.SIGINT, lambda *_: None)
@@ -94,13 +96,13 @@ def _page(pieces: Iterator[str], pager: str) -> None:
                 if size <= _KEPT:
                     sent.append(piece)
                     size += len(piece)
-                _feed(process, piece)
+                _feed(process.stdin, piece)
     finally:
         signal.signal(signal.SIGINT, kept)
     if process.returncode in NOT_RUN:  # which the shell has said
         send(itertools.chain(sent, pieces))
 
 
-def _feed(process: subprocess.Popen[bytes], text: str) -> None:
-    if process.stdin is not None:
-        process.stdin.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace"))
+def _feed(pipe: IO[bytes] | None, text: str) -> None:
+    if pipe is not None:
+        pipe.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -213,6 +212,8 @@ class _Reader:
         return found
 
     def _parsed(self) -> dict[str, Any]:
+        import tomllib  # only where there is a file
+
         try:
             return tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:

@@ -61,6 +61,7 @@ def test_what_fits_the_screen_is_shown_at_once(words: list[str]) -> None:
 
 def test_an_option_of_the_command_turns_it_off() -> None:
     """Of those that can be long; it may stand before the command or behind it."""
+    assert not _is_paged("--no-pager", PAGER=MARKING)
     for words in (["functions", "--no-pager"], ["vjp", "--no-pager", "--help"], ["guide", "tour", "--no-pager"]):
         assert not _is_paged(*words, PAGER=MARKING)
 

@@ -98,7 +98,7 @@ def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gr
 
 
 def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
-    settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch
+    settings: Write, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data keep all of theirs; typed, they count everywhere, and `all` is all of them."""
     words = ("eval", "x/3", "--at", "1")
@@ -114,6 +114,8 @@ def test_digits_of_a_default_are_for_the_tables_of_a_terminal(
     assert json.loads(gradcli(*words, "--json").out)["value"] == 1 / 3
     assert gradcli(*words, "--format", "plain", "--digits", "2").out == "0.33\n"
     assert gradcli(*words, "--format", "plain", "--digits", "all").out == "0.3333333333333333\n"
+    array = str(tmp_path / "y.npy")
+    assert [gradcli(*words, "-o", array, "--digits", digits).code for digits in ("all", "3")] == [0, 2]
 
 
 @pytest.mark.parametrize("word", ["0", "18", "most", "3.5", ""])
