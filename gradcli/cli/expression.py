@@ -121,7 +121,8 @@ class OnceCommand(TyperCommand):
         given: set[str] = set()
         has_unknown = False
         taken_back: set[str] = set()
-        opposites = {option.opposite: option for option in settable(self.name or "") if option.kind is Kind.SWITCH}
+        rows = settable(self.name or "") if callable(ctx.find_root().obj) else ()  # requests have no settings
+        opposites = {option.opposite: option for option in rows if option.kind is Kind.SWITCH}
         words = iter(args)
         for word in words:
             name, value = parted(word, known)

@@ -278,6 +278,9 @@ def test_batch_and_python_read_no_settings(
     requests.write_text("eval x --at 1\n", encoding="utf-8")
     answer = json.loads(gradcli("batch", str(requests)).out)
     assert (answer["dtype"], answer["check"]["verdict"]) == ("float64", "agree")
+    requests.write_text("eval x --at 1 --no-full\n", encoding="utf-8")
+    assert "no such option: --no-full" in gradcli("batch", str(requests)).out
+    requests.write_text("eval x --at 1\n", encoding="utf-8")
     settings("nonsense")
     assert gradcli("batch", str(requests)).code == 0
 
