@@ -6,6 +6,7 @@ import os
 
 from gradcli import collector
 from gradcli.errors import InputError
+from gradcli.progress import doing
 
 
 def _require_folder() -> None:
@@ -22,7 +23,9 @@ def _require_folder() -> None:
 
 
 _require_folder()
+doing("importing torch")
 with collector.paused():
     import torch
+doing("differentiating")
 
 __all__ = ["torch"]

@@ -30,6 +30,7 @@ from gradcli.check.compare import (
 )
 from gradcli.check.point import Point, Torch, unravel
 from gradcli.check.sample import Selection, Survey, Wiring, selections
+from gradcli.progress import doing
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import BUDGET, Reference
@@ -319,7 +320,8 @@ class _Judge:
             waiting: list[Entry] = []
             with precision(bits):
                 seen = ReferenceValues(found, directions)
-                for entry in entries:
+                for n, entry in enumerate(entries):
+                    doing("proving", n, len(entries))
                     truth = case.truth(entry, seen) if entry.truth is None else entry.truth
                     # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
                     if isinstance(truth, Undefined) and (truth.decided or is_last):

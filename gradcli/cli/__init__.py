@@ -13,6 +13,7 @@ about, paging                    the commands about gradcli itself; pages of the
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word
 expression                       options and arguments told apart, and what is wrong with a command line
+waiting                          what takes so long, on a terminal
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
 console, pager                   what stdout and stderr can show, and writing to them; what is longer than the screen

@@ -24,6 +24,7 @@ from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
+from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 
 BUG = 70
@@ -107,7 +108,8 @@ def run(arguments: list[str]) -> int:
     try:
         if completion.is_asked():
             return write(completion.candidates(typer.main.get_command(app)))
-        answer = _answer(arguments)
+        with waiting(arguments):
+            answer = _answer(arguments)
         if callable(answer):
             return answer()
         return answer if isinstance(answer, int) else write(answer, _pager(arguments))

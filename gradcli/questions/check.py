@@ -16,6 +16,7 @@ from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.program.wengert import Program
+from gradcli.progress import counted
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, no_such_variable, rounded
 from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
@@ -291,7 +292,7 @@ def _sampled(
     is_whole = True
     counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
     verdicts: set[Verdict] = set()
-    for n, drawn in enumerate(draws):
+    for n, drawn in enumerate(counted("point", draws, demands.points or 0)):
         try:
             look = asking.at_random(drawn)
         except GradcliError as error:

@@ -18,6 +18,7 @@ from gradcli.language.inputs import Array, Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
+from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
 from gradcli.questions.judging import of_passes, of_sum, of_v, product
 from gradcli.questions.loss import agrees, apart, derive_loss, require_alone, with_loss
@@ -207,7 +208,7 @@ def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
     atoms = dict(zip((adjoint.name for adjoint in adjoints[1:]), ends(walk.atoms), strict=True))
     verdicts: list[Verdict] = []
     with time_limit():
-        for adjoint in adjoints:
+        for adjoint in counted("line", adjoints, len(adjoints)):
             try:
                 verdicts.append(
                     _verdict(walk, adjoint, atoms.get(adjoint.name), v, is_late=len(verdicts) > MOST_JUDGED)

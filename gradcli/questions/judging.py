@@ -22,6 +22,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program
+from gradcli.progress import doing
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question
 from gradcli.results import Array, Check, Formula, Verdict
 
@@ -141,11 +142,13 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 def _advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
     from gradcli.diagnose.advice import rewritten
 
+    doing("looking for what is to blame")
     found, diagnoses = diagnosed(question, judgement, v)
     if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
         return found
 
     def verdict_of(text: str) -> Verdict | None:
+        doing("trying another way to write it")
         return _verdict_of(question, text, v, tolerance)
 
     rewrite = rewritten(question.program, question.arrays, found, diagnoses, verdict_of)

@@ -12,6 +12,7 @@ from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.asked import ADD_UP, Backward
+from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
@@ -181,7 +182,7 @@ def products(
         remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
-    for number, v in enumerate(weights):
+    for number, v in enumerate(counted("product", weights, len(weights))):
         found, shared = product(question, v, check=check)
         verdict = _with_adjoints(shared.pop("check"), question, kept, number, v)
         verdict = _with_added(verdict, question, weights[: number + 1], held[number])

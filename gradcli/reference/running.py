@@ -20,6 +20,7 @@ from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line, number
+from gradcli.progress import doing
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import (
     Extreme,
@@ -113,9 +114,11 @@ class Run:
         for variable in self.reference.program.variables:
             if variable in self.plan.needed:
                 self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
-        for line in self.reference.program.lines:
+        lines = self.reference.program.lines
+        for n, line in enumerate(lines):
             if line.symbol in self.plan.needed:
                 require_time()
+                doing("enclosing line", n + 1, len(lines))
                 found = self._line_values(line, self.plan.needed[line.symbol])
                 self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
 
@@ -209,9 +212,11 @@ class Run:
             for variable in self.reference.program.variables
             if variable in self.plan.pairs
         }
-        for line in self.reference.program.lines:
+        lines = self.reference.program.lines
+        for n, line in enumerate(lines):
             if line.symbol in self.plan.pairs:
                 require_time()
+                doing("enclosing derivatives of line", n + 1, len(lines))
                 tangents[line.symbol] = self._tangents_of(line, tangents)
         return tangents
 

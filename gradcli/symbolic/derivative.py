@@ -23,6 +23,7 @@ from sympy import Expr, Integer, KroneckerDelta
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.progress import doing
 from gradcli.symbolic.element import MAX_NODES, Entries, NoFormulaError, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
@@ -90,6 +91,7 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
     Raises:
         NoFormulaError: there is none, or it would be too long.
     """
+    doing("deriving the formula")
     entries = Entries(program, shapes)
     y, x = shapes.get(program.output, ()), shapes[variable]
     rows = entries.indices("i", y)

@@ -20,7 +20,7 @@ ERASED = "\r\x1b[1A\x1b[2K"
 
 
 @contextmanager
-def _terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[list[bytes]]:
+def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[list[bytes]]:
     """A pseudo-terminal in place of these streams of this process; what came to it is there at the end."""
     here, there = pty.openpty()
     came: list[bytes] = []
@@ -45,7 +45,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[list[byt
 def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setenv("COLUMNS", "80")
-    with _terminal(monkeypatch, *names) as came:
+    with terminal(monkeypatch, *names) as came:
         assert main(["map", "sin(x)", *words]) == 0
     return b"".join(came).decode()
 

@@ -1,0 +1,137 @@
+"""What takes long says so on a terminal, and leaves no trace there."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+import gradcli.function
+from gradcli import progress
+from gradcli.cli import main, waiting
+from gradcli.errors import InputError
+from tests.cli.test_progress import terminal
+
+GRAD = ["grad", "x**2", "--at", "3", "--format", "plain"]
+CLEARED = "\r\x1b[2K"
+
+
+def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 0.3, term: str = "xterm") -> str:
+    """What came to the terminal, of a command that takes so long, from a tenth of a second on."""
+    real = gradcli.function.Function.grad
+
+    def slow(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
+        found = real(self, *arguments, **options)
+        for _ in progress.counted("point", "ab", 2):
+            progress.doing("proving", 512, 1024)
+            time.sleep(seconds / 2)
+        return found
+
+    monkeypatch.setattr(gradcli.function.Function, "grad", slow)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.1 if seconds else 60.0)
+    monkeypatch.setenv("TERM", term)
+    with terminal(monkeypatch, "stderr") as came:
+        main(words)
+    return b"".join(came).decode()
+
+
+def _screen(text: str) -> list[str]:
+    """The lines that a terminal shows in the end, of texts with no signs but the one that clears a line."""
+    lines = [""]
+    for part in text.replace(CLEARED, "\0"):
+        if part == "\0":
+            lines[-1] = ""
+        elif part == "\n":
+            lines.append("")
+        elif part != "\r":
+            lines[-1] += part
+    return lines
+
+
+def test_a_slow_command_says_what_it_does_and_is_gone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last that it does is the last that is said, and nothing of it is left."""
+    shown = _run(GRAD, monkeypatch)
+    assert f"{CLEARED}point 1 of 2: proving 512 of 1,024, " in shown
+    assert f"{CLEARED}point 2 of 2: proving 512 of 1,024, " in shown
+    assert _screen(shown) == [""]
+    assert capsys.readouterr().out == "6\n"
+
+
+def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is written when that is cleared."""
+
+    def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
+        time.sleep(0.3)
+        raise InputError("no such luck")
+
+    monkeypatch.setattr(gradcli.function.Function, "grad", failing)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setenv("TERM", "xterm")
+    with terminal(monkeypatch, "stderr") as came:
+        assert main([*GRAD, "--color", "never"]) == 2
+    shown = b"".join(came).decode()
+    assert CLEARED in shown
+    assert _screen(shown) == ["error: no such luck", ""]
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds", "term"),
+    [(GRAD, 0.0, "xterm"), (GRAD, 0.3, "dumb"), ([*GRAD, "--quiet"], 0.3, "xterm"), ([*GRAD, "-q"], 0.3, "xterm")],
+    ids=["quick", "dumb", "quiet", "q"],
+)
+def test_nothing_is_written_where_nobody_waits(
+    words: list[str], seconds: float, term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even what clears a line."""
+    assert _run(words, monkeypatch, seconds=seconds, term=term) == ""
+
+
+def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """However long it takes."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    assert main(GRAD) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_the_line_is_no_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or clearing it would leave the lines above it."""
+    monkeypatch.setenv("COLUMNS", "20")
+    shown = _run(GRAD, monkeypatch)
+    assert max(map(len, shown.split(CLEARED))) == 19
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such terminals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_clears_the_line_too(number: signal.Signals) -> None:
+    """Nothing is left but where the cursor was, and the process dies as without the line."""
+    here, there = pty.openpty()
+    words = ["-m", "gradcli", "check", "sin(x)*exp(x)", "--random", "10000", "--in", "x=0..1"]
+    environment = os.environ | {"TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=there, env=environment
+    ) as process:
+        os.close(there)
+        came, deadline = b"", time.monotonic() + 60
+        while b"point " not in came and time.monotonic() < deadline:
+            if select.select([here], [], [], 1)[0]:
+                came += os.read(here, 4096)
+        process.send_signal(number)
+        process.wait(timeout=30)
+    try:
+        while data := os.read(here, 4096):
+            came += data
+    except OSError:  # the other end is closed
+        pass
+    os.close(here)
+    assert b"point " in came
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert _screen(came.decode()) == [""]
