@@ -17,7 +17,7 @@ from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
 from gradcli.cli import completion
-from gradcli.cli.first_word import require_no_phrase
+from gradcli.cli.first_word import DERIVATIVE, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.settings import FORMS, settable
 from gradcli.errors import UsageError
@@ -179,7 +179,7 @@ class OnceCommand(TyperCommand):
         ]
         if owners:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-            hint = f"{ctx.command_path} --help shows the options"
+            hint = _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
         if _MEANT.get(name, "").partition(" ")[0] in own:
@@ -236,10 +236,16 @@ def message(error: click.exceptions.UsageError) -> str:
     return said[:1].lower() + said[1:]
 
 
+def _help_of(ctx: click.Context | None) -> str:
+    """Where the options are listed: of an expression without a command, with those of the gradient."""
+    path = ctx.command_path if ctx is not None else "gradcli"
+    return f"{path.removesuffix(DERIVATIVE)}{'grad' * path.endswith(f' {DERIVATIVE}')} --help shows the options"
+
+
 def where_help_is(error: click.exceptions.UsageError) -> str:
     """The hint of a mistake that has none of its own."""
     if error.ctx is None or error.ctx.parent is not None:
-        return f"{error.ctx.command_path if error.ctx else 'gradcli'} --help shows the options"
+        return _help_of(error.ctx)
     is_misspelt = "Did you mean" in error.format_message()
     return "gradcli --help lists the commands" + ", one of which comes first" * (not is_misspelt)
 
@@ -260,6 +266,8 @@ def beside(first: str, others: Sequence[str], known: Container[str], typed: Sequ
 
 def _hint(first: str, others: Sequence[str], known: Container[str], typed: Sequence[str]) -> str:
     """What may be meant by words beside the expression: options in disguise, values, or the rest of it."""
+    if (shell := expanded([first, *others])) is not None:
+        return shell
     for word in others:
         option = word.lstrip(_DASHES)
         if option != word and f"--{option}" in known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 from collections.abc import Container, Mapping, Sequence
 
@@ -39,6 +41,9 @@ _ELSEWHERE: Mapping[str, str] = {
 }
 """What is asked for and is not here, with what comes nearest."""
 
+_WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
+"""Options, here and elsewhere, that a gradient of several elements alone has."""
+
 _HELP = ("-h", "--help", "help")
 _PHRASE = re.compile(
     r"\s*(?:the\s+)?(?:(?:gradient|derivative|jacobian|hessian)\s+of|differentiate|d\s*/\s*d(?P<by>[^\W\d]\w*))\s+"
@@ -71,10 +76,20 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [OTHER_NAMES[first], *rest]
     if first in _ELSEWHERE:
         raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
+    if (shell := expanded(arguments)) is not None and not first.startswith("-"):
+        raise UsageError(f"no such command '{first}'", hint=shell)
     if first in _HELP or first.startswith("--") or first.isidentifier() or not first.strip():
         return [first, *rest]
-    is_weighted = any(word.partition("=")[0] in ("--v", "--loss", "--accumulate") for word in rest)
+    is_weighted = any(word.partition("=")[0] in _WEIGHTS for word in rest)
     return ["vjp" if is_weighted else DERIVATIVE, first, *rest]
+
+
+def expanded(words: Sequence[str]) -> str | None:
+    """What to write where the first words are the names of several files, which the shell put for a `*`; else None."""
+    files = list(itertools.takewhile(os.path.exists, words))
+    if len(files) < 2:
+        return None
+    return "the shell wrote the names of files for * here: put the expression in quotes, such as 'x**2'"
 
 
 def require_no_phrase(words: str) -> None:

@@ -161,7 +161,7 @@ def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None 
     """
     given: dict[str, str] = {}
     for word in (one for several in words for one in _separate(several)):
-        match = _NAMED.fullmatch(word)
+        match = _NAMED.fullmatch(word) or (_LABELLED.match(word) if option == "--claim" else None)
         bare = "" if match or variables is None else _only(variables, word, option)
         name, value = (match[1], match[2]) if match else (bare, word)
         if name in given:
@@ -170,6 +170,10 @@ def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None 
             raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
         given[name] = value
     return given
+
+
+_LABELLED = re.compile(r"(?s)(?=\s*[∂d]\w+(?:\[[^\[\]]*\])?\s*/\s*[∂d]([^\W\d]\w*)(?:\[[^\[\]]*\])?\s*=(?!=))(.*)")
+"""A claim that says on its left-hand side which variable it is of."""
 
 
 def _separate(word: str) -> list[str]:

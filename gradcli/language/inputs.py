@@ -60,7 +60,27 @@ def _read_text(text: str, source: str) -> Array:
             numbers = []
         if all(map(math.isfinite, numbers)) and numbers:
             return np.array(numbers if "," in text else numbers[0])
+    if _PRINTED.fullmatch(text) and ("[" in text or "⎡" in text):
+        text = _as_typed(text)
     return run(parse_value(text, source))
+
+
+_PRINTED = re.compile(r"(?:\s|[-+−]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan|∞)(?=[\s;\[\]⎡⎤⎢⎥⎣⎦])|[\[\]⎡⎤⎢⎥⎣⎦;])+")
+_ROWS = str.maketrans({**dict.fromkeys("⎡⎢⎣", "["), **dict.fromkeys("⎤⎥⎦", "]")})
+
+
+def _as_typed(text: str) -> str:
+    """Numbers in brackets without commas, as tables here, NumPy and MATLAB print them, with commas.
+
+    >>> _as_typed("[ 1. -2.]"), _as_typed("[[1  2]\\n [3  4]]"), _as_typed("⎡1  2⎤\\n⎣3  4⎦"), _as_typed("[1 2; 3 4]")
+    ('[ 1.,-2.]', '[[1,2],[3,4]]', '[[1,2],[3,4]]', '[[1,2],[3,4]]')
+    """
+    is_drawn = "⎡" in text
+    found = re.sub(r"(?<=[\w.∞])\s+(?=[-+−\w.∞])", ",", text.translate(_ROWS))
+    if ";" in found:
+        found = f"[{re.sub(r'[ ]*;[ ]*', '],[', found)}]"
+    found = re.sub(r"\]\s*(?=\[)", "],", found)
+    return f"[{found}]" if is_drawn else found
 
 
 _MARKS = re.compile(r"[\[(]|[\])]|\.{2,}")

@@ -230,7 +230,7 @@ class Calls:
         place = member.dot.span.to(name.span)
         match name.text:
             case "T":
-                return self.lines.emit("transpose", [operand[0]], span, (None, None))
+                return self._transposed(operand[0], span)
             case "mT":
                 return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
             case "values":
@@ -248,6 +248,17 @@ class Calls:
             place,
             hint=f"write .{name.text}(...)" if is_method else "only .T, .mT, .shape[0] and methods such as .sum()",
         )
+
+    def _transposed(self, atom: Atom, span: Span) -> Operand:
+        """`x.T`, which of a vector is x."""
+        shape = self.indices.sizes.of(atom)
+        self.scope.needs_shapes |= shape is None
+        if shape is None or len(shape) != 1:
+            return self.lines.emit("transpose", [atom], span, (None, None))
+        remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
+        if remark not in self.scope.warnings:
+            self.scope.warnings.append(remark)
+        return atom, span
 
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""

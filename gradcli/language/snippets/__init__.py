@@ -3,6 +3,7 @@
 asked        what a snippet says and asks for
 reading      a whole snippet to its function, its values and its question
 assignments  the statements, and what is listened for while their expressions are lowered
+defined      definitions of functions in mathematics, and what follows them
 definitions  what names of libraries stand for, and what the text defines
 gradients    torch.autograd.grad and backward(), and which derivatives are asked for
 transforms   torch.func and torch.autograd.functional
@@ -30,6 +31,15 @@ _SIGNS = re.compile(
 )
 """What no expression has, and a snippet does."""
 
+_LONGEST = 200
+
+_DEFINITIONS = re.compile(
+    rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
+        (?:^|[;\n])[ \t]*[^\W\d]\w*\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=)""",
+    re.VERBOSE,
+)
+"""What only a text with definitions has."""
+
 
 def read(
     text: str,
@@ -54,6 +64,10 @@ def read(
     (('x',), [1.0, 2.0], ('x',))
     """
     if not _SIGNS.search(text):
+        if _DEFINITIONS.search(text):
+            from gradcli.language.snippets.defined import read_defined
+
+            return Snippet(read_defined(text, given, shapes, shares=shares))
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
     from gradcli.language.snippets.reading import read_snippet
 

@@ -17,7 +17,7 @@ _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 _VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """The options whose text is a value, which names nothing."""
 
-_ALONE = "write the derivative alone, such as 2*x"
+ALONE = "write the derivative alone, such as 2*x"
 _QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 _BRACES = "write (a + b) to group, or [a, b] for a list"
@@ -32,6 +32,10 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys("{}", _BRACES),
         **dict.fromkeys("∂∇∆", ITSELF),
         **dict.fromkeys("\"'", _STRING),
+        **dict.fromkeys("→↦", _BODY),
+        "∫": "gradcli differentiates and does not integrate",
+        "≈": "write the number alone",
+        "∛": "write sign(x)*abs(x)**(1/3)",
         "÷": "write /",
         "⁄": "write /",
         "√": "write sqrt(…)",
@@ -114,7 +118,7 @@ def of_variable(source: str, example: str = "x=1 --at y=2") -> str | None:
 def of_equals(source: str) -> str:
     """What to write in place of an equals sign."""
     if source.startswith("--claim"):
-        return _ALONE
+        return ALONE
     return of_variable(source) or "an assignment is NAME = expression; statements are separated by ';'"
 
 

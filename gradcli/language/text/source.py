@@ -135,7 +135,7 @@ class Source:
             if token.text == ":" and is_value:
                 return "write arange(5), or linspace(0, 1, 5)"
             if text == "'" and token.text == "(":
-                return hints.ITSELF
+                return hints.ALONE if self.name.startswith("--claim") else hints.ITSELF
             return hints.of_operator(text, token.text, after.text, is_inside=is_inside)
         if before is None or not is_behind:
             return None

@@ -100,7 +100,9 @@ _SIGNS = str.maketrans(
 _RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
 _POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")
-_PI = re.compile(r"(?<!\w)π(?!\w)")
+_PI = re.compile(r"(?:(?<!\w)|(?<![\w.])(\d[\d.]*))π(?!\w)")
+_NORM = re.compile(r"‖([^‖]*)‖")
+_TRANSPOSED = re.compile(r"ᵀ(\s*(?=[^\W\d]|\())?")
 _LARGE = {"∑": "Σ", "∏": "Π"}
 _OVER = re.compile(r"[∑∏](?=\s*\[)")
 
@@ -183,7 +185,8 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "**" + "".join(_RAISED[sign] for sign in found[0]), text)
     text = _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text)
     text = _OVER.sub(lambda found: _LARGE[found[0]], text)
-    return _PI.sub("pi", text).translate(_SIGNS)
+    text = _TRANSPOSED.sub(lambda found: ".T" if found[1] is None else ".T @ ", _NORM.sub(r"norm(\1)", text))
+    return _PI.sub(lambda found: f"{found[1] or ''}pi", text).translate(_SIGNS)
 
 
 def _is_transpose(text: str, position: int, before: Token) -> bool:

@@ -1,0 +1,80 @@
+"""Definitions of functions in mathematics and Python, and what follows them."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.language.program.numeric import run
+from gradcli.language.snippets import read
+
+READ = [
+    ("f(x) = x^2", {"x": 3}, 9, "f"),
+    ("f(x) := x^2", {"x": 3}, 9, "f"),
+    ("f(x, y) = a*x*y", {"x": 3, "y": 2, "a": 5}, 30, "f"),
+    ("lambda x: x**2", {"x": 3}, 9, "y"),
+    ("f = lambda x, y: x*y; f(2, t)", {"t": 3}, 6, "y"),
+    ("def f(x): return x**2", {"x": 3}, 9, "f"),
+    ("def f(x):\n    y = x**2\n    return y + 1\ny = f(3*x)", {"x": 1}, 10, "y"),
+    ("def f(x): return x**2; f(2)*t", {"t": 3}, 12, "y"),
+    ("def f(x, n=2): return x**n", {"x": 3}, 9, "f"),
+    ("g(x) = x + 1; f(x) = g(x)^2", {"x": 3}, 16, "f"),
+    ("a = 2; f(x) = a*x", {"x": 3}, 6, "f"),
+    ("f(x) = x; f(x) = 2*x; f(t)", {"t": 3}, 6, "y"),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "expected", "name"), READ)
+def test_definitions_are_read(text: str, at: dict[str, float], expected: float, name: str) -> None:
+    """A text that ends with one is that function."""
+    program = read(text).program
+    assert set(program.names) == set(at)
+    assert program.output_name == name
+    assert run(program, {symbol: np.array(float(at[symbol.name])) for symbol in program.variables}) == expected
+
+
+def test_what_is_shown_is_the_function() -> None:
+    """Not the words around it."""
+    assert [read(text).program.expression for text, *_ in READ[:2]] == ["x^2", "x^2"]
+    assert read("def f(x): return x**2").program.expression == "x**2"
+
+
+REFUSED = [
+    ("f(x) = f(x - 1)", "a function that calls itself is not read"),
+    ("f(x) = g(x); g(x) = f(x); f(1)", "a function that calls itself is not read"),
+    ("f(x) = x^2; f(1, 2)", "f takes x"),
+    ("sin(x) = x", "'sin' is a function and cannot be defined"),
+    ("f(x) = x^", "the expression ends too early"),
+    ("x + 1; f(x) = x", "this expression is computed and thrown away"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_cannot_be_defined_is_refused(text: str, message: str) -> None:
+    """At its place."""
+    with pytest.raises(GradcliError) as raised:
+        read(text)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f0(x) = x + x; " + "".join(f"f{n + 1}(x) = f{n}(f{n}(x)); " for n in range(30)) + "f30(t)",
+        "f(x) = x; " * 20_000 + "f(f(t))",
+        "f(x) = " * 20_000,
+        "lambda x: " * 20_000 + "x",
+        "f(" * 100_000,
+        "def f(x): " * 10_000,
+    ],
+)
+def test_hostile_definitions_take_linear_time(text: str) -> None:
+    """Whether they are read or refused."""
+    began = time.perf_counter()
+    with suppress(GradcliError):
+        read(text)
+    assert time.perf_counter() - began < 20
