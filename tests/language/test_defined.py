@@ -49,6 +49,8 @@ REFUSED = [
     ("f(x) = x^2; f(1, 2)", "f takes x"),
     ("sin(x) = x", "'sin' is a function and cannot be defined"),
     ("f(x) = x^", "the expression ends too early"),
+    ("def f(x", "'(' is never closed"),
+    ("import torch\ndef f(x", "'(' is never closed"),
     ("x + 1; f(x) = x", "this expression is computed and thrown away"),
 ]
 

@@ -238,7 +238,7 @@ class PythonGrammar(Grammar):
         parameters, fault = self.parameters(")")
         if fault is None:
             fault = self.close(")", opening)
-        while self.token.text not in (":", *_ENDS):
+        while self.token.text not in (":", *_ENDS) and not self.at_end:
             self.advance()  # -> torch.Tensor
         colon = self.advance()
         if fault is None and not self.has_failed and colon.text != ":":
