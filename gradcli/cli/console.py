@@ -87,8 +87,9 @@ def _send(text: str, stream: TextIO) -> None:
         stream.write(_writable(text, stream))
         stream.flush()
     except OSError:
-        with open(os.devnull, "w", encoding="utf-8") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())
+        if (number := descriptor(stream)) is not None:
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:
+                os.dup2(nowhere.fileno(), number)
         raise
 
 
@@ -119,10 +120,18 @@ def _size(stream: TextIO | None, variable: str, side: Literal["columns", "lines"
         return None
     told = os.environ.get(variable, "")
     size = int(told) if told.isdecimal() else 0
-    if not size:
+    if not size and (number := descriptor(stream)) is not None:
         with contextlib.suppress(OSError):
-            size = int(getattr(os.get_terminal_size(stream.fileno()), side))
+            size = int(getattr(os.get_terminal_size(number), side))
     return size
+
+
+def descriptor(stream: TextIO) -> int | None:
+    """What the system calls a stream; None of one that it does not know, as those of tests and of notebooks."""
+    try:
+        return stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def screen(color: str = "auto") -> Screen:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from gradcli.cli.commands import CommandLine, add, require_none
-from gradcli.cli.console import remark, require_stdout, send
+from gradcli.cli.console import descriptor, remark, require_stdout, send
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.signals import undone
@@ -137,8 +137,11 @@ def _progress(rows: Rows, output: str, *, is_quiet: bool) -> Iterator[Any]:
 
 def _clear() -> None:
     """Take the bar from the terminal, and show the cursor again; what a thread still draws goes nowhere."""
-    terminal = os.dup(sys.stderr.fileno())
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    number = descriptor(sys.stderr)
+    if number is None:
+        return
+    terminal = os.dup(number)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     os.write(terminal, b"\r\x1b[2K\x1b[?25h")
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from gradcli import progress
 from gradcli.cli import settings
-from gradcli.cli.console import columns
+from gradcli.cli.console import columns, descriptor
 from gradcli.signals import undone
 
 PATIENCE = 1.0
@@ -34,11 +34,12 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
     Args:
         arguments: The command line, in which `--quiet` asks for nothing of the kind.
     """
-    if not _is_shown(arguments):
+    terminal = _terminal(arguments)
+    if terminal is None:
         yield
         return
     progress.doing("reading")
-    line = _Line(sys.stderr.fileno(), (columns(sys.stderr) or 1) - 1)
+    line = _Line(terminal, (columns(sys.stderr) or 1) - 1)
     thread = threading.Thread(target=line.show, args=arguments[:1], daemon=True)
     thread.start()
     try:
@@ -50,10 +51,11 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
         line.clear()
 
 
-def _is_shown(arguments: Sequence[str]) -> bool:
+def _terminal(arguments: Sequence[str]) -> int | None:
+    """The terminal that shows it, if one does."""
     if os.name != "posix" or os.environ.get("TERM", "dumb") == "dumb" or {"-q", "--quiet"} & set(arguments):
-        return False
-    return sys.stderr is not None and sys.stderr.isatty()
+        return None
+    return descriptor(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 class _Line:

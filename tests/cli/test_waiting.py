@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import pty
 import select
@@ -15,7 +17,7 @@ import pytest
 
 import gradcli.function
 from gradcli import progress
-from gradcli.cli import main, waiting
+from gradcli.cli import console, main, waiting
 from gradcli.errors import InputError
 from tests.cli.test_progress import terminal
 
@@ -64,6 +66,30 @@ def test_a_slow_command_says_what_it_does_and_is_gone(
     assert f"{CLEARED}point 2 of 2: proving 512 of 1,024, " in shown
     assert _screen(shown) == [""]
     assert capsys.readouterr().out == "6\n"
+
+
+def test_a_terminal_that_the_system_does_not_know_is_told_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Streams of tests and of notebooks may say that they are one, and have no descriptor to write to."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert console.descriptor(sys.stderr) is None
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    assert main(GRAD) == 0
+    assert capsys.readouterr() == ("6\n", "")
+
+
+def test_what_cannot_be_written_says_why_where_there_is_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason is that of writing, not that the stream has no number."""
+
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(OSError, match="No space left"):
+        console.send(["text"])
 
 
 def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> None:
