@@ -18,15 +18,18 @@ from flint import arb
 from gradcli.check.compare import to_float
 from gradcli.check.judge import MAX_FINDINGS, Judgement, summarize, worth_listing
 from gradcli.check.point import Point
-from gradcli.diagnose.candidates import Candidate, candidates, quotients, removable_candidates
+from gradcli.diagnose.candidates import Candidate, candidates, quotients, readable, removable_candidates
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
+from gradcli.diagnose.exploring import explored
+from gradcli.diagnose.measuring import Measure
 from gradcli.errors import GradcliError
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program, needed
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.probing import BITS, Neighborhood
@@ -162,6 +165,12 @@ MOST_TRIED = 12
 MOST_OPERATIONS = 2_400
 """Operations of all these texts together: twelve of an ordinary function, one of a sum of hundreds of terms."""
 
+MOST_SEARCHED = 60
+"""Operations of a function that other forms are searched for."""
+
+MOST_OFFERED = 4
+"""Forms that a search finds, which are then judged."""
+
 MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0."""
 
@@ -202,8 +211,11 @@ def rewritten(
     judgement: Judgement,
     diagnoses: Sequence[Diagnosis],
     verdict_of: Callable[[str], Verdict | None],
+    measured: Callable[[], Measure],
 ) -> Rewrite | None:
     """The same function in a form that torch can be trusted with: one whose own verdict is better, tried at the point.
+
+    Known cures are tried first; only where none of them gives numbers that agree, other forms are searched.
 
     Args:
         program: As typed.
@@ -211,18 +223,24 @@ def rewritten(
         judgement: Of the function as it is.
         diagnoses: Of its findings, worst first.
         verdict_of: The verdict of another text at the same point, None if it has none.
+        measured: What other forms lose, at the point and around it.
     """
     best: Rewrite | None = None
     worst = SEVERITY.index(judgement.check.verdict)
     most = min(MOST_TRIED, max(1, MOST_OPERATIONS // max(1, len(program.lines))))
-    for candidate in itertools.islice(_candidates(program, inputs, judgement, diagnoses), most):
-        verdict = verdict_of(candidate.expression)
-        if verdict is None or SEVERITY.index(verdict) >= worst:
-            continue
-        if is_same(program, candidate.expression, inputs):
-            best, worst = Rewrite(candidate.expression, candidate.reason, verdict), SEVERITY.index(verdict)
-            if verdict == "agree":
-                break
+    known = itertools.islice(_candidates(program, inputs, judgement, diagnoses), most)
+    try:
+        for candidate in itertools.chain(known, _searched(program, inputs, measured)):
+            verdict = verdict_of(candidate.expression)
+            if verdict is None or SEVERITY.index(verdict) >= worst:
+                continue
+            if is_same(program, candidate.expression, inputs):
+                best, worst = Rewrite(candidate.expression, candidate.reason, verdict), SEVERITY.index(verdict)
+                if verdict == "agree":
+                    break
+    except OverTimeError:
+        if best is None:
+            raise
     return best
 
 
@@ -236,6 +254,14 @@ def _candidates(
     if judgement.check.verdict == "removable":
         yield from _with_limits(program, inputs)
         yield from _with_all_limits(program, inputs)
+
+
+def _searched(program: Program, inputs: Mapping[str, Array], measured: Callable[[], Measure]) -> Iterator[Candidate]:
+    """Forms that lose fewer bits at the point and around it, the best first; nothing is looked for before the first."""
+    shapes = {name: array.shape for name, array in inputs.items()}
+    original = readable(program, shapes) if len(program.lines) <= MOST_SEARCHED else None
+    if original is not None:
+        yield from (form.candidate for form in explored(original, measured())[:MOST_OFFERED])
 
 
 def _with_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:

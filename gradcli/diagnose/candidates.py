@@ -170,6 +170,43 @@ def applied(original: Reading, rule: Rule) -> tuple[str, str] | None:
     return (text, reason) if text else None
 
 
+def steps(original: Reading, rule: Rule) -> Iterator[tuple[str, str]]:
+    """The texts with a rule applied once, to one value in each way that fits, and why."""
+    for atom in original.nodes:
+        places = original.places(atom)
+        for form, replacement in rule.forms if places else ():
+            for match in pattern(form).matches(original.nodes, atom):
+                template = replacement if isinstance(replacement, str) else replacement(match, original, atom)
+                found = None if template is None else _step(original, template, match, places)
+                if found is not None:
+                    yield found[0], _reason(rule, found[1])
+
+
+def _step(original: Reading, template: str, match: Match, places: list[Span]) -> tuple[str, _Edit] | None:
+    """A template at all places of a value, its definitions before the text; None where a part cannot be written."""
+    *definitions, body = template.split("; ")
+    fresh = {name: _fresh(original, name) for name in (d.partition(" = ")[0] for d in definitions)}
+    edits = {span: _edit(original, body, match, span, fresh) for span in places}
+    before = [_edit(original, definition, match, places[0], fresh) for definition in definitions]
+    first = next(iter(edits.values()))
+    assigned = {statement.name for statement in original.statements}
+    if first is None or None in edits.values() or any(d is None or _words(d) & assigned for d in before):
+        return None
+    text = original.edited({span: edit.text for span, edit in edits.items() if edit is not None})
+    return "; ".join([*(d.text for d in before if d is not None), text.lstrip()]), first
+
+
+def _words(edit: _Edit) -> set[str]:
+    """The names in the texts of a form's names."""
+    return {token.text for text in edit.names.values() for token in tokenize(text) if token.kind == "name"}
+
+
+def _fresh(original: Reading, name: str) -> str:
+    """A name that the text has not."""
+    taken = {token.text for token in original.tokens}
+    return next(n for n in (name, *(f"{name}{k}" for k in range(1, len(taken) + 2))) if n not in taken)
+
+
 @dataclass(frozen=True, slots=True)
 class _Edit:
     """What is written at a range, and the texts of the names of its form."""
@@ -190,9 +227,11 @@ def _edits(reading: Reading, rule: Rule, atom: Atom) -> dict[Span, _Edit]:
     return {}
 
 
-def _edit(reading: Reading, template: str, match: Match, span: Span) -> _Edit | None:
+def _edit(
+    reading: Reading, template: str, match: Match, span: Span, defined: Mapping[str, str] = MappingProxyType({})
+) -> _Edit | None:
     """A template with the texts of a match at a range; None if one of them cannot be written there."""
-    texts = {}
+    texts = dict(defined)
     for token in tokenize(template):
         if token.kind == "name" and token.text in match.names:
             text = reading.shown(match.names[token.text], span)

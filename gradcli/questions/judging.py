@@ -141,6 +141,7 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 
 def _advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
     from gradcli.diagnose.advice import rewritten
+    from gradcli.diagnose.measuring import Measure
 
     doing("looking for what is to blame")
     found, diagnoses = diagnosed(question, judgement, v)
@@ -151,7 +152,10 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
         doing("trying another way to write it")
         return _verdict_of(question, text, v, tolerance)
 
-    rewrite = rewritten(question.program, question.arrays, found, diagnoses, verdict_of)
+    def measured() -> Measure:
+        return Measure(question.program, question.arrays, question.wrt, question.dtype)
+
+    rewrite = rewritten(question.program, question.arrays, found, diagnoses, verdict_of, measured)
     return replace(found, check=replace(found.check, rewrite=rewrite))
 
 

@@ -1,0 +1,125 @@
+"""The search for better forms: each identity is one, and what is found loses nothing at the point and around it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.diagnose import advice
+from gradcli.diagnose.advice import is_same
+from gradcli.diagnose.candidates import readable, steps
+from gradcli.diagnose.exploring import MOST_MEASURED, Form, explored
+from gradcli.diagnose.identities import IDENTITIES
+from gradcli.diagnose.measuring import Measure
+from gradcli.diagnose.occurrences import Reading, read_places
+from gradcli.diagnose.patterns import Rule
+from gradcli.language.parsing import parse
+from tests.work import counted
+
+FORMS = [
+    (form, replacement, "the same where {a} > 0" in rule.reason)
+    for rule in IDENTITIES
+    for form, replacement in rule.forms
+]
+
+
+@pytest.mark.parametrize("number", range(len(FORMS)), ids=[form for form, *_ in FORMS])
+def test_every_identity_is_one(number: int) -> None:
+    """Each form alone, by balls, in values and derivatives; constants are put in where a form asks for some."""
+    form, replacement, is_positive = FORMS[number]
+    power = "**(1/3)" if "p - q" in form else "**0.7"
+    text = form.replace("**n", power).replace("a + n", "a + 1").replace("k*", "4*").replace("h*", "2*")
+    text = re.sub(r"\ba\b", "exp(a)", text) if is_positive else text
+    program = parse(text)
+    values = {"a": 0.5, "b": 2.5, "c": 0.6, "u": 0.5, "p": 0.4, "q": 0.9}
+    if form == "sqrt(a**2 - b**2)":
+        values = {"a": 2.5, "b": 0.5}
+    at = {name: np.asarray(values[name]) for name in program.names}
+    found = list(steps(read_places(text, program.names, dict.fromkeys(at, ())), Rule("", ((form, replacement),))))
+    assert found
+    for other, _ in found:
+        assert other != text
+        assert is_same(program, other, at), other
+
+
+def _found(text: str, **at: float) -> str:
+    check = Function(text).jacobian(at).check
+    assert check is not None
+    assert check.verdict in ("inaccurate", "nan-trap")
+    if check.rewrite is None:
+        return ""
+    assert check.rewrite.verdict == "agree"
+    return check.rewrite.expression
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        ("(1 - cos(x))/sin(x)", {"x": 1e-200}, "tan(x/2)"),
+        ("atan(N+1) - atan(N)", {"N": 1e90}, "r = hypot(N + 1/2, sqrt(3/4)); atan(1/r/r)"),
+        ("1/sqrt(x) - 1/sqrt(x+1)", {"x": 1e100}, "1/(sqrt(x+1) + sqrt(x))/sqrt(x)/sqrt(x+1)"),
+        ("tan(x+e) - tan(x)", {"x": 1.0, "e": 1e-14}, "sin(e)/cos(x+e)/cos(x)"),
+        ("(x+1)**(1/3) - x**(1/3)", {"x": 1e12}, "x**(1/3)*expm1(1/3*log1p(1/x))"),
+        ("exp(x) - 2 + exp(-x)", {"x": 1e-9}, "4*sinh(x/2)**2"),
+        ("(-b + sqrt(b*b - 4*a*c))/(2*a)", {"a": 1.0, "b": 1e9, "c": 1.0}, "-2*c/(b + sqrt(b*b - 4*a*c))"),
+        ("(-b - sqrt(b**2 - a*c))/a", {"a": 1.0, "b": -1e9, "c": 1.0}, "c/(sqrt(b**2 - a*c) - b)"),
+        ("(n+1)*log(n+1) - n*log(n) - 1", {"n": 1e20}, "n*log1p(1/n) + log(n+1) - 1"),
+        ("log((1-e)/(1+e))", {"e": 1e-20}, "-2*atanh(e)"),
+        ("sqrt((exp(2*x) - 1)/(exp(x) - 1))", {"x": 1e-12}, "sqrt(exp(x) + 1)"),
+        ("(x+1)**(1/n) - x**(1/n)", {"x": 1e20, "n": 3.5}, "x**(1/n)*expm1(1/n*log1p(1/x))"),
+    ],
+)
+def test_cancellations_of_hamming_are_mended(text: str, at: dict[str, float], expected: str) -> None:
+    """Hamming's examples and problems, at a point where the typed form has lost its digits."""
+    assert _found(text, **at) == expected
+
+
+def test_one_step_leads_to_another() -> None:
+    """The root of squares that overflow, inside of the quadratic formula that cancels."""
+    found = _found("(-b + sqrt(b*b - 4*a*c))/(2*a)", a=1e100, b=1e200, c=1e100)
+    assert found.startswith("m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); -2*c/(b + m*sqrt(")
+
+
+def test_names_of_definitions_are_new() -> None:
+    """What is defined before the text is called as nothing in it is."""
+    at: dict[str, Any] = {"r": np.asarray(1e80)}
+    program = parse("atan(r+1) - atan(r)")
+    original = readable(program, {"r": ()})
+    assert original is not None
+    best = explored(original, Measure(program, at, ("r",), "float64"))[0]
+    assert best.text == "r1 = hypot(r + 1/2, sqrt(3/4)); atan(1/r1/r1)"
+    assert is_same(program, best.text, at)
+
+
+def test_a_form_is_found_in_bounded_work() -> None:
+    """Long sums of what cancels have many forms."""
+    text = " + ".join(f"(tan(x + {n}) - tan(x))*(1/(x + {n}) - 1/x)" for n in range(1, 5))
+    at = {"x": np.asarray(1e9)}
+    program = parse(text)
+    original = readable(program, {"x": ()})
+    assert original is not None
+    with counted() as work:
+        assert len(explored(original, Measure(program, at, ("x",), "float64"))) <= MOST_MEASURED
+    assert work.calls < 20_000_000
+
+
+def test_nothing_is_searched_where_numbers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where a known cure is enough."""
+    searched: list[str] = []
+
+    def nothing(original: Reading, _: Measure) -> list[Form]:
+        searched.append(original.text)
+        return []
+
+    monkeypatch.setattr(advice, "explored", nothing)
+    assert _found("1 - cos(x)", x=1e-8) == "2*sin(x/2)**2"
+    check = Function("tan(x + 1) - tan(x)").vjp({"x": 0.5}).check
+    assert check is not None
+    assert check.verdict == "agree"
+    assert searched == []
+    assert _found("tan(x + e) - tan(x)", x=1.0, e=1e-14) == ""
+    assert searched == ["tan(x + e) - tan(x)"]
