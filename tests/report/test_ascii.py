@@ -15,7 +15,7 @@ from gradcli.report.document import Screen, in_ascii
 from tests.recorded import COMMANDS, answer
 
 TABLES = [c for c in COMMANDS if c.isascii() and "--format" not in c and "--json" not in c]
-OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "drawings.py", "operations.py")
+OWN_SIGNS = ("tokens.py", "expression.py", "hints.py", "inputs.py", "drawings.py", "operations.py")
 """What users may type, what has signs for either screen and chooses itself, and what reads signs."""
 
 SOURCES = [
