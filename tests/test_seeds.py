@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
+from gradcli.cli.app import _answer
+from gradcli.cli.output import Output
+from gradcli.options import ON_TERMINALS
+from gradcli.report import rendered
+from gradcli.report.document import Screen
 from tests.conftest import Command, Run
 
 ABC = ["--at", "a=1,2,3", "--at", "b=3,4,5", "--at", "c=6,7,8"]
@@ -294,3 +300,30 @@ def test_a_whole_snippet_as_an_expression_and_from_a_file(
     for expression in (text, f"@{path}", "; ".join(lines)):
         run = gradcli("vjp", expression, "--format", "plain")
         assert (run.code, run.out) == (0, expected)
+
+
+ASKED: list[list[str]] = [
+    *(["vjp", *words] for _, words, _ in VJPS),
+    *(["vjp", *words, "--accumulate"] for _, words, *_ in PASSES),
+    ["vjp", "3*a + 2*b*b + log(c)", "--at", "a=[0]", "--at", "b=[0]", "--at", "c=[0]", "--v", "[0.1]"],
+    ["check", "3*a+2*b*b+log(c)", *ABC],
+    ["jacobian", "torch.stack([x**i for i in range(6)]).view(3,2)", "--at", "1"],
+    ["jacobian", "x**2", "--at", "linspace(-2,2,5)"],
+    ["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"],
+    ["explain", "z = 2*x; loss = z.sum(dim=1)", "--at", "[[1,2,3,4]]"],
+    ["explain", "y = [x**2, 3*x]; z = y[0]*y[1]", "--at", "2"],
+    ["explain", "x**2", "--at", "1,2", "--v", "1,1"],
+    ["graph", "x*y", "--at", "x=1", "--at", "y=2", "--wrt", "x"],
+]
+
+
+@pytest.mark.parametrize("words", ASKED, ids=" ".join)
+def test_a_question_is_answered_on_one_screen(words: list[str]) -> None:
+    """Of 80 columns and 24 lines with the prompt below: the function, the numbers and the verdict."""
+    found = _answer(words)
+    assert isinstance(found, Output)
+    shown = rendered(found.answer, "table", Screen(80), ON_TERMINALS).splitlines()
+    assert len(shown) < 24, "\n".join(shown)
+    assert max(map(cell_len, shown)) <= 80
+    verdict = getattr(getattr(found.answer, "check", None), "verdict", "")
+    assert verdict in "\n".join(shown)

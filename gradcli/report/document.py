@@ -155,6 +155,8 @@ class Table:
         footer: A row below a rule; empty for none.
         is_pointed: Whether numbers stand below each other by their points.
         is_folded: Whether it stays a table on the narrowest screen, its cells folded.
+        instead: What is shown where its columns do not fit beside each other, and the blocks below each other take
+            the whole screen; none, where they do not matter.
     """
 
     headers: tuple[Line, ...]
@@ -167,6 +169,7 @@ class Table:
     footer: tuple[Line, ...] = ()
     is_pointed: bool = False
     is_folded: bool = False
+    instead: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from tests.recorded import COMMANDS, answer, words
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "screens"
 WIDTHS = (60, 80, 120)
+SCREEN = 24
+"""Lines of a terminal, the prompt among them."""
 
 SHOWN = {
     "vjp": 'vjp "x**2" --at 1,2 --v 1,1',
@@ -43,6 +45,12 @@ SHOWN = {
     "refuted": 'check "norm(x)" --at 0.6,0.8 --claim x',
     "random": 'check "sin(x)*exp(-x)" --random 100 --in x=1..2',
     "nothing": 'vjp "7"',
+    "explained": 'explain "y = x**2; z = sin(y)*x" --at 1,2 --v 1,0.1',
+    "explained-loss": 'explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)/3" --at t=16,40',
+    "explained-trap": 'explain "where(x > 0, sqrt(x), -x)" --at -1,4 --v ones',
+    "explained-long": 'explain "sum(sin(x**k) for k in range(1, 9))" --at 0.3,0.4 --v ones',
+    "graph": 'graph "y = x**2; z = sin(y)*c" --at x=1,2,3 --at c=2 --wrt x --v ones --show y',
+    "long-formula": 'vjp "softmax(A@x)" --at "A=[[1,2],[3,4]]" --at x=1,-1 --v 1,0',
 }
 
 
@@ -84,7 +92,21 @@ def test_the_main_job_takes_sixteen_lines() -> None:
     assert len(rendered(found.answer, "table", Screen(80)).splitlines()) <= 16
 
 
-@pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_end(name: str) -> None:
+    """In the last ten lines, which are seen above the prompt."""
+    found = _answer(shlex.split(SHOWN[name]))
+    assert isinstance(found, Output)
+    shown = rendered(found.answer, "table", Screen(80), ON_TERMINALS).splitlines()
+    if len(shown) < SCREEN:
+        return
+    end = "\n".join(shown[-10:])
+    verdict = getattr(getattr(found.answer, "check", None), "verdict", "")
+    assert verdict in end
+    assert re.search(r"\.grad|vᵀJ|passed", end)
+
+
+@pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph"])
 def test_colours_say_nothing_that_words_do_not(name: str) -> None:
     """Without them the text is the same."""
     found = _answer(shlex.split(SHOWN[name]))

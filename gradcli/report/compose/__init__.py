@@ -1,6 +1,7 @@
 """Answers as documents, a module a family of answers.  Knows no format.
 
 screens                          the compact screen of any answer
+glance                           explain and graph on one
 cross_check                      formulas beside their verdict, and formulas alone
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
 explain                          the chain rule step by step

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from gradcli.report import document as doc
 from gradcli.report.compose.marks import mark
@@ -13,6 +14,9 @@ from gradcli.results import ClosedForm, Judged, Verdict
 
 MOST_FORMULAS = 6
 """Formulas beside a verdict."""
+
+LONG = 160
+"""Characters of formulas from which on they stand above the numbers."""
 
 MOST_FINDINGS = 3
 """What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
@@ -29,6 +33,7 @@ def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
         ((left, right),) = found
         yield doc.Note(line(left, " = ", right, "   ", standing(answer.check.verdict)))
     elif found:
+        yield from long_formulas(answer)
         yield cross_check(answer)
     for finding in answer.check.findings[:MOST_FINDINGS]:
         yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
@@ -38,25 +43,46 @@ def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
     yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
 
 
+def long_formulas(answer: Judged | ClosedForm) -> Iterator[doc.Table]:
+    """The formulas where they are long: above the numbers, which are then seen together with the verdict."""
+    found = list(equations(answer))
+    if _is_long(found):
+        header, cells = _formulas(found)
+        yield doc.Table(lines(header), tuple(lines(cell) for cell in cells), is_folded=True)
+
+
 def cross_check(answer: Judged | ClosedForm) -> doc.Table:
-    """The formulas, the verdict, and how many entries it is of."""
+    """The formulas unless they are long, the verdict, and how many entries it is of."""
     check = answer.check
     verdict = line(standing(check.verdict, proven=check.proven)) if check is not None else line("not checked")
     extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
     if isinstance(answer, ClosedForm):
         extent = f"{answer.check.checked:,} at {answer.check.chosen}"
     found = list(equations(answer))
+    if not found or _is_long(found):
+        return doc.Table(lines("cross-check", "entries"), (lines(verdict, extent),))
+    header, cells = _formulas(found)
+    rows = (lines(cell, *([verdict, extent] if n == 0 else [(), ()])) for n, cell in enumerate(cells))
+    return doc.Table(lines(header, "cross-check", "entries"), tuple(rows), is_folded=True)
+
+
+_Formula = tuple[doc.Symbol, doc.Expression | doc.Span]
+
+
+def _is_long(found: Sequence[_Formula]) -> bool:
+    shown = (right.notation.pretty if isinstance(right, doc.Expression) else right.words for _, right in found)
+    return sum(map(len, islice(shown, MOST_FORMULAS))) > LONG
+
+
+def _formulas(found: Sequence[_Formula]) -> tuple[doc.Line, list[doc.Line]]:
+    """What stands above them, and the first of them; one alone has its name above it."""
     if len(found) == 1:
         ((left, right),) = found
-        return doc.Table(lines(left, "cross-check", "entries"), (lines(right, verdict, extent),), is_folded=True)
-    shown = found[:MOST_FORMULAS]
-    cells = [line(left, " = ", *(right if isinstance(right, tuple) else (right,))) for left, right in shown]
-    if len(found) > len(shown):
-        cells.append(line(f"and {len(found) - len(shown)} more"))
-    if not cells:
-        return doc.Table(lines("cross-check", "entries"), (lines(verdict, extent),))
-    rows = (lines(cell, *([verdict, extent] if n == 0 else [(), ()])) for n, cell in enumerate(cells))
-    return doc.Table(lines("formula", "cross-check", "entries"), tuple(rows), is_folded=True)
+        return line(left), [line(right)]
+    cells = [line(left, " = ", right) for left, right in found[:MOST_FORMULAS]]
+    if len(found) > MOST_FORMULAS:
+        cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
+    return line("formula"), cells
 
 
 def standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:

@@ -211,15 +211,21 @@ def _product(answer: Explanation) -> Iterator[doc.Node]:
 
 
 def _weighted_sums(answer: Explanation) -> Iterator[doc.Chain]:
-    """What the product is: the rows of J, each weighted by its element of v, where they are few."""
-    if not 1 < answer.v.size <= SMALL:
-        return
     for name in answer.wrt:
-        rows = [
-            TIMES(_weight(answer.v[at]), PARTIAL(_subscripted(answer.output, at), Name(name)))
-            for at in np.ndindex(*answer.v.shape)
-        ]
-        yield _chain(_VJP, joined(rows, PLUS), answer.vjp[name])
+        words = weighted_sum(answer, name)
+        if words is not None:
+            yield _chain(_VJP, words, answer.vjp[name])
+
+
+def weighted_sum(answer: Explanation, name: str) -> Notation | None:
+    """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
+    if not 1 < answer.v.size <= SMALL:
+        return None
+    rows = [
+        TIMES(_weight(answer.v[at]), PARTIAL(_subscripted(answer.output, at), Name(name)))
+        for at in np.ndindex(*answer.v.shape)
+    ]
+    return joined(rows, PLUS)
 
 
 def _weight(number: Any) -> Notation:

@@ -14,7 +14,8 @@ import numpy as np
 
 from gradcli.notation import PARTIAL, Element, Form, Name, joined, second
 from gradcli.report import document as doc
-from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, standing
+from gradcli.report.compose import glance
+from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, long_formulas, standing
 from gradcli.report.compose.derivatives import points_columns
 from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product
 from gradcli.report.compose.marks import wrong as wrong_of
@@ -62,7 +63,7 @@ from gradcli.results import (
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
 
-MOST_LISTED = 8
+MOST_LISTED = 12
 """Elements of an array that are written in a line."""
 
 MOST_OPINIONS = 6
@@ -80,7 +81,7 @@ def of(answer: Result, digits: int | None) -> doc.Document | None:
     """
     if isinstance(answer, ClosedForm):
         return tuple(closed_form(answer))
-    if not isinstance(answer, Answer) or isinstance(answer, BackwardGraph | Explanation):
+    if not isinstance(answer, Answer) or (isinstance(answer, BackwardGraph) and answer.drawing):
         return None
     return tuple(_Screen(digits).nodes(answer))
 
@@ -94,10 +95,17 @@ class _Screen:
     def nodes(self, answer: Answer) -> Iterator[doc.Node]:
         """From top to bottom."""
         yield doc.Note(line(code(statement(answer))))
-        if (equation := self._equation(answer)) is not None:
+        if isinstance(answer, BackwardGraph):
+            yield from glance.graph(answer, self._listed)
+        elif isinstance(answer, Explanation):
+            yield from self._explanation(answer)
+            return
+        elif (equation := self._equation(answer)) is not None:
             yield equation
         else:
             yield doc.Abreast(tuple(self._given(answer)))
+            if isinstance(answer, Judged):
+                yield from long_formulas(answer)
             yield from self._numbers(answer)
             if isinstance(answer, Differentiation):
                 yield from intermediates(answer.answers if isinstance(answer, Products) else [answer])
@@ -152,7 +160,7 @@ class _Screen:
     def _given(self, answer: Answer) -> Iterator[doc.Line]:
         arrays: dict[str, Array] = {**answer.inputs, answer.output: answer.value}
         match answer:
-            case VJP(v=v) | Checking(v=v) if v is not None:
+            case VJP(v=v) | Explanation(v=v) | Checking(v=v) if v is not None:
                 arrays["v"] = v
             case JVP(u=u) | HVP(u=u):
                 is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
@@ -161,7 +169,7 @@ class _Screen:
             shape = "" if array.size <= MOST_LISTED else f" {array.shape}"
             yield line(f"{name}{shape} = {self._listed(array)}")
         first = answer.answers[0] if isinstance(answer, Products) else answer
-        if isinstance(first, VJP) and first.loss is not None:
+        if isinstance(first, VJP | Explanation) and first.loss is not None:
             yield line(
                 "loss = ",
                 code(first.loss.expression),
@@ -226,8 +234,7 @@ class _Screen:
             case VJP() | Jacobian() if _is_small(answer):
                 yield self._matrix(answer)
             case VJP():
-                doubts = {f"vᵀJ = {name}.grad": of_product(wrong_of(answer), name, answer.v) for name in answer.wrt}
-                yield self._arrays({f"vᵀJ = {name}.grad": answer.vjp[name] for name in answer.wrt}, doubts)
+                yield self._vjp(answer, wrong_of(answer))
             case Gradient():
                 yield self._row("gradient", answer.grad, wrong_of(answer), answer.output)
             case JVP():
@@ -270,7 +277,14 @@ class _Screen:
             is_pointed=True,
             labels=2,
             footer=footer,
+            instead=self._vjp(answer, wrong),
         )
+
+    def _vjp(self, answer: VJP, wrong: Mapping[Place, Entry]) -> doc.Table:
+        """The product alone, a row a variable."""
+        labels = {name: f"vᵀJ = {name}.grad" for name in answer.wrt}
+        doubts = {label: of_product(wrong, name, answer.v) for name, label in labels.items()}
+        return self._arrays({label: answer.vjp[name] for name, label in labels.items()}, doubts)
 
     def _product(self, answer: VJP, name: str, column: Index, wrong: Mapping[Place, Entry]) -> doc.Line:
         """An element of the product, which is as little to be trusted as what v weighs for it."""
@@ -409,6 +423,25 @@ class _Screen:
             for n in ends(answer.points or 0)
         )
         return doc.Table(lines("point", *columns), tuple(rows), heads=(0,))
+
+    # -- the chain rule
+
+    def _explanation(self, answer: Explanation) -> Iterator[doc.Node]:
+        """Of many lines, what they make and the verdict are seen last."""
+        wrong = wrong_of(answer)
+        yield doc.Abreast(tuple(self._given(answer)))
+        yield from long_formulas(answer)
+        yield from glance.chain_rule(answer, self._listed)
+        yield from formula_notes(all_formulas(answer))
+        yield from self._findings(answer)
+        yield from map(note, answer.remarks)
+        if not answer.wrt:
+            yield note(NO_VARIABLE)
+        shown = answer if self.digits is None else rounded(answer, self.digits)
+        for name in answer.wrt:
+            product = self._marked(answer.vjp[name], of_product(wrong, name, answer.v))
+            yield doc.Note(glance.product(shown, name, product))
+        yield cross_check(answer)
 
     # -- what does not agree
 

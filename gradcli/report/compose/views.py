@@ -205,13 +205,13 @@ def graph(answer: BackwardGraph) -> Iterator[doc.Node]:
         yield title("the backward graph")
         yield doc.Graph(answer.nodes, answer.edges)
     if answer.drawing != "tree":
-        yield title(_occasion(answer))
+        yield title(occasion(answer))
         yield _tensors(answer.tensors)
     for words in answer.notes if answer.drawing != "tree" or not answer.nodes else ():
         yield note(words)
 
 
-def _occasion(answer: BackwardGraph) -> str:
+def occasion(answer: BackwardGraph) -> str:
     """When the tensors are looked at."""
     if answer.v is None:
         return "the tensors"

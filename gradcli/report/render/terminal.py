@@ -64,6 +64,9 @@ USUAL = 80
 _STEP = "  "
 """What the lines of a block are indented by."""
 
+BLOCKS, _AROUND = 16, 6
+"""Lines that the blocks of a matrix may take where something shorter says the same, and those beside its rows."""
+
 Part = RichTable | Text | Padding
 
 
@@ -196,8 +199,12 @@ def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
             return
     if table.is_folded and screen.width is not None:
         yield _folded(framed(table, screen), screen.width)
+        return
+    blocks = list(_abreast(table, screen))
+    if table.instead is not None and len(blocks) > 1 and len(blocks) * (len(table.rows) + _AROUND) > BLOCKS:
+        yield from _fitting(table.instead, screen)
     else:
-        yield from (framed(block, screen) for block in _abreast(table, screen))
+        yield from (framed(block, screen) for block in blocks)
 
 
 def _paragraph(headers: Sequence[Text], row: Sequence[Text], heads: Sequence[int]) -> Iterator[Text]:

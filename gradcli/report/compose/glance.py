@@ -1,0 +1,114 @@
+"""explain and graph at a glance: a row an adjoint, a row a tensor; the ends of what is long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from gradcli.notation import PARTIAL, POINTWISE, TIMES, Form, Name, Notation
+from gradcli.report import document as doc
+from gradcli.report.compose.cross_check import standing
+from gradcli.report.compose.explain import weighted_sum
+from gradcli.report.compose.parts import note
+from gradcli.report.compose.views import occasion
+from gradcli.report.document import line, lines
+from gradcli.report.wording import clipped
+from gradcli.results import Adjoint, Array, BackwardGraph, Explanation, GraphTensor, Term
+
+MOST_ROWS = 8
+"""Lines, adjoints and tensors that are shown; of more, the ends."""
+
+MOST_TERMS = 3
+"""Terms of a sum over uses."""
+
+Listed = Callable[[Array], str]
+"""What writes an array in a line."""
+
+_SUMMED = Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
+
+_Item = TypeVar("_Item")
+
+
+# -- the chain rule
+
+
+def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
+    """The lines forward, where there are several, and the adjoints backward."""
+    if answer.steps_count > 1:
+        steps = [
+            line(doc.Symbol(Name(step.name)), " = ", doc.Expression(step.operation), f" = {listed(step.value)}")
+            for step in answer.steps
+        ]
+        shown = (line("…") if step is None else step for step in _cut(steps, answer.steps_count))
+        yield doc.Abreast((line("forward:"), *shown))
+    if answer.wrt:
+        notations = {adjoint.name: adjoint.notation for adjoint in answer.adjoints}
+        adjoints = [_adjoint(adjoint, answer, notations, listed) for adjoint in answer.adjoints]
+        yield doc.Table(lines("backward", "adjoint", "rule"), _cut(adjoints, answer.adjoints_count), is_folded=True)
+
+
+def product(answer: Explanation, name: str, numbers: doc.Line) -> doc.Line:
+    """What the backward pass leaves in the `.grad` of a variable, as a sum of rows of J and in numbers."""
+    words = weighted_sum(answer, name)
+    between: list[str | doc.Inline] = [] if words is None else [doc.Symbol(words), " = "]
+    return line(f"{name}.grad = vᵀJ = ", *between, *numbers)
+
+
+def _adjoint(
+    adjoint: Adjoint, answer: Explanation, notations: Mapping[str, Notation], listed: Listed
+) -> tuple[doc.Line, ...]:
+    """What it is the sum of, its numbers, and the rule."""
+    parts: list[str | doc.Inline] = [doc.Symbol(adjoint.notation)]
+    rule: list[str | doc.Inline] = [adjoint.rule]
+    if adjoint.name == answer.output and not adjoint.terms:
+        parts.append(" = v")
+    elif not adjoint.terms:
+        rule = [f"{answer.output} does not depend on it"]
+    for n, term in enumerate(adjoint.terms[:MOST_TERMS]):
+        parts += [" + " if n else " = ", _term(term, adjoint, notations)]
+    if adjoint.terms_count > MOST_TERMS:
+        parts.append(" + …")
+    if adjoint.verdict not in (None, "agree"):
+        rule += [" " if adjoint.rule else "", standing(adjoint.verdict)]
+    role: doc.Role = "strong" if adjoint.name in answer.wrt else "plain"
+    return lines(line(*parts), doc.Span(listed(adjoint.value), role), line(*rule))
+
+
+def _term(term: Term, adjoint: Adjoint, notations: Mapping[str, Notation]) -> doc.Expression | doc.Span:
+    """The adjoint of the line that uses it, times the local derivative."""
+    found = term.equation
+    if found is None and term.source in notations:
+        sign = POINTWISE if term.is_elementwise and term.local is not None and term.local.ndim else TIMES
+        found = sign(notations[term.source], PARTIAL(Name(term.source), Name(adjoint.name)))
+    if found is None:
+        return doc.Span(f"what {term.source} gives", "aside")
+    return doc.Expression(_SUMMED(found) if term.summed else found)
+
+
+# -- the backward graph
+
+
+def graph(answer: BackwardGraph, listed: Listed) -> Iterator[doc.Node]:
+    """The tree, and what each tensor holds."""
+    yield doc.Graph(answer.nodes, answer.edges)
+    yield note(occasion(answer))
+    rows = [_tensor(tensor, listed) for tensor in answer.tensors]
+    yield doc.Table(lines("", "data", ".grad", "grad_fn", "is_leaf"), _cut(rows, len(rows)), is_folded=True)
+    yield from map(note, answer.notes)
+
+
+def _tensor(tensor: GraphTensor, listed: Listed) -> tuple[doc.Line, ...]:
+    held = "None" if tensor.grad is None else doc.Span(listed(tensor.grad), "strong")
+    why = "" if tensor.requires_grad else ", requires_grad=False"
+    return lines(clipped(tensor.name), listed(tensor.data), line(held, why), str(tensor.grad_fn), str(tensor.is_leaf))
+
+
+# -- both
+
+
+def _cut(rows: Sequence[_Item], count: int) -> tuple[_Item | None, ...]:
+    """The rows; of more than are shown, those at the ends."""
+    if count <= MOST_ROWS and len(rows) == count:
+        return tuple(rows)
+    half = MOST_ROWS // 2
+    return (*rows[:half], None, *rows[-half:])
