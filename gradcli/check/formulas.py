@@ -46,7 +46,7 @@ from gradcli.symbolic.derivative import (
     transposed,
 )
 from gradcli.symbolic.element import NoFormulaError
-from gradcli.symbolic.printing import formula
+from gradcli.symbolic.printing import formula, with_names
 
 MAX_FORMULAS = 30
 """Formulas of an answer that are derived; each takes a walk over the whole Program."""
@@ -229,6 +229,7 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
             found.show(block, point, program, derivative)
         else:
             found.omitted[block] = "the reference could not confirm it"
+    found = replace(found, shown=with_names(found.shown, program))
     verdict: Verdict = "agree" if found.shown else "unchecked"
     check = Check(verdict, compared, compared, None, chosen=f"{points} random points", sampled=True)
     return found, with_refuted(check, found.refuted, derived)
@@ -263,6 +264,7 @@ def concluded(
         if witness.number is not None:
             for block, reason in contradicted(witness.point, derived, witness.evidence).items():
                 formulas.refute(block, f"at point {witness.number:,}, {reason}")
+    formulas = replace(formulas, shown=with_names(formulas.shown, program))
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 

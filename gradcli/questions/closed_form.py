@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
+from gradcli.check.compare import Block
 from gradcli.check.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
 from gradcli.check.point import Point
 from gradcli.errors import InputError, Span
@@ -20,6 +21,7 @@ from gradcli.language.snippets import Snippet, read
 from gradcli.questions.question import Inquiry, chosen_variables, no_such_variable
 from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
+from gradcli.symbolic.printing import with_names
 
 GivenShape = str | int | Sequence[Size]
 """Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
@@ -60,13 +62,14 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
         products, check = _products(weighted, typed, named, wrt, shape, check)
+    products, blocks = _named_together(products, formulas.shown, program)
     return ClosedForm(
         command=command,
         expression=program.expression,
         wrt=wrt,
         output=program.output_name,
         shapes={program.output_name: named.of(shape), **{name: tuple(map(str, s)) for name, s in named.given.items()}},
-        blocks=formulas.shown,
+        blocks=blocks,
         omitted=formulas.omitted,
         products=products,
         check=check,
@@ -166,6 +169,15 @@ def _products(
         findings_count=check.findings_count + other.findings_count,
     )
     return {name: formula for (_, name), formula in formulas.shown.items()}, found
+
+
+def _named_together(
+    products: Mapping[str, Formula], blocks: Mapping[Block, Formula], program: Program
+) -> tuple[dict[str, Formula], dict[Block, Formula]]:
+    """The formulas of vᵀJ and of the Jacobian with the same names for what they repeat."""
+    keys: list[str | Block] = [*products, *blocks]
+    named = with_names(dict(zip(keys, [*products.values(), *blocks.values()], strict=True)), program)
+    return {name: named[name] for name in products}, {block: named[block] for block in blocks}
 
 
 def _weighted(program: Program) -> Program:

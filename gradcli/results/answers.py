@@ -7,8 +7,9 @@ that torch computed in.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
@@ -59,6 +60,24 @@ class Cell:
         return self.expression.latex
 
 
+Definition = tuple[Notation, Notation]
+"""A name in a formula, and what it stands for."""
+
+
+class Abbreviation(ABC):
+    """A formula with names for what it, or another of its answer, repeats; found when it is read."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> tuple[Notation, ...]:
+        """The formula, cell by cell."""
+
+    @property
+    @abstractmethod
+    def definitions(self) -> tuple[Definition, ...]:
+        """What the names stand for; empty where nothing is worth a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Formula:
     """The closed form of one Jacobian block; several cells where it is written out entry by entry.
@@ -69,6 +88,7 @@ class Formula:
         note: Where it was confirmed, if not at the entries of this answer.
         structure: What it shows of the whole block, whatever the values and the sizes.
         function: Both sides of the equation of the element of y that it is the derivative of, if that is short.
+        abbreviation: The same with names for what is repeated.
     """
 
     cells: tuple[Cell, ...]
@@ -76,6 +96,25 @@ class Formula:
     note: str = ""
     structure: Literal["", "diagonal", "zero"] = ""
     function: tuple[Notation, Notation] | None = None
+    abbreviation: Abbreviation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        """What the names in `brief` stand for, in the order in which they are explained."""
+        return self.abbreviation.definitions if self.abbreviation is not None else ()
+
+    @property
+    def brief(self) -> tuple[Cell, ...]:
+        """The cells with a name for each expression that is repeated in the formulas of the answer."""
+        if self.abbreviation is None or not self.definitions:
+            return self.cells
+        shown = zip(self.cells, self.abbreviation.cells, strict=True)
+        return tuple(replace(cell, expression=expression) for cell, expression in shown)
+
+    @property
+    def brief_text(self) -> str:
+        """With names, in SymPy's notation; a nested list where it is written out."""
+        return self._nested([cell.text for cell in self.brief])
 
     @property
     def text(self) -> str:

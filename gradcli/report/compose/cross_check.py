@@ -7,7 +7,7 @@ from itertools import islice
 
 from gradcli.report import document as doc
 from gradcli.report.compose.marks import mark
-from gradcli.report.compose.parts import code, equations, note
+from gradcli.report.compose.parts import all_formulas, code, definitions, equations, note
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.wording import NO_VARIABLE, judged, statement
 from gradcli.results import ClosedForm, Judged, Verdict
@@ -35,6 +35,7 @@ def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
     elif found:
         yield from long_formulas(answer)
         yield cross_check(answer)
+    yield from definitions(all_formulas(answer))
     for finding in answer.check.findings[:MOST_FINDINGS]:
         yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
     yield from map(note, answer.remarks)

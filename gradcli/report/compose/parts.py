@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
@@ -37,6 +38,7 @@ GRADIENT = Form("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
 
 LOSS = Form("loss", "loss", r"\mathit{loss}")()
 _V_IS = Form("v = %s", "v = %s", "v = %s")
+_EQUATION = Form("%s = %s", "%s = %s", "%s = %s")
 _BY_VARIABLE = Form("%s_%s", "%s_%s", "%s_{%s}")
 
 Row = tuple[doc.Line, ...]
@@ -139,7 +141,7 @@ def formula_rows(
     if found is None:
         yield doc.Equation(label, doc.Span(f"none: {omitted[key]}"))
     else:
-        yield from map(_equation, found.cells)
+        yield from map(_equation, found.brief)
 
 
 def _equation(cell: Cell) -> doc.Equation:
@@ -150,7 +152,7 @@ def formula_matrix(
     name: str, shown: Sequence[Formula], function: tuple[Notation, Notation] | None = None, row_label: str = "∂%s"
 ) -> doc.FormulaMatrix | None:
     """Formulas as a matrix, if they are written out as the entries of one."""
-    cells = {(cell.row, cell.column): cell for formula in shown for cell in formula.cells}
+    cells = {(cell.row, cell.column): cell for formula in shown for cell in formula.brief}
     rows, columns = (list(dict.fromkeys(key[n] for key in cells)) for n in (0, 1))
     if len(rows) < 2 or len(cells) != len(rows) * len(columns):
         return None
@@ -164,11 +166,20 @@ def formula_matrix(
 
 
 def formula_notes(found: Iterable[Formula]) -> Iterator[doc.Note]:
-    """Where formulas were confirmed, each remark once."""
-    return map(note, sorted({formula.note for formula in found if formula.note}))
+    """What names in formulas stand for, and where these were confirmed, each once."""
+    shown = list(found)
+    yield from definitions(shown)
+    yield from map(note, sorted({formula.note for formula in shown if formula.note}))
 
 
-def all_formulas(answer: Answer) -> Iterator[Formula]:
+def definitions(found: Iterable[Formula]) -> Iterator[doc.Note]:
+    """What names in formulas stand for, each once: where s[i] = ..., and m = ..."""
+    known = {left.text: (left, right) for formula in found for left, right in formula.definitions}
+    for n, (left, right) in enumerate(known.values()):
+        yield doc.Note(line("and " if n else "where ", doc.Expression(_EQUATION(left, right))))
+
+
+def all_formulas(answer: Answer | ClosedForm) -> Iterator[Formula]:
     """The formulas of an answer, whatever they are of."""
     match answer:
         case JVP(symbolic=formula):
@@ -177,6 +188,8 @@ def all_formulas(answer: Answer) -> Iterator[Formula]:
             yield from (formula for blocks in answer.symbolic.values() for formula in blocks.values())
         case HVP() | Differentiation():
             yield from answer.symbolic.values()
+        case ClosedForm(products=products, blocks=blocks):
+            yield from itertools.chain(products.values(), blocks.values())
 
 
 def equations(answer: Judged | ClosedForm) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
@@ -212,7 +225,7 @@ def _cells(
     if formula is None:
         yield doc.Symbol(label), doc.Span(f"none: {omitted}")
         return
-    for cell in formula.cells:
+    for cell in formula.brief:
         yield doc.Symbol(cell.label), doc.Expression(cell.expression)
 
 

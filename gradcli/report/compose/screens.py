@@ -207,7 +207,7 @@ class _Screen:
                 return None
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self._number(number[()]):
-            parts += [" = ", doc.Expression(formula.cells[0].expression)]
+            parts += [" = ", doc.Expression(formula.brief[0].expression)]
         parts += [" = ", *self._cell(number[()], wrong_of(answer).get(place))]
         parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{_in_dtype(answer)}")
         if answer.check is not None:

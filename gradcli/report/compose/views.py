@@ -20,6 +20,7 @@ from gradcli.report.compose.parts import (
     closed_form,
     code,
     coverage,
+    definitions,
     formulas,
     heading,
     judgement,
@@ -280,6 +281,7 @@ def _page(page: FunctionPage) -> Iterator[doc.Node]:
     answer = page.derivative
     yield title(f"the derivative of {answer.output} = {answer.expression}")
     yield formulas(answer, may_be_matrix=False)
+    yield from definitions(answer.symbolic.values())
     if page.derivative_note:
         yield note(page.derivative_note)
     yield title("an example")

@@ -137,17 +137,46 @@ _ANSWER = (
     *(some("points_of"), known("points")),
     *(always("inputs"), always("wrt"), always("value")),
 )
+
+
+def _shortened(symbolic: Any) -> Any:
+    """The formulas with names for what they repeat, held as the formulas are; empty where there is nothing to name."""
+    match symbolic:
+        case Formula():
+            return symbolic.brief_text if symbolic.definitions else ""
+        case Mapping():
+            return {key: short for key, one in symbolic.items() if (short := _shortened(one))}
+    return ""
+
+
+def _names(symbolic: Any) -> dict[str, Notation]:
+    """What the names in these stand for."""
+    match symbolic:
+        case Formula(definitions=definitions):
+            return {name.text: meaning for name, meaning in definitions}
+        case Mapping():
+            return {name: meaning for one in symbolic.values() for name, meaning in _names(one).items()}
+    return {}
+
+
+_BRIEF = (
+    some("brief", lambda one: _shortened(one.symbolic)),
+    some("where", lambda one: _names(one.symbolic)),
+)
+"""Beside formulas that repeat something: the same with a name for it, and what that stands for."""
+
 _DERIVATIVE = (
     some("intermediates"),
     known("jacobian"),
     some("jacobian_omitted"),
     always("symbolic"),
+    *_BRIEF,
     some("structure", lambda one: {name: f.structure for name, f in one.symbolic.items() if f.structure}),
     some("symbolic_omitted"),
 )
 _REMARKS = (some("remarks"), some("warnings"))
 _END = (known("check"), *_REMARKS)
-_FORMULAS = (always("symbolic"), some("symbolic_omitted"))
+_FORMULAS = (always("symbolic"), *_BRIEF, some("symbolic_omitted"))
 
 _LOSS = (
     *(always("expression"), always("value"), some("inputs")),
@@ -173,7 +202,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
     VJP: (*_ANSWER, always("v"), always("vjp"), known("accumulated"), known("loss"), *_DERIVATIVE, *_END),
     Gradient: (*_ANSWER, always("grad"), *_DERIVATIVE, *_END),
     Jacobian: (*_ANSWER, *_DERIVATIVE, *_END),
-    JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), some("symbolic_omitted"), *_END),
+    JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), *_BRIEF, some("symbolic_omitted"), *_END),
     Hessian: (*_ANSWER, always("grad"), always("hessian"), *_FORMULAS, *_END),
     HVP: (*_ANSWER, always("u"), always("grad"), always("hvp"), *_FORMULAS, *_END),
     Explanation: (
@@ -211,6 +240,8 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         *(always("wrt"), always("shapes")),
         some("vjp", "products"),
         always("symbolic", lambda one: one.symbolic.get("") if one.command == "jvp" else one.symbolic),
+        some("brief", lambda one: _shortened(one.products or one.symbolic.get("", one.symbolic))),
+        some("where", lambda one: _names(one.products or one.symbolic)),
         some("structure", lambda one: {name: f.structure for (_, name), f in one.blocks.items() if f.structure}),
         some("symbolic_omitted", lambda one: one.nested(one.omitted)),
         *_END,

@@ -1,0 +1,259 @@
+"""What stands several times in formulas, named once: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
+
+First what has a name in every textbook: the softmax, the logistic function, the standard deviation.  Then whatever else
+is long and repeated, the longest first, whichever indices it has.  A name is a letter that stands for nothing else.
+With its definitions put back, an abbreviated formula is proved to be the formula, or it is not shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Integer, KroneckerDelta
+
+from gradcli.language.program.meaning import Aggregate, InverseElement, Total
+from gradcli.symbolic.printing.restoring import Abbreviated, Definition, is_same, put_back
+from gradcli.symbolic.printing.templates import (
+    Whole,
+    bound_in,
+    free_indices,
+    generic_of,
+    is_index,
+    placeholders,
+    rebuilt,
+)
+from gradcli.symbolic.printing.textbook import DEVIATION, powers, restored, with_wholes
+
+MOST_NODES = 600
+"""Of all formulas of an answer together; more are not searched."""
+
+MOST_NAMES = 4
+"""Definitions below formulas that a reader still keeps in mind."""
+
+LEAST_SAVED = 12
+"""Characters that a name saves at least, or it is not worth looking it up."""
+
+SHORTEST = 10
+"""Characters of what is worth a name."""
+
+Length = Callable[[Expr], int]
+"""Of an expression as it is shown."""
+
+_LETTERS = "rsabcghduvwzRSABCGHUVWZ"
+_INDICES = "ijklmnpqtuvw"
+
+
+def abbreviated(formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> Abbreviated:
+    """The formulas with names for what they repeat.
+
+    Args:
+        formulas: With the letters that their indices are printed with.
+        taken: What no name may be.
+        length: Of an expression as it is shown.
+
+    >>> i, j, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "ijk")
+    >>> x = sympy.IndexedBase("x", real=True)
+    >>> norm = sympy.sqrt(Total(x[k]**2, (k, 0, 4)))
+    >>> abbreviated([KroneckerDelta(i, j)/norm - x[i]*x[j]/norm**3], ["x"], lambda e: len(str(e)))[0]
+    (KroneckerDelta(i, j)/r - x[i]*x[j]/r**3,)
+    """
+    nodes = sum(1 for one in formulas for _ in sympy.preorder_traversal(one))
+    if nodes > MOST_NODES or not any(one.has(sympy.Sum, Aggregate, sympy.exp, sympy.Add) for one in formulas):
+        return tuple(formulas), ()
+    naming = _Naming(formulas, taken, length)
+    found = naming.found()
+    if not found[1] or not all(map(is_same, formulas, put_back(found))):
+        return tuple(formulas), ()
+    return found
+
+
+# -- whatever is repeated
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What may get a name, with placeholders, its indices here, and how the part of the formula is made of it."""
+
+    generic: Expr
+    index: tuple[Expr, ...]
+    made_of: Callable[[Expr], Expr]
+
+
+class _Naming:
+    """The names of one answer."""
+
+    def __init__(self, formulas: Sequence[Expr], taken: Iterable[str], length: Length) -> None:
+        self.formulas, self.length = list(formulas), length
+        symbols = {s for one in formulas for s in one.atoms(sympy.Symbol)}
+        self.taken = {*taken, *map(str, symbols)}
+        self.indices = {str(s) for s in symbols if is_index(s)}
+        self.definitions: list[Definition] = []
+        self._parts: dict[Expr, list[_Part]] = {}
+
+    def found(self) -> Abbreviated:
+        """Formulas and definitions."""
+        self._name_wholes()
+        while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
+            pass
+        names = {d.name.base if isinstance(d.name, sympy.Indexed) else d.name for d in self.definitions}
+        shown = (Definition(d.name, _in_one_root(d.meaning)) for d in self.definitions)
+        return tuple(_factored(one, names) for one in self.formulas), tuple(shown)
+
+    def _name_wholes(self) -> None:
+        found = [with_wholes(one) for one in self.formulas]
+        wholes = [part for one in found for part in sympy.preorder_traversal(one) if isinstance(part, Whole)]
+        counts = Counter(whole.generic for whole in wholes)
+        letters = {whole.generic: whole.letters for whole in wholes}
+        # A standard deviation is worth its name where it stands once.
+        kept = [one for one, count in counts.items() if count > 1 or letters[one] == DEVIATION][:MOST_NAMES]
+        self.formulas = [
+            restored(new, set(kept)) if {w.generic for w in new.atoms(Whole)} & set(kept) else one
+            for one, new in zip(self.formulas, found, strict=True)
+        ]
+        for generic in kept:
+            whole = next(w for w in wholes if w.generic == generic)
+            self._define(generic, len(whole.index), letters[generic])
+
+    def _name_what_saves_most(self) -> bool:
+        """Whether there was something that saves enough."""
+        counts: Counter[tuple[Expr, int]] = Counter()
+        negative: Counter[Expr] = Counter()
+        for one in (*self.formulas, *(d.meaning for d in self.definitions)):
+            for part in (part for place in _places(one) for part in self._of(place)):
+                counts[part.generic, len(part.index)] += 1
+                negative[part.generic] += bool(part.made_of(sympy.S.One).is_negative)
+        best, most = None, LEAST_SAVED - 1
+        for (generic, rank), count in counts.items():
+            size = self.length(generic.xreplace(_shortly(rank))) if count > 1 else 0
+            saved = (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0))
+            if size >= SHORTEST and saved > most:
+                best, most = (generic, rank), saved
+        if best is None:
+            return False
+        generic, rank = best
+        is_other_way = generic.is_Add and 2 * negative[generic] > counts[best]
+        return self._define(generic, rank, _letters_for(generic), -1 if is_other_way else 1)
+
+    def _of(self, place: Expr) -> list[_Part]:
+        """What of a part of a formula may get a name."""
+        if place not in self._parts:
+            self._parts[place] = list(_nameable(place))
+        return self._parts[place]
+
+    def _define(self, generic: Expr, rank: int, letters: str, sign: int = 1) -> bool:
+        """Put a name in the place of an expression, or of its negative; whether there is a letter for it."""
+        letter = next((c for c in itertools.chain(letters, _LETTERS) if c not in self.taken), "")
+        bound = bound_in(generic)
+        free = [c for c in _INDICES if c in self.indices or c not in self.taken]
+        if not letter or len(free) < rank + len(bound):
+            return False
+        self.taken.add(letter)
+        base = sympy.IndexedBase(letter, real=True) if rank else sympy.Symbol(letter, real=True)
+
+        def named(index: Sequence[Expr]) -> Expr:
+            return base[tuple(index)] if rank else base
+
+        def replaced(expression: Expr) -> Expr:
+            if isinstance(expression, Whole) and expression.generic == generic:
+                return named(expression.index)
+            for part in self._of(expression) if _is_place(expression) else ():
+                if part.generic == generic:
+                    return part.made_of(sign * named(part.index))
+            return rebuilt(expression, replaced)
+
+        self.formulas = [replaced(one) for one in self.formulas]
+        self.definitions = [Definition(d.name, replaced(d.meaning)) for d in self.definitions]
+        shown = [sympy.Symbol(c, integer=True, nonnegative=True) for c in free]
+        index, rest = shown[:rank], shown[rank:]
+        rest.sort(key=lambda k: str(k) < "k")  # i and j count what is named where they can
+        renamed = dict(zip([*placeholders(rank), *bound], [*index, *rest], strict=False))
+        self.definitions.append(Definition(named(index), (sign * generic).xreplace(renamed)))
+        return True
+
+
+def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:
+    return dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
+
+
+def _is_place(part: Expr) -> bool:
+    """Whether it is more than a name, a number or an element."""
+    return (
+        isinstance(part, Expr)
+        and bool(part.args)
+        and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Whole)
+    )
+
+
+def _places(expression: Expr) -> Iterator[Expr]:
+    """The parts of a formula outside of indices and limits."""
+    if _is_place(expression):
+        yield expression
+    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple | Whole):
+        for part in expression.args:
+            yield from _places(part)
+
+
+def _nameable(place: Expr) -> Iterator[_Part]:
+    """The part without its number before it, and the root in a power of one."""
+    if place.has(KroneckerDelta) or not place.has(sympy.Sum, Aggregate, sympy.Function):
+        return
+    if isinstance(place, sympy.Pow) and place.exp.is_Rational:
+        if place.exp.q == 2:
+            index = free_indices(place)
+            root, times = generic_of(sympy.sqrt(place.base), index), 2 * place.exp
+            yield _Part(root, tuple(index), lambda name: name**times)
+        return
+    if isinstance(place, sympy.Mul) and not isinstance(place.as_coeff_Mul()[1], sympy.Mul):
+        return
+    index = free_indices(place)
+    generic = generic_of(place, index)
+    number = _number_before(generic)
+    yield _Part(generic / number, tuple(index), lambda name: number * name)
+
+
+def _number_before(part: Expr) -> Expr:
+    """The whole number and the sign that a sum or a product begins with."""
+    if isinstance(part, sympy.Add):
+        content, rest = part.primitive()
+        number = content if content.is_Integer else sympy.S.One
+        return -number if rest.could_extract_minus_sign() else number
+    return Integer(part.as_coeff_Mul()[0].p) if part.as_coeff_Mul()[0].is_Rational else sympy.S.One
+
+
+def _letters_for(generic: Expr) -> str:
+    """A root of squares is a length, a difference a residual, a sum over a count a mean."""
+    match generic:
+        case sympy.Pow():
+            return "rh"
+        case sympy.Add():
+            return "rd"
+        case sympy.Mul():
+            return "mc"
+        case sympy.Sum():
+            return "cb"
+    return "gh"
+
+
+def _factored(expression: Expr, names: set[Expr]) -> Expr:
+    """Sums with a number, and with the named factors of all their terms, before them: s[i]·(δ[i,j] - s[j])."""
+    expression = rebuilt(expression, lambda part: _factored(part, names))
+    if isinstance(expression, sympy.Sum):
+        number, body = expression.function.as_coeff_Mul()
+        return number * Total(body, *expression.limits)
+    if not isinstance(expression, sympy.Add):
+        return expression
+    common = set.intersection(*(set(sympy.Mul.make_args(term)) for term in expression.args))
+    named = [f for f in common if (f.base if isinstance(f, sympy.Indexed) else f) in names]
+    outside = sympy.Mul(*named, *(f for f in common if isinstance(f, KroneckerDelta)))
+    return sympy.Mul(outside, sympy.Add(*(term / outside for term in expression.args))) if named else expression
+
+
+def _in_one_root(expression: Expr) -> Expr:
+    """A root over a root, as SymPy writes it, as the root of a fraction."""
+    if not (isinstance(expression, sympy.Mul) and all(abs(n) == sympy.S.Half for _, n in powers(expression))):
+        return expression
+    return sympy.Pow(sympy.Mul(*(f**2 for f in expression.args)), sympy.S.Half, evaluate=False)

@@ -1,0 +1,105 @@
+"""What is repeated in formulas is named once, as a textbook would, and means what it meant."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+import sympy
+
+from gradcli import Function
+from gradcli.language.program.meaning import Total
+from gradcli.results import ClosedForm, Formula
+from gradcli.symbolic.printing.abbreviating import abbreviated
+from gradcli.symbolic.printing.restoring import Definition, is_same, put_back
+
+BRIEF: list[tuple[str, str, list[str], list[str]]] = [
+    (
+        "vjp",
+        "softmax(x)",
+        ["s[j]·(v[j] - Σ[k=0..n-1] s[k]·v[k])", "s[i]·(δ[i,j] - s[j])"],
+        ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"],
+    ),
+    (
+        "jacobian",
+        "softmax(X, 1)",
+        ["s[i,j]·(δ[j,l] - s[i,l])·δ[i,k]"],
+        ["s[i,j] = exp(X[i,j])/Σ[k=0..n-1] exp(X[i,k])"],
+    ),
+    ("grad", "softmax(x)[0]", ["s[0]·(δ[0,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
+    ("hessian", "logsumexp(x)", ["s[i]·(δ[i,j] - s[j])"], ["s[i] = exp(x[i])/Σ[k=0..n-1] exp(x[k])"]),
+    ("grad", "sigmoid(x)", ["s·(1 - s)"], ["s = 1/(1 + exp(-x))"]),
+    ("grad", "silu(x)", ["s·(x·(1 - s) + 1)"], ["s = 1/(1 + exp(-x))"]),
+    (
+        "grad",
+        "std(x)",
+        ["(x[j] - m)/(s·(n - 1))"],
+        ["s = √((Σ[k=0..n-1] (x[k] - m)²)/(n - 1))", "m = (Σ[k=0..n-1] x[k])/n"],
+    ),
+    ("hessian", "norm(x)", ["1/r·δ[i,j] - x[i]·x[j]/r³"], ["r = √(Σ[k=0..n-1] x[k]²)"]),
+    (
+        "grad",
+        "sum((A@x-b)**2)",
+        ["2·r[j]·x[k]", "2·Σ[l=0..m-1] A[l,j]·r[l]", "-2·r[j]"],
+        ["r[i] = Σ[k=0..n-1] A[i,k]·x[k] - b[i]"],
+    ),
+    # nothing is repeated, or what is repeated is short
+    ("grad", "norm(x)", ["x[j]/√(Σ[k=0..n-1] x[k]²)"], []),
+    ("grad", "x**2", ["2·x"], []),
+    ("jacobian", "softplus(x)", ["exp(x)/(exp(x) + 1)"], []),
+    # a name is a letter that stands for nothing else
+    ("grad", "sigmoid(s)", ["p·(1 - p)"], ["p = 1/(1 + exp(-s))"]),
+    ("jvp", "sigmoid(s)*p", ["q·(p·u_s·(1 - q) + u_p)"], ["q = 1/(1 + exp(-s))"]),
+]
+
+
+def _formulas(answer: ClosedForm) -> list[Formula]:
+    return [*answer.products.values(), *answer.blocks.values()]
+
+
+@pytest.mark.parametrize(("command", "text", "formulas", "where"), BRIEF, ids=[f"{c} {t}" for c, t, _, _ in BRIEF])
+def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[str], where: list[str]) -> None:
+    found = _formulas(Function(text).closed_form(command))
+    assert [cell.pretty for formula in found for cell in formula.brief] == formulas
+    assert [f"{name.pretty} = {one.pretty}" for name, one in found[0].definitions] == where
+
+
+@pytest.mark.parametrize(("command", "text"), [(command, text) for command, text, _, where in BRIEF if where])
+def test_definitions_put_back_give_the_formula(command: str, text: str) -> None:
+    cells = [cell.expression.expression for one in _formulas(Function(text).closed_form(command)) for cell in one.cells]
+    found = abbreviated(cells, ["y"], lambda one: len(str(one)))
+    assert found[1]
+    assert all(map(is_same, cells, put_back(found)))
+
+
+def test_a_wrong_abbreviation_is_not_the_formula() -> None:
+    i, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "ik")
+    x, s = (sympy.IndexedBase(name, real=True) for name in "xs")
+    total = Total(sympy.exp(x[k]), (k, 0, 2))
+    right = Definition(s[i], sympy.exp(x[i]) / total)
+    wrong = Definition(s[i], sympy.exp(x[i]) / total**2)
+    formula = Total(x[k] * sympy.exp(x[k]), (k, 0, 2)) / total
+    brief = Total(x[k] * s[k], (k, 0, 2))
+    assert is_same(formula, *put_back(((brief,), (right,))))
+    assert not is_same(formula, *put_back(((brief,), (wrong,))))
+    assert not is_same(formula, *put_back(((brief + 1,), (right,))))
+
+
+def test_a_copy_keeps_its_names() -> None:
+    (formula,) = Function("softmax(x)").closed_form("jacobian").blocks.values()
+    copy = pickle.loads(pickle.dumps(formula))
+    assert copy.brief[0].pretty == formula.brief[0].pretty
+    assert [one.latex for pair in copy.definitions for one in pair] == [
+        "s_{i}",
+        r"\frac{e^{x_{i}}}{\sum_{k=0}^{n - 1} e^{x_{k}}}",
+    ]
+
+
+def test_json_has_names_beside_the_formula_that_is_read_back() -> None:
+    found = json.loads(Function("norm(x)").closed_form("hessian").to_json())
+    short = "1/r*KroneckerDelta(i, j) - x[i]*x[j]/r**3"
+    assert found["brief"] == {"x": {"x": short}}
+    assert found["where"] == {"r": "sqrt(Sum(x[k]**2, (k, 0, n - 1)))"}
+    assert "Sum" in found["symbolic"]["x"]["x"]
+    assert "brief" not in json.loads(Function("norm(x)").closed_form("grad").to_json())
