@@ -10,7 +10,8 @@ import sympy
 
 from gradcli import Function
 from gradcli.language.program.meaning import Total
-from gradcli.results import ClosedForm, Formula
+from gradcli.results import Cell, ClosedForm, Formula
+from gradcli.symbolic.printing import Printed
 from gradcli.symbolic.printing.abbreviating import abbreviated
 from gradcli.symbolic.printing.restoring import Definition, is_same, put_back
 
@@ -47,11 +48,17 @@ BRIEF: list[tuple[str, str, list[str], list[str]]] = [
     # nothing is repeated, or what is repeated is short
     ("grad", "norm(x)", ["x[j]/√(Σ[k=0..n-1] x[k]²)"], []),
     ("grad", "x**2", ["2·x"], []),
+    ("grad", "x*tanh(x/c)", ["tanh(x/c) + x·(1 - tanh(x/c)²)/c", "-x²·(1 - tanh(x/c)²)/c²"], []),
     ("jacobian", "softplus(x)", ["exp(x)/(exp(x) + 1)"], []),
     # a name is a letter that stands for nothing else
     ("grad", "sigmoid(s)", ["p·(1 - p)"], ["p = 1/(1 + exp(-s))"]),
     ("jvp", "sigmoid(s)*p", ["q·(p·u_s·(1 - q) + u_p)"], ["q = 1/(1 + exp(-s))"]),
 ]
+
+
+def _expression(cell: Cell) -> sympy.Expr:
+    assert isinstance(cell.expression, Printed)
+    return cell.expression.expression
 
 
 def _formulas(answer: ClosedForm) -> list[Formula]:
@@ -67,7 +74,7 @@ def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[
 
 @pytest.mark.parametrize(("command", "text"), [(command, text) for command, text, _, where in BRIEF if where])
 def test_definitions_put_back_give_the_formula(command: str, text: str) -> None:
-    cells = [cell.expression.expression for one in _formulas(Function(text).closed_form(command)) for cell in one.cells]
+    cells = [_expression(cell) for one in _formulas(Function(text).closed_form(command)) for cell in one.cells]
     found = abbreviated(cells, ["y"], lambda one: len(str(one)))
     assert found[1]
     assert all(map(is_same, cells, put_back(found)))

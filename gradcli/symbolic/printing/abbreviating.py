@@ -37,8 +37,8 @@ MOST_NAMES = 4
 LEAST_SAVED = 12
 """Characters that a name saves at least, or it is not worth looking it up."""
 
-SHORTEST = 10
-"""Characters of what is worth a name."""
+SHORTEST, SHORTEST_OF_SCALARS = 10, 24
+"""Characters of what is worth a name, with a sum or a product over an index in it and without."""
 
 Length = Callable[[Expr], int]
 """Of an expression as it is shown."""
@@ -130,7 +130,8 @@ class _Naming:
         for (generic, rank), count in counts.items():
             size = self.length(generic.xreplace(_shortly(rank))) if count > 1 else 0
             saved = (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0))
-            if size >= SHORTEST and saved > most:
+            shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
+            if size >= shortest and saved > most:
                 best, most = (generic, rank), saved
         if best is None:
             return False
