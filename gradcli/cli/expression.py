@@ -203,7 +203,7 @@ class ExpressionCommand(OnceCommand):
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Say what a question in words should be, and a word with one minus beside the one expression."""
-        require_no_phrase(" ".join(arguments))
+        require_no_phrase(" ".join(arguments), self.name or "")
         for word in arguments if len(arguments) > 1 else ():
             if f"-{word.partition('=')[0]}" in known:
                 raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")

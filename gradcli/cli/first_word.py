@@ -46,8 +46,9 @@ _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-o
 
 _HELP = ("-h", "--help", "help")
 _PHRASE = re.compile(
-    r"\s*(?:the\s+)?(?:(?:gradient|derivative|jacobian|hessian)\s+of|differentiate|d\s*/\s*d(?P<by>[^\W\d]\w*))\s+"
-    r"(?P<function>.+?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
+    r"\s*(?:(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate"
+    r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
+    r"\s+(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
     re.DOTALL,
 )
 
@@ -92,8 +93,12 @@ def expanded(words: Sequence[str]) -> str | None:
     return "the shell wrote the names of files for * here: put the expression in quotes, such as 'x**2'"
 
 
-def require_no_phrase(words: str) -> None:
+def require_no_phrase(words: str, command: str = "grad") -> None:
     """Refuse a question in words, with the command line that asks it.
+
+    Args:
+        words: What stands in the place of an expression.
+        command: Before them, which the words may go on from: `gradient of x^2`.
 
     Raises:
         UsageError: So it is.
@@ -101,6 +106,8 @@ def require_no_phrase(words: str) -> None:
     found = _PHRASE.fullmatch(words)
     if found is not None:
         by, at = found["by"], found["at"]
-        value = f"{by}={at or 'VALUE'}" if by and "=" not in (at or "") else at or "VALUE"
-        hint = f'write gradcli grad "{found["function"]}" --at {value}'
+        named = "hessian" if found["twice"] else found["noun"] or command
+        command = named if named in ("jacobian", "hessian") else "grad"
+        point = f" --at {at if not by or '=' in at else f'{by}={at}'}" if at else f" --wrt {by}" if by else ""
+        hint = f'write gradcli {command} "{found["function"]}"{point}'
         raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)

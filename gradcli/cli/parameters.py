@@ -193,7 +193,7 @@ def _separate(word: str) -> list[str]:
 
 
 def read(word: str, source: str, files: Files) -> str | Array:
-    """The array behind `@`, or the text: behind `@@` what follows with one `@`, else the word as it is.
+    """The array behind `@`, or the text: behind `@@` what follows with one `@`, `-` as `@-`, else the word as it is.
 
     Raises:
         GradcliError: What is behind `@` cannot be read.
@@ -203,16 +203,16 @@ def read(word: str, source: str, files: Files) -> str | Array:
 
 
 def read_expression(word: str, files: Files, source: str = "EXPR") -> str:
-    """The text of an expression, which is read from a file behind `@`; `@@` as in values.
+    """The text of an expression, which is read from a file behind `@`; `@@` and `-` as in values.
 
     Raises:
         GradcliError: What is behind `@` cannot be read.
     """
-    return _behind("@-" if word.strip() == "-" else word, source, files.text)
+    return _behind(word, source, files.text)
 
 
 def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | _Read:
-    text = word.lstrip()
+    text = "@-" if word.strip() == "-" else word.lstrip()
     if text.startswith("@@"):
         return text[1:]
     return read(text[1:], source) if text.startswith("@") else word
