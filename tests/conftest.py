@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +37,10 @@ for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COL
     os.environ.pop(_variable, None)
 for _variable in [name for name in os.environ if name.startswith("GRADCLI_")]:
     del os.environ[_variable]
+if hasattr(signal, "SIGHUP"):  # nohup and `&` leave these ignored, and programs that the tests start would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for _number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(_number, signal.SIG_DFL)
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 if "PYTEST_XDIST_WORKER" in os.environ:

@@ -151,7 +151,10 @@ def test_a_signal_clears_the_line_too(number: signal.Signals) -> None:
             if select.select([here], [], [], 1)[0]:
                 came += os.read(here, 4096)
         process.send_signal(number)
-        process.wait(timeout=30)
+        try:
+            process.wait(timeout=30)
+        finally:
+            process.kill()  # or one that goes on would be waited for
     try:
         while data := os.read(here, 4096):
             came += data
