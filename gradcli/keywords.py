@@ -35,13 +35,14 @@ _BEHIND = {
     Kind.TEXT: _QUOTED,
     Kind.VARIABLES: _OTHER_WORD + _NAMES,
     Kind.STATEMENTS: _OTHER_WORD + _NAMES,
+    Kind.SHAPES: rf"{_QUOTED}|\(\)|\d+(?:,\d+)*",
     Kind.VERDICTS: _QUOTED,
     Kind.NUMBER: _NUMBER,
     Kind.WHOLE: r"-?\d[\d,]*(?<!,)",
 }
 """What a value looks like in a sentence, by kind; what looks otherwise goes on with the sentence."""
 
-_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.RANGES, Kind.TEXTS])
+_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.SHAPES, Kind.RANGES, Kind.TEXTS])
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
 _HELP = re.compile(r"\bgradcli(?: ([a-z]+))? --help")
@@ -56,6 +57,8 @@ def in_python(words: str) -> str:
     'give at={"x": VALUE, "w": [1, 2]}; or leave out at["y"]'
     >>> in_python("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     'use vjp with v="e0", v="e1", ... for single rows, or wrt for fewer variables'
+    >>> in_python("write --shape x=3 --shape A=m,n, or --shape B=2,3")
+    'write shape={"x": 3, "A": "m,n"}, or shape={"B": (2, 3)}'
     >>> in_python("gradcli vjp --show NAME shows it; --full shows all, --no-check nothing")
     'vjp(show=["NAME"]) shows it; f"{answer:full}" shows all, check=False nothing'
     """
@@ -136,4 +139,6 @@ def _literal(text: str, option: Option) -> str:
         case Kind.INPUTS | Kind.VALUES | Kind.DIRECTIONS | Kind.VECTOR | Kind.VECTORS if is_number:
             spaced = ", ".join(part.strip() for part in text.split(","))
             return f"[{spaced}]" if "," in text else text
+        case Kind.SHAPES if is_number:
+            return f"({text.replace(',', ', ')})" if "," in text else text
     return text if text in ("VALUE", "...") or text.startswith("[") else f'"{text}"'

@@ -470,7 +470,7 @@ def typed(command: str) -> Iterator[Option]:
     """The options that a command has in the shell.
 
     >>> [option.flags for option in typed("map")][1:4]
-    [('--points',), ('--points-format',), ('--output', '-o')]
+    [('--points',), ('--points-format',), ('--columns',)]
     """
     return (option for option in OPTIONS if command in option.of and option.help)
 
@@ -479,6 +479,6 @@ def keys(command: str) -> Mapping[str, Option]:
     """The options that a request for a command may have, by their keys.
 
     >>> list(keys("hessian"))
-    ['at', 'wrt', 'dtype', 'check']
+    ['at', 'shape', 'wrt', 'dtype', 'check']
     """
     return {option.key: option for option in OPTIONS if command in option.of and not option.is_presentation}

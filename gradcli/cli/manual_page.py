@@ -81,7 +81,7 @@ def escaped(text: str) -> str:
     r"""A text as troff is given it, so that it is seen as it is.
 
     >>> escaped(".x - y")
-    '\\\\&.x \\\\- y'
+    '\\&.x \\- y'
     """
     from gradcli.report.document import in_ascii
 

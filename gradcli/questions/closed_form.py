@@ -15,6 +15,7 @@ from gradcli.check.point import Point
 from gradcli.errors import InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet, read
@@ -43,6 +44,8 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     """
     snippet, shapes = _shaped(inquiry, given)
     program = snippet.program
+    nameless = [name for name in program.names if name not in shapes]
+    require_named(program, nameless, shapes)
     typed = replace(program, warnings=())
     named = named_shapes(typed, shapes)
     if program.takes_derivatives:
@@ -73,7 +76,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         omitted=formulas.omitted,
         products=products,
         check=check,
-        warnings=program.warnings,
+        warnings=(*program.warnings, *(words for name in nameless for words in remarks(name))),
     )
 
 

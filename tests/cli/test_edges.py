@@ -49,7 +49,7 @@ REFUSED = [
     (["vjp", "x", "--at", "1", "--json", "--format", "plain"], "exclude each other"),
     (["vjp", "sum(x, True)", "--at", "1,2"], "sum takes whole numbers for dim"),
     (["vjp", "transpose(x, 0)", "--at", "[[1,2]]"], "a dimension is a whole number"),
-    (["vjp", "x.T", "--at", "1,2"], "x[:, None]"),
+    (["vjp", "x.t()", "--at", "1,2"], "x[:, None]"),
     (["vjp", "index(x, 0)", "--at", "1,2"], "unknown function 'index'"),
     (["vjp", "x*y", "--at", "\x1b[31m1"], "names no variable"),
     (["vjp", "x*y", "--at", "1" * 100_000], "names no variable"),

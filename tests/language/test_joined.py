@@ -90,12 +90,14 @@ def test_a_known_name_beside_it_makes_it_meant() -> None:
 
 def test_eulers_number_is_hinted_at(gradcli: Command) -> None:
     """And not a value for e, which is a variable where it has one."""
-    for words in (["--at", "2"], ["--at", "x=2"], []):
+    for words in (["--at", "2"], ["--at", "x=2"]):
         run = gradcli("grad", "e^x", *words)
         assert "write E^x, or exp(x)" in run.err
         assert "e=2" not in run.err
     assert gradcli("grad", "e^x", "--at", "e=1", "--at", "x=2", "--wrt", "e", "--format", "plain").out == "2\n"
-    assert "Euler's number is E" in gradcli("grad", "e**2", "--at", "3").err
+    for words in (["e**2", "--at", "3"], ["e^x"]):
+        assert "Euler's number is E" in gradcli("grad", *words).err
+    assert gradcli("grad", "e^x", "--shape", "e=()").err == ""
 
 
 def test_columns_and_claims_and_losses_are_asked_too(
