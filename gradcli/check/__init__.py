@@ -3,6 +3,7 @@
 point, sample                    what there is to check, and which entries are checked
 compare                          the truth of an entry, and whether torch's number is that
 judge                            a verdict for every entry, at the precision that it takes, and one check of all
+bounded                          entries that bounds on whole arrays prove, all at once
 rounding                         what rounding explains
 singular                         what there is where a value or a derivative is missing: on its sides, and around
 second_derivatives               Ju, Hu and the Hessian, judged as derivatives of one more Program

@@ -231,23 +231,22 @@ def _place(derivative: Derivative, row: Index, column: Index) -> str:
 
 
 def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]]:
-    """The Program at sizes just above `LARGE` if it has such a form, and at its own."""
-    probes: list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]] = []
+    """The Program at sizes just above `LARGE` if it has such a form, and else at its own.
+
+    A little further above, where parts of what is large would be small: x[1:] of 17 elements has 16.
+    """
     large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
-    smaller = {size: LARGE + 1 + n for n, size in enumerate(large)}
-    variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
-    try:
-        shapes = infer(point.program, variables)
-    except ShapeError:
-        shapes = {}
-    matching = _matching(point.shapes, shapes)
-    if matching is not None:
-        probes.append(
-            (shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items() if size in matching})
-        )
-    if not large or matching is None:
-        probes.append((point.shapes, derivative.sizes))
-    return [(shapes, sizes) for shapes, sizes in probes if len(sizes) == len(derivative.sizes)][:1]
+    for least in (LARGE + 1, LARGE + 9) if large else ():
+        smaller = {size: least + n for n, size in enumerate(large)}
+        variables = {s: tuple(smaller.get(size, size) for size in point.shapes[s]) for s in point.program.variables}
+        try:
+            shapes = infer(point.program, variables)
+        except ShapeError:
+            continue
+        matching = _matching(point.shapes, shapes)
+        if matching is not None and all(size in matching for size in derivative.sizes.values()):
+            return [(shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items()})]
+    return [(point.shapes, derivative.sizes)]
 
 
 def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:

@@ -7,11 +7,13 @@ tolerance, and if not, can the rounding of its precision explain it?
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from gradcli.check.compare import (
     BITS,
@@ -28,8 +30,8 @@ from gradcli.check.compare import (
     compare,
     known_truth,
 )
-from gradcli.check.point import Point, Torch, unravel
-from gradcli.check.sample import Selection, Survey, Wiring, selections
+from gradcli.check.point import Point, Torch, flat, unravel
+from gradcli.check.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
 from gradcli.progress import doing
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -39,15 +41,22 @@ from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction, Found
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 
+if TYPE_CHECKING:
+    from gradcli.check.bounded import Proof
+
 MAX_FINDINGS = 10
 """Findings that are listed."""
+
+MOST_OPEN = 256
+"""Entries that bounds leave open, up to which balls look at them one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient.
 
-    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.
+    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Beside what
+    is decided one by one `bounded` of them agree, with about this `error`.  What a sample should have is `left_out`.
     """
 
     entries: int
@@ -57,6 +66,9 @@ class Part:
     of: Of = ""
     is_whole: bool = True
     zeros: int = 0
+    bounded: int = 0
+    error: float | None = None
+    left_out: str = ""
 
     @property
     def checked(self) -> int:
@@ -65,7 +77,7 @@ class Part:
         if not self.of:
             kept = [e for e in kept if e.variable is not None] or kept
             kept = [e for e in kept if e.row is not None] or kept
-        return self.zeros + sum(e.verdict != "unchecked" for e in kept)
+        return self.zeros + self.bounded + sum(e.verdict != "unchecked" for e in kept)
 
 
 def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
@@ -85,17 +97,19 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     is_whole = all(part.is_whole for part in parts)
     notes = dict.fromkeys(main.notes)
     for part in others:
-        notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
+        if not part.is_whole:
+            notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
         notes |= dict.fromkeys(part.notes)
     # Of which terms the entries that are 0 in truth, and not in torch, are the rounding.
     noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
         notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
+    errors = [part.error for part in parts if part.error is not None]
     check = Check(
         verdict,
         main.entries,
         main.checked,
-        max((e.relative_error for e in decided if e.relative_error is not None), default=None),
+        max([e.relative_error for e in decided if e.relative_error is not None] + errors, default=None),
         tuple(map(published, bad[:MAX_FINDINGS])),
         len(bad),
         main.chosen,
@@ -220,18 +234,111 @@ class _Judge:
         main, evidence = self._within_time(self.torch)
         parts = [main]
         # With all of J, vᵀJ was judged beside it; a sample of rows leaves it out, as its entries sum over all rows.
-        if self.torch.jacobian is not None and self.torch.vjp is not None and main.chosen != "all":
+        is_beside = main.chosen == "all" and not main.bounded
+        if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
             parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
         check, entries = summarize(parts)
         return Judgement(check, entries, evidence, tuple(parts))
 
     def _within_time(self, torch: Torch) -> tuple[Part, Evidence | None]:
-        """The part, or nothing of it where that takes too long."""
+        """The part, of which balls only look at a sample where it is large: what they leave out bounds may prove."""
         survey = Survey(self.wiring, torch, self.variables)
+        # First what is quick, as a sample may take all the time that there is.
+        proof = self._proof(torch) if survey.entries > ALL_ENTRIES else None
+        evidence: Evidence | None = None
         try:
-            return self._part(survey)
+            part, evidence = self._part(survey)
         except OverTimeError as error:
-            return Part(survey.entries, (), "none", (f"the check was {error}",), is_whole=False), None
+            part = Part(survey.entries, (), "none", (f"the check was {error}",), is_whole=False)
+        if not part.is_whole and (proof := proof or self._proof(torch)) is not None:
+            part = self._completed(survey, part, proof)
+        return part, evidence
+
+    def _proof(self, torch: Torch) -> Proof | None:
+        from gradcli.check.bounded import prove
+
+        return prove(self.point, torch, self.variables, self.case.tolerance)
+
+    def _completed(self, survey: Survey, part: Part, proof: Proof) -> Part:
+        """The part with what bounds prove beside its entries, and with those that they leave open, if these are few."""
+        decided = list(part.decided)
+        looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
+        of_y = proof.value.copy()
+        self._mark(survey, decided, looked, of_y)
+        for symbol, (rows, columns) in (survey.pattern or {}).items():  # the others are 0 by structure, and counted so
+            by_structure = survey.block(symbol) == 0
+            by_structure[np.maximum(rows, 0), columns] = False
+            looked[str(symbol)] |= by_structure
+        is_open = {name: ~block & ~looked[name] for name, block in proof.blocks.items()}
+        places = [
+            (name, int(row), int(column))
+            for name, block in is_open.items()
+            for row, column in np.argwhere(block)[: MOST_OPEN + 1]
+        ]
+        if 0 < len(places) <= MOST_OPEN:
+            others = self._opened(survey, places)
+            self._mark(survey, others, looked, of_y)
+            decided += others
+        left = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in is_open.items())
+        if not any(entry.variable is not None for entry in decided):  # something to show
+            has_y = any(entry.variable is None for entry in decided)
+            others = [e for e in proof.shown if (not self._is_looked_at(e, looked) if e.variable else not has_y)]
+            self._mark(survey, others, looked, of_y)
+            decided += others
+        notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
+        if left and part.left_out:
+            notes.insert(0, part.left_out)
+        if not of_y.all():
+            notes.append(f"of y, {np.count_nonzero(of_y):,} of {of_y.size:,} elements were checked")
+        is_whole = not notes
+        return replace(
+            part,
+            decided=decided,
+            chosen="all" if is_whole else part.chosen if part.decided else "what could be decided",
+            notes=(*notes, *self._at_infinity(decided)),
+            is_whole=is_whole,
+            zeros=survey.zeros,
+            bounded=sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.blocks.items()),
+            error=proof.error,
+        )
+
+    def _is_looked_at(self, entry: Entry, looked: Mapping[str, NDArray[np.bool_]]) -> bool:
+        name, row, column = self._place(entry)
+        return bool(looked[name][row, column])
+
+    def _mark(
+        self, survey: Survey, entries: Sequence[Entry], looked: Mapping[str, NDArray[np.bool_]], of_y: NDArray[np.bool_]
+    ) -> None:
+        """Remember which entries were decided one by one."""
+        for entry in entries:
+            if entry.variable is None:
+                of_y[flat(entry.row or (), self.point.shape)] = True
+            elif survey.torch.jacobian is None or entry.row is not None:  # beside J, vᵀJ is a part of its own
+                name, row, column = self._place(entry)
+                looked[name][row, column] = True
+
+    def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
+        """What balls say of some entries; nothing where that is too much."""
+        symbols = {str(symbol): symbol for symbol in self.variables}
+        directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
+        rows = np.unique([row for _, row, _ in places]) if survey.torch.jacobian is not None else None
+        selection = Selection("all", directions, rows)
+        try:
+            plan = self.reference.plan(directions, rows)
+            found = plan.run(FIRST_BITS)
+            evidence = Enclosed(self.point, directions, found.columns, rows, FIRST_BITS, plan.work)
+            asked = {(name, row, column) for name, row, column in places}
+            entries = [
+                e for e in self._entries(survey, selection, found) if e.variable is None or self._place(e) in asked
+            ]
+            return self._decide(evidence, found, entries)
+        except (OverBudgetError, OverTimeError):
+            return []
+
+    def _place(self, entry: Entry) -> tuple[str, int, int]:
+        name = entry.variable or ""
+        row = 0 if entry.row is None else flat(entry.row, self.point.shape)
+        return name, row, flat(entry.column or (), self.point.shape_of(name))
 
     def _part(self, survey: Survey) -> tuple[Part, Evidence | None]:
         torch = survey.torch
@@ -259,7 +366,15 @@ class _Judge:
             is_whole = selection.chosen == "all" and not notes
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
-            part = Part(survey.entries, decided, selection.chosen, tuple(notes), is_whole=is_whole, zeros=zeros)
+            part = Part(
+                survey.entries,
+                decided,
+                selection.chosen,
+                tuple(notes),
+                is_whole=is_whole,
+                zeros=zeros,
+                left_out=selection.note,
+            )
             return part, evidence
         note = "even one entry was over the budget of the reference"
         return Part(survey.entries, (), "none", (note,), is_whole=False), None

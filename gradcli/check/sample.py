@@ -112,17 +112,17 @@ class Survey:
         found: list[Odd] = []
         for symbol, (rows, columns) in (self.pattern or {}).items():
             if len(found) < MOST_ODD and self._odd_of(symbol):
-                is_odd = self._block(symbol) != 0
+                is_odd = self.block(symbol) != 0
                 is_odd[rows, columns] = False
                 places = np.argwhere(is_odd)[: MOST_ODD - len(found)].tolist()
                 found += [(str(symbol), j, row if self.torch.jacobian is not None else -1) for row, j in places]
         return found
 
     def _odd_of(self, symbol: sympy.Symbol) -> int:
-        block = self._block(symbol)
+        block = self.block(symbol)
         return int(np.count_nonzero(block) - np.count_nonzero(block[(self.pattern or {})[symbol]]))
 
-    def _block(self, symbol: sympy.Symbol) -> Array:
+    def block(self, symbol: sympy.Symbol) -> Array:
         """Torch's numbers with the columns on the second axis."""
         is_matrix = self.torch.jacobian is not None
         blocks = self.torch.jacobian if self.torch.jacobian is not None else self.torch.vjp or {}

@@ -272,8 +272,7 @@ def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance
 
 
 def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
-    main = found.parts[0]
-    return Part(main.entries, decided, main.chosen, main.notes, of, main.is_whole)
+    return replace(found.parts[0], decided=decided, of=of)
 
 
 def _judgement(part: Part) -> Judgement:
@@ -397,7 +396,7 @@ class _Rows:
         total = sum(sizes.values())
         entries: list[Entry] = []
         notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
-        chosen, done, work = self._chosen(sizes, total), 0, 0
+        chosen, done, work, bounded, largest = self._chosen(sizes, total), 0, 0, 0, 0.0
         for name, i in chosen:
             # Stop before a row that would be over, by the mean of those so far.
             if done and work + work // done > MOST_WORK:
@@ -410,6 +409,7 @@ class _Rows:
                 break
             entries += own
             if found is not None:
+                bounded, largest = bounded + found.parts[0].bounded, max(largest, found.parts[0].error or 0.0)
                 notes |= dict.fromkeys(found.parts[0].notes)
                 work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
                 work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
@@ -417,9 +417,10 @@ class _Rows:
             done += found is None or found.parts[0].chosen != "none"
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-        words = _words(done, len(chosen), total, entries)
+        words = _words(done, len(chosen), total, len(entries) + bounded)
         is_whole = words == "all" and beside.is_whole
-        return Part(total * total, [*entries, *self.of_gradient], words, tuple(notes), "hessian", is_whole)
+        decided, of_bounded = [*entries, *self.of_gradient], largest or None
+        return Part(total * total, decided, words, tuple(notes), "hessian", is_whole, 0, bounded, of_bounded)
 
     def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement | None]:
         gradient = self.torch.gradient[name]
@@ -466,12 +467,12 @@ class _Rows:
         return scores
 
 
-def _words(done: int, chosen: int, total: int, entries: Sequence[Entry]) -> str:
+def _words(done: int, chosen: int, total: int, entries: int) -> str:
     """How the rows of a Hessian were chosen, in the words of the answer: all, none, or which sample."""
     if not entries:
         return "none"
     if done == total:
-        return "all" if len(entries) == total * total else f"all rows, columns sampled, seed {SEED}"
+        return "all" if entries == total * total else f"all rows, columns sampled, seed {SEED}"
     shown = f"{done:,} of {total:,} rows"
     if chosen == total:
         return f"{shown}: as many as the budget allows"

@@ -1,6 +1,9 @@
 """The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch.
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
+bounds                           whole arrays in floats, with bounds
+array_values, array_slopes       a Program on them, and the slopes of its operations
+sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take
 rules, choices                   the local rules: elementwise and in float formats; of branches and of whole lists
 exact_numbers                    which values are certainly the same number

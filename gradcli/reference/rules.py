@@ -55,7 +55,8 @@ class Rule:
     """One elementwise operation; a parameter and its partial are None where a constant was put in.
 
     The slopes are what the partials evaluate; it is flat if all are 0 wherever they exist, as those of a step.  The
-    edges are those of the domain that each operand crosses.
+    edges are those of the domain that each operand crosses.  The expression is what the value evaluates; the distances
+    are what the kinks, and the edges of each operand, evaluate.
     """
 
     parameters: tuple[sympy.Symbol | None, ...]
@@ -67,6 +68,8 @@ class Rule:
     is_step: bool
     is_flat: bool
     slopes: tuple[Expr | None, ...]
+    expression: Expr
+    distances: tuple[tuple[Expr, ...], ...]
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
@@ -137,7 +140,9 @@ def rule_of(call: Call) -> Rule:
     """The rule of an elementwise operation on its operands, a constant exponent put in."""
     rule = _rule(call.op.name, exponent_of(call), call.statics)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
-    return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
+    return (
+        replace(rule, kinks=(), distances=tuple(() for _ in rule.parameters)) if is_of_itself and rule.kinks else rule
+    )
 
 
 def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Expr]:
@@ -211,16 +216,20 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
     partials = tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
     is_whole = exponent is not None and exponent.is_integer
     edges = [] if is_whole else [compose(edge, named) for edge in op.edges]
+    kinks = tuple(compose(kink, named) for kink in op.kinks)
+    crossed = [tuple(e for e in edges if p is not None and e.diff(p) != 0) for p in parameters]
     return Rule(
         parameters=parameters,
         value=compile_ball(expression),
         partials=tuple(None if partial is None else compile_ball(partial) for partial in partials),
-        kinks=tuple(compile_ball(compose(kink, named)) for kink in op.kinks),
-        edges=tuple(tuple(compile_ball(e) for e in edges if p is not None and e.diff(p) != 0) for p in parameters),
+        kinks=tuple(map(compile_ball, kinks)),
+        edges=tuple(tuple(map(compile_ball, own)) for own in crossed),
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
         is_flat=all(partial == 0 for partial in partials),
         slopes=partials,
+        expression=expression,
+        distances=tuple((*kinks, *own) for own in crossed),
     )
 
 

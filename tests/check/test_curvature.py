@@ -318,13 +318,13 @@ def test_rows_are_left_out_where_looking_around_takes_too_long() -> None:
 def test_a_sparse_hessian_of_100_000_has_products() -> None:
     """H itself would take 80 GB."""
     check = Second("sum(x**3)", {"x": np.linspace(-1, 1, 100_000)}).judged_hvp({"x": 1.0}).check
-    assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 256)
+    assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 100_000)
 
 
-def test_products_of_100_000_elements_are_sampled() -> None:
+def test_products_of_100_000_elements_are_proved() -> None:
     """The step along u is one number that they all share."""
     check = Second("x**3", {"x": np.linspace(-1, 1, 100_000)}).judged_jvp({"x": 1.0}).check
-    assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 256)
+    assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 100_000)
 
 
 def test_what_is_over_the_budget_is_unchecked_and_says_so() -> None:

@@ -1,0 +1,494 @@
+"""Whole arrays with bounds: what float64 computes, and how far the truth may be from each element.
+
+An element is a midpoint and a radius; the radius is infinite where nothing is known.  Radii are rounded outward, sums
+and matrix products have the bound of any order of summation.  One thing is assumed and not proved, and held to Arb by
+the tests: that NumPy's elementary functions lose at most `LOSS` of their result.
+Source: S. Rump, "Fast and parallel interval arithmetic", BIT 39 (1999); N. Higham, "Accuracy and Stability of Numerical
+Algorithms", 2002, chapter 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+from sympy import Expr
+from sympy.core.relational import Relational
+
+from gradcli.language.program import meaning
+
+Array = npt.NDArray[np.floating[Any]]
+Mask = npt.NDArray[np.bool_]
+
+LOSS = 16
+"""Roundings that a function of NumPy may lose: 8 units in the last place, twice what is documented anywhere."""
+
+_OUTWARD = 1 + 2.0**-45
+"""More than what a few operations on radii lose."""
+
+_SMALLEST = 2.0**-1060
+"""More than what an underflow loses."""
+
+_LONG = 4_096
+"""Terms above which a sum is taken in parts."""
+
+_LARGEST_ANGLE = 2.0**20
+"""Up to which sines are taken."""
+
+
+def unit(*arrays: Array) -> float:
+    """The rounding of one operation on these, relative to its result."""
+    return max(_UNITS[array.dtype] for array in arrays)
+
+
+_UNITS = {np.dtype(kind): float(np.finfo(kind).eps) / 2 for kind in (np.float64, np.longdouble)}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Elements that are at most `radius` from `middle`, two arrays of one shape."""
+
+    middle: Array
+    radius: Array
+
+    @property
+    def low(self) -> Array:
+        """Not above any of the truths."""
+        return np.where(self.radius == 0, self.middle, np.nextafter(self.middle - self.radius, -np.inf))
+
+    @property
+    def high(self) -> Array:
+        """Not below any of them."""
+        return np.where(self.radius == 0, self.middle, np.nextafter(self.middle + self.radius, np.inf))
+
+    @property
+    def is_zero(self) -> Mask:
+        """Where the truth is exactly 0."""
+        return np.asarray((self.middle == 0) & (self.radius == 0))
+
+    @property
+    def is_known(self) -> Mask:
+        """Where there is a bound at all."""
+        return np.asarray(np.isfinite(self.radius))
+
+    def mapped(self, change: Callable[[Array], Array]) -> Bounds:
+        """With the elements elsewhere."""
+        return Bounds(change(self.middle), change(self.radius))
+
+    def spread(self, shape: tuple[int, ...]) -> Bounds:
+        """Broadcast to a shape."""
+        return Bounds(np.broadcast_to(self.middle, shape), np.broadcast_to(self.radius, shape))
+
+    def where(self, condition: Mask, other: Bounds) -> Bounds:
+        """These elements where the condition holds, else the other's."""
+        middle = np.where(condition, self.middle, other.middle)
+        return Bounds(middle, np.where(condition, self.radius, other.radius))
+
+    def united(self, other: Bounds) -> Bounds:
+        """What holds both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        middle = (low + high) / 2
+        return bounded(middle, np.maximum(high - middle, middle - low) + unit(middle) * abs(middle))
+
+
+def exact(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> Bounds:
+    """Numbers as they are; of what is not finite nothing is known."""
+    middle = np.asarray(numbers, dtype=kind)
+    return bounded(middle, np.zeros_like(middle))
+
+
+def bounded(middle: Array, radius: Array) -> Bounds:
+    """With the radius rounded outward; unknown where one of the two is no number."""
+    is_lost = ~(np.isfinite(middle) & np.isfinite(radius))
+    radius = radius * _OUTWARD
+    return (
+        Bounds(np.where(is_lost, 0.0, middle), np.where(is_lost, np.inf, radius))
+        if is_lost.any()
+        else Bounds(middle, radius)
+    )
+
+
+def unknown(like: Array) -> Bounds:
+    """Elements of which nothing is known."""
+    return Bounds(np.zeros_like(like), np.full_like(like, np.inf))
+
+
+# -- arithmetic
+
+
+def add(a: Bounds, b: Bounds) -> Bounds:
+    """The sums."""
+    middle = a.middle + b.middle
+    return bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
+
+
+def negative(a: Bounds) -> Bounds:
+    """The negatives."""
+    return Bounds(-a.middle, a.radius)
+
+
+def multiply(a: Bounds, b: Bounds) -> Bounds:
+    """The products."""
+    middle = a.middle * b.middle
+    radius = abs(a.middle) * b.radius + a.radius * (abs(b.middle) + b.radius) + unit(middle) * abs(middle)
+    return bounded(middle, radius + np.where(a.is_zero | b.is_zero, 0.0, _SMALLEST))
+
+
+def divide(a: Bounds, b: Bounds) -> Bounds:
+    """The quotients; unknown where the denominator may be 0."""
+    least = abs(b.middle) - b.radius
+    middle = a.middle / b.middle
+    radius = (
+        (a.radius + abs(middle) * b.radius) / least + unit(middle) * abs(middle) + np.where(a.is_zero, 0.0, _SMALLEST)
+    )
+    return bounded(middle, np.where(least > 0, radius, np.inf))
+
+
+def total(a: Bounds, axes: tuple[int, ...], *, keepdims: bool = False) -> Bounds:
+    """The sums along some axes; long ones by sums of parts, which lose the root of what one sum may."""
+    shape = a.middle.shape
+    count = math.prod(shape[axis] for axis in axes)
+    part = math.isqrt(count) if count > _LONG else count
+    rest = [axis for axis in range(len(shape)) if axis not in axes]
+    after = [1 if axis in axes else size for axis, size in enumerate(shape)] if keepdims else [shape[d] for d in rest]
+
+    def summed(x: Array) -> Array:
+        if part == count:
+            return np.asarray(x.sum(axis=axes, keepdims=keepdims))
+        front = np.transpose(x, (*axes, *rest)).reshape(count, -1)
+        whole = count - count % part
+        parts = front[:whole].reshape(whole // part, part, -1).sum(axis=1)
+        return np.asarray((parts.sum(axis=0) + front[whole:].sum(axis=0)).reshape(after))
+
+    steps = count if part == count else part + count // part + part + 1
+    loss = steps * unit(a.middle)
+    radius = summed(a.radius) + loss * summed(abs(a.middle))
+    return bounded(summed(a.middle), radius * (1 + 4 * loss))
+
+
+def running_total(a: Bounds, axis: int) -> Bounds:
+    """The sums up to each element."""
+    loss = a.middle.shape[axis] * unit(a.middle)
+    radius = a.radius.cumsum(axis) + loss * abs(a.middle).cumsum(axis)
+    return bounded(a.middle.cumsum(axis), radius * (1 + 4 * loss))
+
+
+def product(a: Bounds, b: Bounds) -> Bounds:
+    """The matrix products of at least two dimensions each."""
+    count = a.middle.shape[-1]
+    sizes, others, loss = abs(a.middle), abs(b.middle), (count + 4) * unit(a.middle, b.middle)
+    radius = sizes @ b.radius + a.radius @ (others + b.radius) + loss * (sizes @ others)
+    is_nothing = (sizes + a.radius) @ (others + b.radius) == 0
+    if _may_underflow(sizes + a.radius) or _may_underflow(others + b.radius):
+        is_nothing = np.zeros_like(is_nothing)
+    radius = radius * (1 + 4 * loss) + np.where(is_nothing, 0.0, count * _SMALLEST)
+    return bounded(a.middle @ b.middle, radius)
+
+
+def _may_underflow(sizes: Array) -> bool:
+    smallest = np.min(sizes, initial=np.inf, where=sizes > 0)
+    return bool(smallest < 2.0**-500)
+
+
+def inverse(a: Bounds) -> Bounds:
+    """The inverses of matrices, by the residual of what LAPACK gives; unknown where that is not small."""
+    order, kind = a.middle.shape[-1], a.middle.dtype
+    try:
+        found = np.linalg.inv(a.middle.astype(np.float64)).astype(kind)
+    except np.linalg.LinAlgError:
+        return unknown(a.middle)
+    one = exact(np.broadcast_to(np.eye(order), a.middle.shape), kind.type)
+    if kind != np.float64:  # Newton's step, to the precision of the numbers
+        found = found + found @ (one.middle - a.middle @ found)
+    residual = add(one, negative(product(exact(found, kind.type), a)))
+    rows = (abs(residual.middle) + residual.radius).sum(axis=-1)
+    size = rows.max(axis=-1)[..., None, None] * (1 + 4 * order * unit(found))
+    # The inverse is the sum of the powers of the residual, times what was found.
+    largest = abs(found).max(axis=-2, keepdims=True)
+    radius = np.where(size < 0.5, size / (1 - size) * largest, np.inf)
+    return bounded(found, np.broadcast_to(radius, found.shape) * _OUTWARD)
+
+
+# -- functions
+
+
+def _monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable[[Bounds], Bounds]:
+    """A function that rises wherever it has values, or falls, and loses so many roundings."""
+
+    def bounds(a: Bounds) -> Bounds:
+        middle, low, high = function(a.middle), function(a.low), function(a.high)
+        reach = np.maximum(abs(high - middle), abs(middle - low))
+        loss = losses * unit(middle) * np.maximum(abs(low), abs(high))
+        return bounded(middle, reach + loss + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST))
+
+    return bounds
+
+
+def _of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
+    """The sine or the cosine, whose slope is at most 1."""
+
+    def bounds(a: Bounds) -> Bounds:
+        middle = function(a.middle)
+        radius = a.radius + LOSS * unit(middle) * abs(middle) + np.where(a.is_zero & (middle == 0), 0.0, _SMALLEST)
+        return bounded(middle, np.where(abs(a.middle) + a.radius < _LARGEST_ANGLE, radius, np.inf))
+
+    return bounds
+
+
+def _error_function(numbers: Array) -> Array:
+    """Python's, in float64 whatever the numbers are."""
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(numbers), dtype=numbers.dtype)
+
+
+def absolute(a: Bounds) -> Bounds:
+    """The absolute values."""
+    return Bounds(abs(a.middle), a.radius)
+
+
+def _steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
+    """A function of steps, known where both ends of the bounds are on one."""
+
+    def bounds(a: Bounds) -> Bounds:
+        low, high = function(a.low), function(a.high)
+        return bounded(low, np.where(low == high, 0.0, np.inf))
+
+    return bounds
+
+
+def larger(a: Bounds, b: Bounds) -> Bounds:
+    """The larger of two; where that is certain, it alone."""
+    either = bounded(np.maximum(a.middle, b.middle), np.maximum(a.radius, b.radius))
+    shape = either.middle.shape
+    a, b = a.spread(shape), b.spread(shape)
+    return a.where(a.low > b.high, b.where(b.low > a.high, either))
+
+
+def smaller(a: Bounds, b: Bounds) -> Bounds:
+    """The smaller of two."""
+    return negative(larger(negative(a), negative(b)))
+
+
+def angle(y: Bounds, x: Bounds) -> Bounds:
+    """The angle of a point, which moves by less than twice its way over its distance; not across the negative axis."""
+    middle = np.arctan2(y.middle, x.middle)
+    way, distance = np.hypot(y.radius, x.radius), np.hypot(y.middle, x.middle)
+    is_apart = (way < distance / 4) & ((x.middle - x.radius > 0) | (abs(y.middle) > y.radius))
+    radius = 2 * way / distance + LOSS * unit(middle) * abs(middle) + np.where(y.is_zero, 0.0, _SMALLEST)
+    return bounded(middle, np.where(is_apart, radius, np.inf))
+
+
+def _chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
+    """The first where a condition holds, else the second; both where that is not known."""
+    shape = np.broadcast_shapes(condition.middle.shape, first.middle.shape, second.middle.shape)
+    condition, first, second = condition.spread(shape), first.spread(shape), second.spread(shape)
+    is_known = condition.radius == 0
+    holds, fails = is_known & (condition.middle != 0), is_known & (condition.middle == 0)
+    return first.where(holds, second.where(fails, first.united(second)))
+
+
+def _is_same(a: Bounds, b: Bounds) -> Bounds:
+    holds, fails = compared(a, b, (0,))
+    return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
+
+
+def power(a: Bounds, exponent: Bounds) -> Bounds:
+    """Powers of what is above 0: they rise or fall by each of the two, so that the ends of the bounds tell."""
+    ends = [np.power(base, e) for base in (a.low, a.high) for e in (exponent.low, exponent.high)]
+    low, high = np.minimum.reduce(ends), np.maximum.reduce(ends)
+    middle = np.power(a.middle, exponent.middle)
+    radius = np.maximum(high - middle, middle - low) + LOSS * unit(middle) * high + _SMALLEST
+    return bounded(middle, np.where(a.low > 0, radius, np.inf))
+
+
+def whole_power(a: Bounds, exponent: int) -> Bounds:
+    """Powers by a whole number."""
+    if exponent < 0:
+        return divide(exact(1.0), whole_power(a, -exponent))
+    if exponent == 0:
+        return exact(np.ones_like(a.middle)).where(a.is_known, a)
+    middle, size = a.middle**exponent, abs(a.middle)
+    high = (np.nextafter(size + a.radius, np.inf)) ** exponent
+    low = np.maximum(np.nextafter(size - a.radius, 0), 0.0) ** exponent
+    # Between -high and high where the base may change its sign and the exponent is odd.
+    reach = np.maximum(high - abs(middle), abs(middle) - low)
+    if exponent % 2:
+        reach = np.where(size < a.radius, high + abs(middle), reach)
+    radius = np.where(a.radius == 0, 0.0, reach) + LOSS * unit(middle) * high
+    return bounded(middle, radius + np.where(a.is_zero, 0.0, _SMALLEST))
+
+
+_FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
+    sympy.exp: _monotone(np.exp),
+    sympy.log: _monotone(np.log),
+    sympy.sin: _of_angle(np.sin),
+    sympy.cos: _of_angle(np.cos),
+    sympy.tan: lambda a: divide(_of_angle(np.sin)(a), _of_angle(np.cos)(a)),
+    sympy.asin: _monotone(np.arcsin),
+    sympy.acos: _monotone(np.arccos),
+    sympy.atan: _monotone(np.arctan),
+    sympy.atan2: angle,
+    sympy.sinh: _monotone(np.sinh),
+    sympy.cosh: lambda a: _monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
+    sympy.tanh: _monotone(np.tanh),
+    sympy.asinh: _monotone(np.arcsinh),
+    sympy.acosh: _monotone(np.arccosh),
+    sympy.atanh: _monotone(np.arctanh),
+    sympy.erf: _monotone(_error_function, LOSS * 2**11),
+    sympy.Abs: absolute,
+    meaning.abs: absolute,
+    sympy.sign: _steps(np.sign),
+    meaning.sign: _steps(np.sign),
+    meaning.floor: _steps(np.floor),
+    meaning.ceil: _steps(np.ceil),
+    meaning.trunc: _steps(np.trunc),
+    meaning.round: _steps(np.round),
+    meaning.eq: _is_same,
+    meaning.where: _chosen,
+    meaning.maximum: larger,
+    meaning.minimum: smaller,
+    meaning.detach: lambda a: a,
+}
+"""The functions that meanings and their derivatives are made of, as far as NumPy has them."""
+
+Environment = Mapping[sympy.Symbol, Bounds]
+Compiled = Callable[[Environment], Bounds]
+
+
+@lru_cache(maxsize=4096)
+def compile_bounds(expression: Expr) -> Compiled:
+    """The closure that evaluates an expression of elements.
+
+    Raises:
+        NotImplementedError: It has a function without a rule.
+    """
+    match expression:
+        case sympy.Rational() | sympy.Float() | sympy.NumberSymbol():
+            constant = _constant(expression)
+            return lambda env: constant
+        case sympy.Symbol():
+            return lambda env: env[expression]
+        case sympy.Add():
+            return _folded(expression.args, add)
+        case sympy.Mul():
+            return _compile_product(expression)
+        case sympy.Pow():
+            return _compile_power(expression)
+        case sympy.Piecewise():
+            return _compile_cases(expression)
+    head = _FUNCTIONS.get(expression.func)
+    if head is None:
+        raise NotImplementedError(f"no rule on bounds for {expression.func}")
+    operands = [compile_bounds(a) for a in expression.args]
+    return lambda env: head(*(operand(env) for operand in operands))
+
+
+def _constant(expression: Expr) -> Bounds:
+    number = float(expression)
+    is_whole = expression.is_Integer and abs(number) < 2.0**53
+    is_binary = isinstance(expression, sympy.Float) and sympy.Rational(expression) == sympy.Rational(number)
+    return exact(number) if is_whole or is_binary else bounded(np.asarray(number), np.asarray(2.0**-52 * abs(number)))
+
+
+def _folded(parts: Sequence[Expr], combine: Callable[[Bounds, Bounds], Bounds]) -> Compiled:
+    first, *rest = map(compile_bounds, parts)
+
+    def run(env: Environment) -> Bounds:
+        found = first(env)
+        for part in rest:
+            found = combine(found, part(env))
+        return found
+
+    return run
+
+
+def _compile_product(expression: sympy.Mul) -> Compiled:
+    """Divided once, and negative without a rounding."""
+    sign, rest = expression.as_coeff_Mul()
+    if sign == -1:
+        inner = compile_bounds(rest)
+        return lambda env: negative(inner(env))
+    below = [a.base ** (-a.exp) for a in expression.args if a.is_Pow and a.exp.is_Integer and a.exp < 0]
+    above = [a for a in expression.args if not (a.is_Pow and a.exp.is_Integer and a.exp < 0)]
+    numerator = _folded(above or [sympy.S.One], multiply)
+    if not below:
+        return numerator
+    denominator = _folded(below, multiply)
+    return lambda env: divide(numerator(env), denominator(env))
+
+
+def _compile_power(expression: sympy.Pow) -> Compiled:
+    base, exponent = compile_bounds(expression.base), expression.exp
+    if exponent == sympy.S.Half:
+        root = _monotone(np.sqrt)
+        return lambda env: root(base(env))
+    if exponent.is_Integer:
+        whole = int(exponent)
+        return lambda env: whole_power(base(env), whole)
+    of_exponent = compile_bounds(exponent)
+    return lambda env: power(base(env), of_exponent(env))
+
+
+Truth = tuple[Mask, Mask]
+"""Where a condition certainly holds, and where it certainly does not."""
+
+
+def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Truth:
+    """Whether the difference of two has one of these signs.
+
+    Args:
+        a: One.
+        b: The other.
+        sense: Of -1, 0 and 1.
+        at_ties: Whether two that are exactly the same decide, as they do unless one of them moves.
+    """
+    is_less, is_more = a.high < b.low, a.low > b.high
+    is_same = (a.radius == 0) & (b.radius == 0) & (a.middle == b.middle) & at_ties
+    signs = {-1: is_less, 0: is_same, 1: is_more}
+    nothing = np.zeros_like(is_less)
+    holds, fails = nothing, nothing
+    for sign, where in signs.items():
+        holds, fails = (holds | where, fails) if sign in sense else (holds, fails | where)
+    return holds, fails
+
+
+def _compile_condition(condition: Any) -> Callable[[Environment], Truth]:
+    match condition:
+        case sympy.logic.boolalg.BooleanTrue():
+            return lambda env: (np.asarray(True), np.asarray(False))
+        case Relational():
+            senses = {"==": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
+            left, right = compile_bounds(condition.lhs), compile_bounds(condition.rhs)
+            sense = senses[condition.rel_op]
+            return lambda env: compared(left(env), right(env), sense)
+        case sympy.And():
+            parts = [_compile_condition(a) for a in condition.args]
+            return lambda env: _every([part(env) for part in parts])
+    raise NotImplementedError(f"no rule on bounds for {condition}")
+
+
+def _every(truths: Sequence[Truth]) -> Truth:
+    return np.logical_and.reduce([a for a, _ in truths]), np.logical_or.reduce([b for _, b in truths])
+
+
+def _compile_cases(expression: sympy.Piecewise) -> Compiled:
+    """The case that certainly holds, where those before it certainly do not; else unknown."""
+    cases = [(compile_bounds(value), _compile_condition(condition)) for value, condition in expression.args]
+
+    def run(env: Environment) -> Bounds:
+        found: Bounds | None = None
+        for value, condition in reversed(cases):
+            holds, fails = condition(env)
+            one = value(env)
+            shape = np.broadcast_shapes(one.middle.shape, holds.shape, () if found is None else found.middle.shape)
+            lost = unknown(np.zeros(shape))
+            found = one.spread(shape).where(holds, (lost if found is None else found.spread(shape)).where(fails, lost))
+        assert found is not None, "a function by cases has one"  # noqa: S101
+        return found
+
+    return run
