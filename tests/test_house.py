@@ -32,7 +32,7 @@ ALLOWED = {
     "symbolic": {"errors", "results", "language", "notation", "symbolic", "progress"},
     "reference": {"errors", "language", "reference", "progress"},
     "check": {"errors", "results", "language", "symbolic", "reference", "check", "progress"},
-    "diagnose": {"collector", "errors", "results", "language", "autodiff", "reference", "check", "diagnose"},
+    "diagnose": {"collector", "errors", "results", "language", "autodiff", "reference", "check", "claims", "diagnose"},
     "claims": {"errors", "results", "language", "symbolic", "reference", "check", "claims"},
     "codegen": {"errors", "results", "language", "symbolic", "report", "codegen"},
     "questions": {
@@ -155,6 +155,7 @@ NARROW = {
         "gradcli.symbolic.printing",
         "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
+    ("diagnose", "claims"): {"gradcli.claims.identity"},  # whether a form that SymPy proposes is the same
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
@@ -288,6 +289,9 @@ RULES = {
     "reference/tape.py": "values of statistics",
     "reference/beside.py": "quotients by constants",
     "check/singular.py": "the cut of the angle",
+    "reference/taylor_models.py": "power series, and the derivatives of functions in terms of others",
+    "diagnose/joining.py": "the arithmetic of fractions",
+    "diagnose/expansions.py": "whole powers",
     "diagnose/patterns.py": "identities that lose no digits, and the same operation in other words",
     "diagnose/candidates.py": "quotients that are 0/0",
     "diagnose/guards.py": "powers of constants",

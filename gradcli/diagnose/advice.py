@@ -234,7 +234,7 @@ def rewritten(
             verdict = verdict_of(candidate.expression)
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
-            if is_same(program, candidate.expression, inputs):
+            if is_same(program, candidate.basis or candidate.expression, inputs):
                 best, worst = Rewrite(candidate.expression, candidate.reason, verdict), SEVERITY.index(verdict)
                 if verdict == "agree":
                     break

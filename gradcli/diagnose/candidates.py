@@ -49,10 +49,17 @@ LONGEST_NAME = 30
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Another text of a function, and why."""
+    """Another text of a function, and why.
+
+    Attributes:
+        expression: The text.
+        reason: What it avoids.
+        basis: The text with no series in it, if it has some: these are the same to float64, which was proved of them.
+    """
 
     expression: str
     reason: str
+    basis: str = ""
 
 
 def candidates(
@@ -96,7 +103,12 @@ def readable(program: Program, shapes: Mapping[str, Shape]) -> Reading | None:
 def is_sound(original: Reading, text: str) -> bool:
     """Whether a text is read, with the same variables and the same shape of the result."""
     reading = again(original, text)
-    if reading is None or set(reading.program.names) != set(original.program.names):
+    return reading is not None and is_alike(original, reading)
+
+
+def is_alike(original: Reading, reading: Reading) -> bool:
+    """Whether a text has the same variables and the same shape of the result."""
+    if set(reading.program.names) != set(original.program.names):
         return False
     return reading.shape(reading.program.output) == original.shape(original.program.output)
 

@@ -12,8 +12,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradcli.diagnose.candidates import Candidate, again, is_sound, steps, tidy
+from gradcli.diagnose.candidates import Candidate, again, is_alike, steps, tidy
+from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.identities import IDENTITIES
+from gradcli.diagnose.joining import joined_fractions
 from gradcli.diagnose.measuring import Loss, Measure
 from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.patterns import RULES, Rule
@@ -30,27 +32,32 @@ MOST_STEPS = 6
 SECONDS = 1.5
 """Of the processor's time for this thread."""
 
+FEW = 4.0
+"""Bits that it does not matter to lose: a short form is better than one that loses fewer than these."""
+
 GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of a function, what it avoids, and what it loses."""
+    """A form of a function, what it avoids, what it loses, what it was before series were put in, and its places."""
 
     text: str
     reasons: tuple[str, ...]
     loss: Loss
+    basis: str
+    reading: Reading
 
     @property
     def candidate(self) -> Candidate:
         """As a candidate."""
-        return Candidate(self.text.strip(), "; ".join(self.reasons))
+        return Candidate(self.text.strip(), "; ".join(self.reasons), self.basis.strip())
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """Bits lost, then length: forms that lose the same within a bit are told apart by how short they are."""
-        return round(self.loss.total), len(self.text)
+    def rank(self) -> tuple[int, bool, int]:
+        """Bits lost beyond a few, whether it has series, then length."""
+        return round(self.loss.beyond(FEW)), bool(self.basis), len(self.text)
 
 
 def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULES, *IDENTITIES)) -> list[Form]:
@@ -65,35 +72,43 @@ def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULE
     if loss is None:
         return []
     end = time.thread_time() + SECONDS
-    start = Form(original.text, (), loss)
+    start = Form(original.text, (), loss, "", original)
+    series: Known = {}
     forms, counter = {start.text: start}, itertools.count()
     waiting = [(start.rank, next(counter), start)]
     for _ in range(MOST_EXPANDED):
         if not waiting:
             break
         _, _, form = heapq.heappop(waiting)
-        for text, reason in _neighbours(original, form, rules):
+        for text, reason, basis in _neighbours(original, form, rules, series):
             if text in forms or len(forms) > MOST_MEASURED or time.thread_time() > end:
                 continue
             reading = again(original, text)
-            loss = None if reading is None or not is_sound(original, text) else measure.of(reading.program)
-            if loss is None:
+            loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
+            if reading is None or loss is None:
                 continue
-            found = Form(text, tuple(dict.fromkeys((*form.reasons, reason))), loss)
+            found = Form(text, tuple(dict.fromkeys((*form.reasons, reason))), loss, basis, reading)
             forms[text] = found
             heapq.heappush(waiting, (found.rank, next(counter), found))
         best = min(forms.values(), key=lambda one: one.rank)
         if measure.agrees(best.loss) or time.thread_time() > end:
             break
-    better = [form for form in forms.values() if form.loss.total < start.loss.total - GAIN]
+    better = [form for form in forms.values() if form.loss.beyond(0) < start.loss.beyond(0) - GAIN]
     return sorted(better, key=lambda one: one.rank)
 
 
-def _neighbours(original: Reading, form: Form, rules: Sequence[Rule]) -> Iterator[tuple[str, str]]:
-    """What a form can be written as by one identity."""
-    reading = again(original, form.text)
-    if reading is None or len(form.reasons) >= MOST_STEPS:
+def _neighbours(original: Reading, form: Form, rules: Sequence[Rule], series: Known) -> Iterator[tuple[str, str, str]]:
+    """What a form can be written as by one identity, or with one part in series, why, and without series.
+
+    Identities are of the function itself: they come before series.
+    """
+    reading = form.reading
+    if len(form.reasons) >= MOST_STEPS:
         return
-    for rule in rules:
+    for rule in () if form.basis else rules:
         for text, reason in steps(reading, rule):
-            yield tidy(original, text), reason
+            yield tidy(original, text), reason, ""
+    for text, reason in () if form.basis else joined_fractions(reading):
+        yield tidy(original, text), reason, ""
+    for found in expansions(reading, series):
+        yield found.text, found.reason, form.basis or form.text

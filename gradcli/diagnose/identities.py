@@ -168,6 +168,13 @@ RATIOS = (
         ("exp(u)/(exp(u) - 1)", "-1/expm1(-u)"),
         ("exp(u)/expm1(u)", "-1/expm1(-u)"),
     ),
+    _rule(
+        "the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it",
+        (
+            "u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1))",
+            "a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b",
+        ),
+    ),
 )
 """Quotients of what vanishes together."""
 

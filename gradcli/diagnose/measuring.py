@@ -52,10 +52,10 @@ class Loss:
     here: float
     around: tuple[float, ...]
 
-    @property
-    def total(self) -> float:
-        """What forms are ordered by; the point counts as much as all around it."""
-        return self.here * max(1, len(self.around)) + math.fsum(self.around)
+    def beyond(self, few: float) -> float:
+        """Bits lost beyond a few at each point; that of the question counts as much as all around it."""
+        around = [max(0.0, bits - few) for bits in self.around]
+        return max(0.0, self.here - few) * max(1, len(around)) + math.fsum(around)
 
 
 @dataclass(frozen=True)

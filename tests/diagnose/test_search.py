@@ -7,17 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from gradcli import Function
+from gradcli.check.point import Point
 from gradcli.diagnose import advice
 from gradcli.diagnose.advice import is_same
 from gradcli.diagnose.candidates import readable, steps
+from gradcli.diagnose.expansions import expansions
 from gradcli.diagnose.exploring import MOST_MEASURED, Form, explored
 from gradcli.diagnose.identities import IDENTITIES
+from gradcli.diagnose.joining import joined_fractions
 from gradcli.diagnose.measuring import Measure
 from gradcli.diagnose.occurrences import Reading, read_places
 from gradcli.diagnose.patterns import Rule
 from gradcli.language.parsing import parse
+from gradcli.language.program.shapes import infer
+from gradcli.reference.duals import Reference
 from tests.work import counted
 
 FORMS = [
@@ -71,6 +77,18 @@ def _found(text: str, **at: float) -> str:
         ("log((1-e)/(1+e))", {"e": 1e-20}, "-2*atanh(e)"),
         ("sqrt((exp(2*x) - 1)/(exp(x) - 1))", {"x": 1e-12}, "sqrt(exp(x) + 1)"),
         ("(x+1)**(1/n) - x**(1/n)", {"x": 1e20, "n": 3.5}, "x**(1/n)*expm1(1/n*log1p(1/x))"),
+        ("1/(x+1) - 2/x + 1/(x-1)", {"x": 1e50}, "2/x/(x + 1)/(x - 1)"),
+        (
+            "1/x - 1/tan(x)",
+            {"x": 1e-30},
+            "z = where(abs(x) < 1/1024, 1/1024, x); where(abs(x) < 1/1024, x/3 + x**3/45 + 2*x**5/945, 1/z - 1/tan(z))",
+        ),
+        (
+            "(e - sin(e))/(e - tan(e))",
+            {"e": 1e-200},
+            "z = where(abs(e) < 1/128, 1/128, e); "
+            "where(abs(e) < 1/128, -1/2 + 9*e**2/40 - 27*e**4/2800 + 27*e**6/112000, (z - sin(z))/(z - tan(z)))",
+        ),
     ],
 )
 def test_cancellations_of_hamming_are_mended(text: str, at: dict[str, float], expected: str) -> None:
@@ -82,6 +100,62 @@ def test_one_step_leads_to_another() -> None:
     """The root of squares that overflow, inside of the quadratic formula that cancels."""
     found = _found("(-b + sqrt(b*b - 4*a*c))/(2*a)", a=1e100, b=1e200, c=1e100)
     assert found.startswith("m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); -2*c/(b + m*sqrt(")
+
+
+SERIES = ["1/x - 1/tan(x)", "log(1-x)/log(1+x)", "(1-cos(x))/(x*x)", "(x - sin(x))/(x - tan(x))", "(exp(x) - 1)/x"]
+
+
+@pytest.mark.parametrize("text", SERIES)
+def test_what_a_series_leaves_out_is_less_than_a_rounding(text: str) -> None:
+    """Of the value and of the derivative, on all of the interval: by balls at its end, where it is most."""
+    every = expansions(read_places(text, ("x",), {"x": ()}))
+    found = [one for one in every if parse(one.text).lines[-1].call.op.is_branch]  # of the whole
+    assert found
+    for one in found:
+        match = re.search(r"abs\(x\) < (\d+)/(\d+)", one.text)
+        assert match is not None
+        end = int(match[1]) / int(match[2])
+        for x in (end * (1 - 2.0**-40), -end * 0.99, end / 3, 1e-5 * end):
+            (value, slope), (other, other_slope) = (_truths(t, x) for t in (text, one.text))
+            assert abs(other - value) <= 2.0**-54 * abs(value)
+            assert abs(other_slope - slope) <= 2.0**-54 * abs(slope)
+
+
+def _truths(text: str, x: float) -> tuple[arb, arb]:
+    program = parse(text)
+    point = Point.of(program, infer(program, dict.fromkeys(program.variables, ())), {"x": np.asarray(x)})
+    plan = Reference(point.program, point.shapes, point.inputs).plan([(point.program.variables[0], 0)])
+    found = plan.run(400)
+    value, slope = found.values[0], found.columns[0, 0]
+    assert isinstance(value, arb)
+    assert isinstance(slope, arb)
+    return value, slope
+
+
+@pytest.mark.parametrize("text", ["1/x", "log(x)/x", "sin(x)/x**2", "abs(x)/x", "exp(1 + x) - exp(1 - x)"])
+def test_what_has_no_series_gets_none(text: str) -> None:
+    """Poles, kinks, and coefficients that are not rational."""
+    assert list(expansions(read_places(text, ("x",), {"x": ()}))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1/(x + 1) - 1/x", "-1/x/(x + 1)"),
+        ("x/(x**2 - 1) - 1/(x + 1)", "1/(x + 1)/(x - 1)"),
+        ("1/(exp(x) + 1) + 1/(exp(-x) + 1) - y/z", None),
+        ("a/b - (a + c)/b", "-c/b"),
+        ("1/2 - x", None),
+    ],
+)
+def test_fractions_are_joined_exactly(text: str, expected: str | None) -> None:
+    """Over one denominator in factors, that of one variable or of several."""
+    names = parse(text).names
+    found = next(joined_fractions(read_places(text, names, dict.fromkeys(names, ()))), (None, ""))[0]
+    if expected is None:
+        assert found is None or is_same(parse(text), found, {name: np.asarray(0.5) for name in names})
+    else:
+        assert found == expected
 
 
 def test_names_of_definitions_are_new() -> None:
