@@ -23,7 +23,7 @@ import sympy
 from gradcli.diagnose.guards import guarded
 from gradcli.diagnose.occurrences import Reading, read_places
 from gradcli.diagnose.patterns import RULES, Match, Rule, pattern
-from gradcli.diagnose.splicing import decimal, filled
+from gradcli.diagnose.splicing import decimal, filled, joined
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
@@ -35,6 +35,9 @@ MOST_LINES = 2_000
 
 MOST_TEXT = 20_000
 """Characters of a text that is looked at, or made."""
+
+MOST_INLINED = 400
+"""Characters of a text whose names are written out."""
 
 MOST_CANDIDATES = 20
 """Candidates for one function."""
@@ -180,6 +183,30 @@ def applied(original: Reading, rule: Rule) -> tuple[str, str] | None:
             return None
         reading = following
     return (text, reason) if text else None
+
+
+def inlined(reading: Reading) -> str:
+    """The text with its names written out, as one expression; empty where it has none, or where that is too long.
+
+    >>> inlined(read_places("s = sin(x); t = x - s\\nt/x**3"))
+    '(x - sin(x))/x**3'
+    """
+    texts: dict[str, str] = {}
+    if not any(statement.name for statement in reading.statements):
+        return ""
+    last = ""
+    for statement in reading.statements:
+        first, stop = reading.ends(statement.span)
+        tokens = reading.tokens[first:stop]
+        if statement.name:
+            if len(tokens) < 3 or tokens[0].text != statement.name or tokens[1].text != "=":
+                return ""
+            tokens = tokens[2:]
+        last = filled(joined(reading.text, tokens), texts)
+        if len(last) > MOST_INLINED or any(token.kind == "keyword" for token in tokens):
+            return ""
+        texts[statement.name] = last
+    return last
 
 
 def steps(original: Reading, rule: Rule) -> Iterator[tuple[str, str]]:

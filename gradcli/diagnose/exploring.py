@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradcli.diagnose.candidates import Candidate, again, is_alike, steps, tidy
+from gradcli.diagnose.candidates import Candidate, again, inlined, is_alike, steps, tidy
 from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.identities import IDENTITIES
 from gradcli.diagnose.joining import joined_fractions
@@ -37,6 +37,10 @@ FEW = 4.0
 
 GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
+
+
+NAMES = "names are written out, so that what cancels stands together"
+"""Why a form has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,9 @@ def _neighbours(original: Reading, form: Form, rules: Sequence[Rule], series: Kn
     reading = form.reading
     if len(form.reasons) >= MOST_STEPS:
         return
+    text = "" if form.basis else inlined(reading)
+    if text:
+        yield text, NAMES, ""
     for rule in () if form.basis else rules:
         for text, reason in steps(reading, rule):
             yield tidy(original, text), reason, ""

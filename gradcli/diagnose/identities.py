@@ -92,6 +92,15 @@ ROOTS = (
         ("p = sqrt(b**2 - a*c); (-b - p)/a", _conjugate("{}*c/(p - b)", factor=False)),
     ),
     _rule(
+        "the root and what it is of nearly cancel; the same where {n} is not 0",
+        ("p = sqrt(u**2 + n); p - u", "n/(p + u)"),
+        ("p = sqrt(u**2 + n); u - p", "-n/(p + u)"),
+        ("p = sqrt(u**2 + n); p + u", "n/(p - u)"),
+        ("p = sqrt(u**2 - n); p - u", "-n/(p + u)"),
+        ("p = sqrt(u**2 - n); u - p", "n/(p + u)"),
+        ("p = sqrt(u**2 - n); p + u", "-n/(p - u)"),
+    ),
+    _rule(
         "the square and the product under the root overflow or underflow",
         ("sqrt(b**2 - k*a*c)", _scaled("-", "k*")),
         ("sqrt(b**2 - a*c)", _scaled("-")),

@@ -41,7 +41,7 @@ def test_every_identity_is_one(number: int) -> None:
     text = form.replace("**n", power).replace("a + n", "a + 1").replace("k*", "4*").replace("h*", "2*")
     text = re.sub(r"\ba\b", "exp(a)", text) if is_positive else text
     program = parse(text)
-    values = {"a": 0.5, "b": 2.5, "c": 0.6, "u": 0.5, "p": 0.4, "q": 0.9}
+    values = {"a": 0.5, "b": 2.5, "c": 0.6, "u": 0.5, "p": 0.4, "q": 0.9, "n": 0.1}
     if form == "sqrt(a**2 - b**2)":
         values = {"a": 2.5, "b": 0.5}
     at = {name: np.asarray(values[name]) for name in program.names}
@@ -78,6 +78,13 @@ def _found(text: str, **at: float) -> str:
         ("sqrt((exp(2*x) - 1)/(exp(x) - 1))", {"x": 1e-12}, "sqrt(exp(x) + 1)"),
         ("(x+1)**(1/n) - x**(1/n)", {"x": 1e20, "n": 3.5}, "x**(1/n)*expm1(1/n*log1p(1/x))"),
         ("1/(x+1) - 2/x + 1/(x-1)", {"x": 1e50}, "2/x/(x + 1)/(x - 1)"),
+        ("sqrt(x**2 + y**2) - x", {"x": 1e9, "y": 1.0}, "y**2/(sqrt(x**2 + y**2) + x)"),
+        (
+            "s = sin(x); (x - s)/x**3",
+            {"x": 1e-5},
+            "z = where(abs(x) < 1/128, 1/128, x); "
+            "where(abs(x) < 1/128, 1/6 - x**2/120 + x**4/5040 - x**6/362880, (z - sin(z))/z**3)",
+        ),
         (
             "1/x - 1/tan(x)",
             {"x": 1e-30},
