@@ -450,6 +450,16 @@ OPTIONS = (
         help="Do not show through the pager what is longer than the screen of the terminal.",
     ),
     Option(
+        "budget",
+        Kind.WHOLE,
+        (*JUDGED, "check"),
+        bounds=(1, 3600),
+        is_presentation=True,
+        is_setting=True,
+        help="Seconds of processor time that a check may take. Default: 5. Entries that are not decided within are "
+        "counted.",
+    ),
+    Option(
         "check",
         Kind.SWITCH,
         JUDGED,

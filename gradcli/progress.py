@@ -1,9 +1,14 @@
 """What is being done, for those who wait: said by whatever may take long, shown by the shell or by nobody.
 
 The last word counts, and saying it costs an assignment: it belongs to the process, as a terminal does.
+
+And how long it may take, where somebody says so.
 """
 
 from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,3 +58,32 @@ def said() -> str:
 
 def _words(what: str, done: int, total: int) -> str:
     return f"{what} {done:,} of {total:,}" if total > 1 else what
+
+
+# -- how long a check may take
+
+SECONDS = 5.0
+"""Of processor time, of one check, where nobody says otherwise; most take a thousandth of it."""
+
+_BUDGET: ContextVar[float | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def budget(seconds: float | None) -> Iterator[None]:
+    """Run a block whose checks may take so long each, in seconds of processor time; `SECONDS` if it is None.
+
+    >>> with budget(10.0):
+    ...     patience()
+    2.0
+    """
+    token = _BUDGET.set(seconds)
+    try:
+        yield
+    finally:
+        _BUDGET.reset(token)
+
+
+def patience() -> float:
+    """How many times as much as usual a check may take: of time, and of the operations that fit into it."""
+    seconds = _BUDGET.get()
+    return 1.0 if seconds is None else seconds / SECONDS

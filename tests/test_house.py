@@ -53,7 +53,7 @@ ALLOWED = {
     "function": {"errors", "results", "language", "questions"},
     "report": {"errors", "keywords", "notation", "results", "report"},
     "files": {"errors", "results", "language", "files", "signals"},
-    "requests": {"errors", "options", "results", "function", "files", "requests"},
+    "requests": {"errors", "options", "results", "function", "files", "requests", "progress"},
     "cli": {
         "",
         "errors",

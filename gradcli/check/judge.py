@@ -32,10 +32,10 @@ from gradcli.check.compare import (
 )
 from gradcli.check.point import Point, Torch, flat, unravel
 from gradcli.check.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
-from gradcli.progress import doing
+from gradcli.progress import doing, patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import BUDGET, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction, Found
@@ -48,7 +48,7 @@ MAX_FINDINGS = 10
 """Findings that are listed."""
 
 MOST_OPEN = 256
-"""Entries that bounds leave open, up to which balls look at them one by one."""
+"""Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,12 +270,13 @@ class _Judge:
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
         is_open = {name: ~block & ~looked[name] for name, block in proof.blocks.items()}
+        most = int(MOST_OPEN * max(1.0, patience()))
         places = [
             (name, int(row), int(column))
             for name, block in is_open.items()
-            for row, column in np.argwhere(block)[: MOST_OPEN + 1]
+            for row, column in np.argwhere(block)[: most + 1]
         ]
-        if 0 < len(places) <= MOST_OPEN:
+        if 0 < len(places) <= most:
             others = self._opened(survey, places)
             self._mark(survey, others, looked, of_y)
             decided += others
@@ -345,7 +346,7 @@ class _Judge:
         if survey.entries == 0:
             return Part(0, (), "all", ("there are no entries to check",)), None
         too_much = None
-        is_long = len(self.reference.program.lines) > BUDGET  # even one entry takes all of its lines
+        is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
             # A plan that was over the budget is not tried again under another name.
             if (asked := self._asked(selection)) == too_much:

@@ -60,7 +60,7 @@ class CommandLine:
         """What the command answers."""
         from gradcli.requests import ask
 
-        return ask(self.function, self.command, self.arguments)
+        return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
 
 
 def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], alike: str | None = None) -> None:

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-SECONDS = 5.0
-"""Of one check; most take a thousandth of it."""
+from gradcli.progress import SECONDS, patience
 
 LOOKS = 2.0
 """Of it for what a function does around the points where derivatives are missing."""
@@ -47,7 +46,7 @@ def time_limit() -> Iterator[None]:
     if _LIMIT.get() is not None:
         yield
         return
-    with _limited(_limit_of(SECONDS)):
+    with _limited(_limit_of(SECONDS * patience())):
         yield
 
 

@@ -27,6 +27,7 @@ from gradcli.language.program.expansion import Expansion, rewritten
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
+from gradcli.progress import patience
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
@@ -143,7 +144,8 @@ class Reference:
         self.inputs = {
             symbol: np.asarray(inputs[str(symbol)], dtype=np.float64).ravel() for symbol in program.variables
         }
-        self.footprint = Footprint(self.shapes, BUDGET)
+        self.budget = int(BUDGET * max(1.0, patience()))
+        self.footprint = Footprint(self.shapes, self.budget)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
         """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
@@ -209,7 +211,7 @@ class Reference:
             return None
 
     def _require(self, work: int) -> None:
-        if work > BUDGET:
+        if work > self.budget:
             raise OverBudgetError
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
@@ -279,7 +281,7 @@ class Reference:
         Raises:
             OverBudgetError: too many.
         """
-        return self.footprint.made_of(self.program.lines, start, BUDGET)
+        return self.footprint.made_of(self.program.lines, start, self.budget)
 
 
 Elements = Mapping[int, "Flow"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import kind
 from gradcli.options import DERIVATIVES, QUESTIONS, Kind, Option, keys
@@ -24,6 +25,7 @@ _HINTS: Mapping[str, str] = {
     "pager": "an answer is always one JSON object",
     "digits": "an answer has all digits",
     "output": "answers go to standard output, in order; redirect that",
+    "budget": "a request takes as long as checks usually may",
     "quiet": "nothing is written beside the answers; warnings are in them",
     "drawing": "the nodes and the edges are in the answer",
     "require_all": "whether the verdict is that of a sample is in the answer, under check",
@@ -70,13 +72,14 @@ def answer(request: Request) -> Result:
     return ask(function, command, arguments)
 
 
-def ask(function: Function, command: str, given: Mapping[str, Any]) -> Result:
+def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
     """What a command answers on a function; the shell and requests read its options, each in its own way.
 
     Args:
         function: The function.
         command: One of `gradcli.options.QUESTIONS`.
         given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
+        budget: Seconds that a check may take; None for as many as usual.
 
     Raises:
         GradcliError: As for the method.
@@ -96,7 +99,8 @@ def ask(function: Function, command: str, given: Mapping[str, Any]) -> Result:
     elif command == "vjp":
         has_own = not options.keys().isdisjoint(("v", "loss", "points_of"))
         method = "vjp" if has_own or not function.has_passes else "vjps"
-    found: Result = getattr(function, method)(**options)
+    with progress.budget(budget):
+        found: Result = getattr(function, method)(**options)
     return found
 
 

@@ -13,6 +13,7 @@ from gradcli.check.bounded import prove
 from gradcli.check.compare import TOLERANCE
 from gradcli.check.point import Torch
 from gradcli.language.snippets import read
+from gradcli.progress import budget
 from gradcli.questions.question import Inquiry, Question, prepare
 
 
@@ -128,3 +129,16 @@ def test_what_bounds_leave_open_balls_look_at() -> None:
     assert check.verdict == "kink"
     assert [finding.column for finding in check.findings] == [(1234,)]
     assert (check.checked, check.sampled) == (5_000, False)
+
+
+def test_more_time_is_for_more_entries() -> None:
+    """What bounds leave open, as the truth is 0 and torch's numbers are what is left of terms that cancel."""
+    x = _normal(60, 20) + 3
+    function = Function("sum(x/x.sum(1, keepdim=True))")
+    usual = function.grad({"x": x}).check
+    with budget(60):
+        patient = function.grad({"x": x}).check
+    assert usual is not None
+    assert patient is not None
+    assert usual.checked < patient.checked == patient.entries
+    assert (usual.sampled, patient.sampled) == (True, False)

@@ -262,7 +262,7 @@ def test_settings_are_about_how_answers_are_shown_and_judged() -> None:
     """And never values of a function, or where it is read from and written to."""
     assert {option.key for option in settable()} == {
         *("format", "full", "json", "color", "digits", "quiet", "pager", "dtype"),
-        *("check", "strict", "require_all", "on_error"),
+        *("check", "strict", "require_all", "on_error", "budget"),
     }
     for option in OPTIONS:
         assert not (option.is_setting and option.is_required)
