@@ -12,6 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import infer
+from tests.conftest import Command
 
 X, A = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -102,3 +103,10 @@ def test_hostile_formulas_take_linear_time(text: str) -> None:
     with suppress(GradcliError):
         _value(text, x=X)
     assert time.perf_counter() - began < 20
+
+
+def test_a_product_of_elements_is_meant_where_indices_are_written(gradcli: Command) -> None:
+    """No remark says that the matrix product is written otherwise."""
+    run = gradcli("grad", "Σ[i=0..1] Σ[j=0..1] δ[i,j]·x[i]·x[j]", "--at", "1,2", "--format", "plain")
+    assert (run.out, run.err) == ("2 4\n", "")
+    assert "the matrix product is @" in gradcli("eval", "A*x", "--at", "A=[[1,2],[3,4]]", "--at", "x=1,2").err

@@ -78,18 +78,18 @@ class Matlab:
             self.scope.warnings.append(REMARK)
 
 
-_PYTHON = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]")
-"""A module's name or a method, as nobody writes them on paper."""
+_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[ΣΠδ∑∏]|\.\.|KroneckerDelta")
+"""A module's name or a method, as nobody writes them on paper, and sums over indices, whose products are of numbers."""
 
 
 def remarks(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """That `*` stretches a vector over a matrix, which many write for the matrix product; not of what is Python's.
+    """That `*` stretches a vector over a matrix, which many write for the matrix product; not where that is plain.
 
     Args:
         program: The function.
         shapes: Of every symbol.
     """
-    for line in () if _PYTHON.search(program.text) else program.lines:
+    for line in () if _PLAIN.search(program.text) else program.lines:
         pair = sorted((shapes.get(a, ()) for a in line.call.operands), key=len) if line.call.op.name == "mul" else []
         if len(pair) == 2 and (len(pair[0]), len(pair[1])) == (1, 2) and min(*pair[0], *pair[1]) > 1:
             yield (
