@@ -51,7 +51,7 @@ def test_a_kink_is_marked_where_it_is(outputs: dict[str, dict[str, Any]]) -> Non
     """In its cell, with both sides, in the verdict and in words."""
     (shown,) = (one for line, one in outputs.items() if "relu" in line)
     page = _page(shown)
-    assert any("0 ∧ 0 | 1" in cell for row in page.rows for cell in row)
+    assert any("0 ∧ left 0, right 1" in cell for row in page.rows for cell in row)
     assert "∧ kink (proven)" in page.words
     assert "a subgradient" in "".join(page.words)
 

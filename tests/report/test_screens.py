@@ -149,3 +149,31 @@ def test_single_precision_is_said(gradcli: Any) -> None:
     """Beside one number, and beside many."""
     assert " in float32   ✓" in gradcli("grad", "tanh(x)", "--at", "0.5", "--dtype", "float32").out
     assert "in float32\n" in gradcli("jacobian", "x**2", "--at", "1,2", "--dtype", "float32").out
+
+
+def test_a_wrong_number_is_red_and_a_zero_of_a_matrix_faint(gradcli: Any) -> None:
+    """Whatever explains it; the numbers of the answer are bold."""
+    wrong = gradcli("grad", "(1-cos(x))/x**2", "--at", "1e-8", "--color", "always", "--digits", "4").out
+    assert "\x1b[1;31m100000000 ✗ truth -8.333e-10\x1b[0m" in wrong
+    for command in ("jacobian", "hessian"):
+        matrix = gradcli(
+            command, "x**2" if command == "jacobian" else "sum(x**3)", "--at", "1,2", "--color", "always"
+        ).out
+        assert matrix.count("\x1b[2m0\x1b[0m") == 2
+        assert "\x1b[1m" in matrix
+
+
+def test_a_kink_says_which_side_is_which(gradcli: Any) -> None:
+    """In the line of one number, in a matrix and in sentences."""
+    assert "= 0 ∧ left -1, right 1 at x = 0" in gradcli("grad", "abs(x)", "--at", "0").out
+    product = gradcli("vjp", "abs(x)", "--at", "0,1", "--v", "1,1").out
+    assert "│ 0 ∧ left -1, right 1 │" in product
+    assert "torch 0 ∧ left -1, right 1: abs(x) has a kink" in product
+
+
+def test_a_counterexample_has_as_many_digits_as_other_numbers(gradcli: Any) -> None:
+    """Unless it and the claim would then be the same."""
+    refuted = ["check", "norm(x)", "--at", "0.6,0.8", "--claim", "x"]
+    assert "entry [0] is 0.7071, and the claim says 1" in gradcli(*refuted, "--digits", "4").out
+    near = gradcli("check", "x**2", "--at", "1", "--claim", "2.0000001*x", "--digits", "3").out
+    assert "it is 2, and the claim says 2.0000001" in near

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gradcli.report.document import TONES, Role
 from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
 
 Index = tuple[int, ...]
@@ -16,6 +17,11 @@ MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
 def mark(verdict: Verdict) -> str:
     """The sign of a verdict."""
     return MARKS.get(verdict, "✗")
+
+
+def tone(verdict: Verdict) -> Role:
+    """The role of a number with this verdict: one that is not the truth is bad, whatever explains it."""
+    return "bad" if mark(verdict) == "✗" else TONES[verdict]
 
 
 def wrong(answer: Judged) -> dict[Place, Entry]:

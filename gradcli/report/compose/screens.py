@@ -17,7 +17,7 @@ from gradcli.report import document as doc
 from gradcli.report.compose import glance
 from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, long_formulas, standing
 from gradcli.report.compose.derivatives import points_columns
-from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product
+from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product, tone
 from gradcli.report.compose.marks import wrong as wrong_of
 from gradcli.report.compose.parts import all_formulas, code, formula_notes, intermediates, note
 from gradcli.report.compose.views import STATUS_TONES, difference
@@ -141,8 +141,12 @@ class _Screen:
     def _cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
         """A number; one that is not the truth stands out, with the truth beside it."""
         if found is None:
-            return line(doc.Span(self._number(number), "aside" if role == "plain" and not number else role))
-        return line(doc.Span(self._beside(number, found), TONES[found.verdict]))
+            return line(doc.Span(self._number(number), role))
+        return line(doc.Span(self._beside(number, found), tone(found.verdict)))
+
+    def _element(self, number: Any, found: Entry | None, role: doc.Role = "strong") -> doc.Line:
+        """A number of a matrix, whose zeros are faint."""
+        return self._cell(number, found, role if number or found else "aside")
 
     def _beside(self, number: Any, found: Entry) -> str:
         """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
@@ -256,7 +260,7 @@ class _Screen:
         places = [(name, j) for name in answer.wrt for j in np.ndindex(answer.inputs[name].shape)]
         role: doc.Role = "plain" if isinstance(answer, VJP) else "strong"  # the answer is bold, its parts are not
         cells = [
-            [self._cell(blocks[name][i + j], wrong.get(("", None, name, i, j)), role) for name, j in places]
+            [self._element(blocks[name][i + j], wrong.get(("", None, name, i, j)), role) for name, j in places]
             for i in np.ndindex(answer.value.shape)
         ]
         head = (PARTIAL if len(answer.wrt) == 1 else BY_SEVERAL)(
@@ -292,7 +296,7 @@ class _Screen:
         worst = of_product(wrong, name, answer.v).get(column)
         if found is not None or worst is None:
             return self._cell(number, found)
-        return line(doc.Span(f"{self._number(number)} {mark(worst)}", TONES[worst]))
+        return line(doc.Span(f"{self._number(number)} {mark(worst)}", tone(worst)))
 
     def _row(self, what: str, arrays: Mapping[str, Array], wrong: Mapping[Place, Entry], y: str = "") -> doc.Table:
         """A quantity by its elements, in columns where they are few."""
@@ -321,7 +325,7 @@ class _Screen:
         rows = [
             lines(
                 label,
-                *(self._cell(answer.hessian[a][b][i + j], wrong.get(("hessian", a, b, i, j))) for b, j in places),
+                *(self._element(answer.hessian[a][b][i + j], wrong.get(("hessian", a, b, i, j))) for b, j in places),
             )
             for label, (a, i) in zip(labels, places, strict=True)
         ]
@@ -342,13 +346,13 @@ class _Screen:
         hidden = [verdict for place, verdict in doubts.items() if place not in shown]
         if hidden:
             worst = max(hidden, key=SEVERITY.index)
-            parts.append(doc.Span(f" {mark(worst)} {len(hidden)} {worst}", TONES[worst]))
+            parts.append(doc.Span(f" {mark(worst)} {len(hidden)} {worst}", tone(worst)))
         return line(*parts)
 
     def _parts(self, array: Array, doubts: Mapping[Index, Verdict], at: Index = ()) -> Iterator[doc.Span]:
         if array.ndim == 0:
             shown, verdict = self._number(array[()]), doubts.get(at)
-            yield doc.Span(shown, "strong") if verdict is None else doc.Span(f"{shown} {mark(verdict)}", TONES[verdict])
+            yield doc.Span(shown, "strong") if verdict is None else doc.Span(f"{shown} {mark(verdict)}", tone(verdict))
             return
         for n, inner in enumerate(array):
             yield doc.Span(", " if n else "[", "strong")
@@ -376,7 +380,10 @@ class _Screen:
         rows = [
             {
                 "entry": line(doc.Symbol(entry(one, answer.output))),
-                "torch": self._cell(np.dtype(answer.dtype).type(one.torch), role="strong"),
+                "torch": self._cell(
+                    np.dtype(answer.dtype).type(one.torch),
+                    role="strong" if one.verdict == "agree" else tone(one.verdict),
+                ),
                 "formula": () if one.formula is None else line(self._number(one.formula)),
                 "enclosure": line(self._enclosed(one)),
                 "difference": difference(one if self.digits is None else rounded(one, self.digits)),
@@ -393,17 +400,19 @@ class _Screen:
 
     def _enclosed(self, one: Entry) -> str:
         if one.one_sided is not None:
-            return " | ".join(map(self._number, one.one_sided))
+            left, right = map(self._number, one.one_sided)
+            return f"left {left}, right {right}"
         return "none" if one.reference is None else self._number(one.reference)
 
     def _claim(self, claim: Claim) -> doc.Note:
         """What became of it, and where it is wrong."""
-        tone = STATUS_TONES[claim.status]
+        role = STATUS_TONES[claim.status]
         point = ", ".join(f"{name} = {self._listed(array)}" for name, array in (claim.at or {}).items())
-        wrong = counterexample(claim)
+        short = claim if self.digits is None else rounded(claim, self.digits)
+        wrong = counterexample(claim if short.truth == short.claimed else short)
         behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
         more = "; ".join(filter(None, behind))
-        words = ("claim ", code(claim.text), ": ", doc.Span(claimed(claim), tone), f": {more}" if more else "")
+        words = ("claim ", code(claim.text), ": ", doc.Span(claimed(claim), role), f": {more}" if more else "")
         return doc.Note(line(*words))
 
     def _points(self, answer: Answer) -> doc.Table:
