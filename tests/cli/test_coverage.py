@@ -38,8 +38,8 @@ def test_a_screen_has_columns_for_it(gradcli: Command) -> None:
 
 def test_an_explanation_says_it_in_its_line(gradcli: Command) -> None:
     """Once."""
-    assert f"cross-check: {OF_ALL}, largest" in gradcli("explain", *WHOLE, "--v", "1,1").out
-    assert f"cross-check: {OF_SOME}, sampled, seed 0, largest" in gradcli("explain", *SAMPLE).out
+    assert f"cross-check: {OF_ALL}, largest" in gradcli("explain", *WHOLE, "--v", "1,1", "--full").out
+    assert f"cross-check: {OF_SOME}, sampled, seed 0, largest" in gradcli("explain", *SAMPLE, "--full").out
 
 
 def test_json_has_a_key_for_it(gradcli: Command) -> None:
