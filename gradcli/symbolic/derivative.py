@@ -25,6 +25,7 @@ from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing
 from gradcli.symbolic.element import MAX_NODES, Entries, NoFormulaError, has_long_number
+from gradcli.symbolic.joining import joined
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MAX_WRITTEN_OUT = 36
@@ -160,7 +161,7 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
     """A finished derivative as it is shown, its deltas collapsed."""
-    derivative = tidied(assemble(linear(derivative, ranges)))
+    derivative = joined(tidied(assemble(linear(derivative, ranges))))
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative

@@ -36,7 +36,12 @@ PRETTY: list[tuple[str, At, str]] = [
     ("mean((x-t)**2)", {"x": [1, 2], "t": [0, 1]}, "x[j] - t[j]"),
     ("mse_loss(x,t)", {"x": [1, 2], "t": [0, 1]}, "x[j] - t[j]"),
     ("where(x>0, sqrt(x), 0)", {"x": [1, 2]}, "{1/(2·√x[i]) if x[i] > 0; 0 otherwise}·δ[i,j]"),
-    ("clamp(x,0,1)", {"x": [0.5, 2.0]}, "{1 if x[i] ≥ 0; 0 otherwise}·{1 if max(x[i], 0) ≤ 1; 0 otherwise}·δ[i,j]"),
+    ("clamp(x,0,1)", {"x": [0.5, 2.0]}, "{1 if 0 ≤ x[i] ≤ 1; 0 otherwise}·δ[i,j]"),
+    ("where(x>0,x,0)*where(x<1,1,0)", {"x": [0.5, 2.0]}, "{1 if 0 < x[i] < 1; 0 otherwise}·δ[i,j]"),
+    ("relu(1-relu(x))", {"x": [0.5, 2.0]}, "-{1 if x[i] ≥ 0 and 1 - x[i] ≥ 0; 0 otherwise}·δ[i,j]"),
+    ("logit(x)", {"x": [0.5, 0.25]}, "1/(x[i]·(1 - x[i]))·δ[i,j]"),
+    ("x/(1-x)", {"x": [0.5, 0.25]}, "1/(1 - x[i])²·δ[i,j]"),
+    ("1/x + 1/x**2", {"x": [0.5, 0.25]}, "(-1/x[i]² - 2/x[i]³)·δ[i,j]"),
     ("A@x", {"A": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, "x[k]·δ[i,j]"),
     ("det(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, "inv(A)[k,j]·det(A)"),
     ("inv(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, "-inv(A)[i,k]·inv(A)[l,j]"),
@@ -103,7 +108,7 @@ PRETTY: list[tuple[str, At, str]] = [
     ("exp(-sum(x**2)/(2*s**2))/s", {"x": [0.1, 0.2], "s": 2}, "-x[j]·exp(-(Σ[k=0..1] x[k]²)/(2·s²))/s³"),
     ("sign(x)*x", {"x": [1, 2]}, "sign(x[i])·δ[i,j]"),
     ("floor(x)*x", {"x": [1.5, 2.0]}, "⌊x[i]⌋·δ[i,j]"),
-    ("where((x>0)&(x<1), x**2, -x)", {"x": [1.5, 2.0]}, "{2·x[i] if x[i] > 0 and x[i] < 1; -1 otherwise}·δ[i,j]"),
+    ("where((x>0)&(x<1), x**2, -x)", {"x": [1.5, 2.0]}, "{2·x[i] if 0 < x[i] < 1; -1 otherwise}·δ[i,j]"),
     ("elu(x)", {"x": [1.5, 2.0]}, "{1 if x[i] > 0; exp(x[i]) otherwise}·δ[i,j]"),
     (
         "mish(x)",
@@ -135,8 +140,7 @@ LATEX: list[tuple[str, At, str]] = [
     (
         "clamp(x,0,1)",
         {"x": [0.5, 2.0]},
-        r"\delta_{ij} \, \left(\begin{cases} 1 & \text{if } x_{i} \ge 0 \\ 0 & \text{otherwise} "
-        r"\end{cases}\right) \, \begin{cases} 1 & \text{if } \max(x_{i}, 0) \le 1 \\ 0 & \text{otherwise} \end{cases}",
+        r"\delta_{ij} \, \begin{cases} 1 & \text{if } 0 \le x_{i} \le 1 \\ 0 & \text{otherwise} \end{cases}",
     ),
     ("A@x", {"A": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, r"x_{k} \, \delta_{ij}"),
     ("det(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, r"(A^{-1})_{k,j} \, \det(A)"),
@@ -268,7 +272,7 @@ LATEX: list[tuple[str, At, str]] = [
     (
         "where((x>0)&(x<1), x**2, -x)",
         {"x": [1.5, 2.0]},
-        r"\delta_{ij} \, \begin{cases} 2 x_{i} & \text{if } x_{i} > 0 \text{ and } x_{i} < 1 \\ -1 & "
+        r"\delta_{ij} \, \begin{cases} 2 x_{i} & \text{if } 0 < x_{i} < 1 \\ -1 & "
         r"\text{otherwise} \end{cases}",
     ),
     (

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import sympy
 from sympy import Expr, KroneckerDelta
 
-from gradcli.language.program.meaning import Chosen, Comparison, Largest, Multiplied, Smallest, where
+from gradcli.language.program.meaning import Chosen, Comparison, Largest, Multiplied, Smallest, ge, gt, le, lt, where
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,9 @@ class Conditions:
     def _both(self, *conditions: str) -> str:
         raise NotImplementedError
 
+    def _between(self, above: Comparison, below: Comparison) -> str:
+        return self._both(self._condition(above), self._condition(below))
+
     def _either(self, *conditions: str) -> str:
         raise NotImplementedError
 
@@ -189,6 +192,10 @@ class Conditions:
         match expr:
             case Comparison():
                 return self._relation(expr.sign, *map(self._print, expr.args))
+            case where(args=(ge() | gt() as above, le() | lt() as below, sympy.S.Zero)) if (
+                above.args[0] == below.args[0]
+            ):
+                return self._between(above, below)
             case where(args=(a, b, sympy.S.Zero)):
                 return self._both(self._condition(a), self._condition(b))
             case where(args=(a, sympy.S.One, b)):
@@ -218,6 +225,11 @@ class Sentences(Conditions):
 
     def _both(self, *conditions: str) -> str:
         return self._AND.join(conditions)
+
+    def _between(self, above: Comparison, below: Comparison) -> str:
+        x, first = above.args
+        begins = self._relation("<=" if isinstance(above, ge) else "<", self._print(first), self._print(x))
+        return self._relation(below.sign, begins, self._print(below.args[1]))
 
     def _either(self, *conditions: str) -> str:
         return self._bracketed(self._OR.join(conditions))
