@@ -11,6 +11,7 @@ check, views                     check; graph and code
 explain, terms                   explain; one term of an adjoint, and its rule
 adjoints                         the adjoints of intermediates, judged
 closed_form                      derivatives as formulas alone, where there is no point
+matrix_forms                     gradients in whole tensors beside these, where they are proved
 functions                        functions: the op table, and a page for one function
 
 Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.

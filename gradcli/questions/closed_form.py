@@ -12,13 +12,15 @@ import sympy
 from gradcli.check.compare import Block
 from gradcli.check.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
 from gradcli.check.point import Point
-from gradcli.errors import InputError, Span
+from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet, read
+from gradcli.notation import Notation
+from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.question import Inquiry, chosen_variables, no_such_variable
 from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
@@ -66,6 +68,9 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         weighted = _weighted(typed)
         products, check = _products(weighted, typed, named, wrt, shape, check)
     products, blocks = _named_together(products, formulas.shown, program)
+    matrices: Mapping[str, Notation] = {}
+    if command in ("grad", "vjp") and math.prod(shape) == 1:
+        matrices = matrix_forms(typed, named, formulas.derivatives)
     return ClosedForm(
         command=command,
         expression=program.expression,
@@ -75,6 +80,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         blocks=blocks,
         omitted=formulas.omitted,
         products=products,
+        matrices=matrices,
         check=check,
         warnings=(*program.warnings, *(words for name in nameless for words in remarks(name))),
     )
@@ -102,6 +108,8 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
             raise InputError(message, hint="give the size another name")
     if snippet.program.needs_shapes:
         unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
+        if unknown and _reads_alike(inquiry.expression, snippet.program, shapes, shadowed):
+            return snippet, shapes  # as X.T does, which would be x itself for a vector
         if unknown:
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
@@ -110,6 +118,17 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
         snippet = read(inquiry.expression, given=shadowed, shapes=numbers)
     return snippet, shapes
+
+
+def _reads_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> bool:
+    """Whether the text says the same with the shapes that make sense as without any: no constant in it is a size."""
+    try:
+        named = named_shapes(replace(program, warnings=()), shapes)
+        known = read(text, given=given, shapes={str(s): named.shapes[s] for s in program.variables}).program
+    except GradcliError:
+        return False
+    one, other = ([(line.call.op.name, line.call.statics) for line in p.lines] for p in (program, known))
+    return one == other
 
 
 def _no_variable(name: str, shape: GivenShape, names: Sequence[str]) -> InputError:

@@ -184,6 +184,7 @@ class ClosedForm(Reply):
             the column's too for Ju.
         omitted: Why the others have none.
         products: The formulas of vᵀJ per variable, for a y of several elements.
+        matrices: Gradients as expressions of whole tensors, by variable, where they are proved to be the same.
         check: What the formulas were compared with.
         remarks: What to know of the answer itself.
 
@@ -198,6 +199,7 @@ class ClosedForm(Reply):
     blocks: Mapping[tuple[str, str], Formula]
     omitted: Mapping[tuple[str, str], str]
     products: Mapping[str, Formula] = field(default_factory=dict)
+    matrices: Mapping[str, Notation] = field(default_factory=dict)
     check: Check
     remarks: tuple[str, ...] = ()
 

@@ -204,6 +204,8 @@ def equations(answer: Judged | ClosedForm) -> Iterator[tuple[doc.Symbol, doc.Exp
                 label = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
                 named = label.get(command) or PARTIAL(y, Name(column))
                 yield from _cells(named, blocks.get((row, column)), omissions.get((row, column), ""))
+                if column in answer.matrices:
+                    yield doc.Symbol(GRADIENT(Name(column), y)), doc.Expression(answer.matrices[column])
         case JVP(symbolic=formula, symbolic_omitted=omitted):
             yield from _cells(JU(), formula, omitted)
         case HVP():

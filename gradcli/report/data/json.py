@@ -242,6 +242,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         always("symbolic", lambda one: one.symbolic.get("") if one.command == "jvp" else one.symbolic),
         some("brief", lambda one: _shortened(one.products or one.symbolic.get("", one.symbolic))),
         some("where", lambda one: _names(one.products or one.symbolic)),
+        some("matrix", "matrices"),
         some("structure", lambda one: {name: f.structure for (_, name), f in one.blocks.items() if f.structure}),
         some("symbolic_omitted", lambda one: one.nested(one.omitted)),
         *_END,

@@ -44,9 +44,14 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
 
 
 class _Normal:
-    """Expressions as rational functions of opaque parts, and sums as sums of their terms."""
+    """Expressions as rational functions of opaque parts, and sums as sums of their terms.
 
-    def __init__(self) -> None:
+    Args:
+        is_one_fraction: Whether what is summed is one fraction before it is taken apart into terms.
+    """
+
+    def __init__(self, *, is_one_fraction: bool) -> None:
+        self.is_one_fraction = is_one_fraction
         self.symbols: dict[Expr, sympy.Dummy] = {}
 
     def of(self, expression: Expr) -> Expr:
@@ -60,15 +65,25 @@ class _Normal:
             return part
         if isinstance(part, sympy.Sum):
             return self._sum(part)
+        if isinstance(part, sympy.exp):  # exp(-u) is 1/exp(u)
+            exponent = self._written_out(part.args[0])
+            falls = bool(exponent.could_extract_minus_sign())
+            base = self._opaque(sympy.exp(-exponent if falls else exponent))
+            return 1 / base if falls else base
         return self._opaque(rebuilt(part, self._written_out))
 
     def _sum(self, total: Expr) -> Expr:
-        above, below = sympy.fraction(sympy.cancel(self._rational(total.function)))
         found = sympy.S.Zero
-        for term in sympy.Add.make_args(sympy.expand(above)):
-            outside, inside = self._back(term / below).as_independent(*total.variables, as_Add=False)
+        for term in self._terms(self._rational(total.function)):
+            outside, inside = self._back(term).as_independent(*total.variables, as_Add=False)
             found += self._rational(outside) * self._opaque(Total(inside, *total.limits))
         return found
+
+    def _terms(self, body: Expr) -> list[Expr]:
+        if self.is_one_fraction:
+            above, below = sympy.fraction(sympy.cancel(body))
+            return [term / below for term in sympy.Add.make_args(sympy.expand(above))]
+        return [sympy.cancel(term) for term in sympy.Add.make_args(sympy.expand(body))]
 
     def _written_out(self, part: Expr) -> Expr:
         return self._back(sympy.cancel(self._rational(part))) if isinstance(part, Expr) else part
@@ -82,5 +97,5 @@ class _Normal:
 
 def is_same(one: Expr, other: Expr) -> bool:
     """Whether two formulas are equal by the rules of arithmetic, their sums term by term."""
-    normal = _Normal()
-    return bool(normal.of(one) == normal.of(other))
+    ways = (_Normal(is_one_fraction=True), _Normal(is_one_fraction=False))
+    return any(bool(normal.of(one) == normal.of(other)) for normal in ways)
