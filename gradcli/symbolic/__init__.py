@@ -2,7 +2,7 @@
 
 element     one element of a line with symbolic indices
 linear      linear forms in Kronecker deltas, and the sums that deltas collapse
-joining     products of conditions and sums of fractions as one
+condensing  products of conditions and sums of fractions as one
 matrices    gradients as expressions of whole tensors, from contracted indices
 derivative  ∂y/∂x, Ju, the Hessian and Hu with their deltas collapsed
 operations  one operation: as short mathematics, its local derivative, and how an adjoint passes it

@@ -24,8 +24,8 @@ from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing
+from gradcli.symbolic.condensing import joined
 from gradcli.symbolic.element import MAX_NODES, Entries, NoFormulaError, has_long_number
-from gradcli.symbolic.joining import joined
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MAX_WRITTEN_OUT = 36

@@ -7,7 +7,7 @@ import sympy
 
 from gradcli.language.program.meaning import ge, gt, le, maximum, minimum, where
 from gradcli.reference.compiling import compile_ball
-from gradcli.symbolic.joining import joined
+from gradcli.symbolic.condensing import joined
 
 x, a, b = (sympy.Symbol(name, real=True) for name in "xab")
 
