@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gradcli.diagnose.occurrences import Reading, exact
-from gradcli.diagnose.patterns import Match, Replacement, Rule
+from gradcli.diagnose.patterns import Match, Replacement, Rule, if_positive
 from gradcli.language.program.wengert import Atom
 
 HIGHEST_ROOT = 5
@@ -88,6 +88,8 @@ ROOTS = (
         "-b and the root nearly cancel where they have different signs, and c/a over the other root does not",
         ("p = sqrt(b**2 - k*a*c); (p - b)/(h*a)", _conjugate("-{}*c/(b + p)", factor=True)),
         ("p = sqrt(b**2 - k*a*c); (-b - p)/(h*a)", _conjugate("{}*c/(p - b)", factor=True)),
+        ("p = sqrt(b**2 - k*(a*c)); (p - b)/(h*a)", _conjugate("-{}*c/(b + p)", factor=True)),
+        ("p = sqrt(b**2 - k*(a*c)); (-b - p)/(h*a)", _conjugate("{}*c/(p - b)", factor=True)),
         ("p = sqrt(b**2 - a*c); (p - b)/a", _conjugate("-{}*c/(b + p)", factor=False)),
         ("p = sqrt(b**2 - a*c); (-b - p)/a", _conjugate("{}*c/(p - b)", factor=False)),
     ),
@@ -103,6 +105,7 @@ ROOTS = (
     _rule(
         "the square and the product under the root overflow or underflow",
         ("sqrt(b**2 - k*a*c)", _scaled("-", "k*")),
+        ("sqrt(b**2 - k*(a*c))", _scaled("-", "k*")),
         ("sqrt(b**2 - a*c)", _scaled("-")),
         ("sqrt(b**2 + a*c)", _scaled("+")),
     ),
@@ -110,6 +113,12 @@ ROOTS = (
         "the difference of two nearly equal roots cancels",
         ("p = (a + b)**n; q = a**n; p - q", _roots("b")),
         ("p = a**n; q = b**n; p - q", _roots("(a - b)")),
+    ),
+    _rule(
+        "the power is near 1, and the difference cancels; the same where {u} > -1",
+        ("(1 + u)**n - 1", "expm1(n*log1p(u))"),
+        ("1 - (1 + u)**n", "-expm1(n*log1p(u))"),
+        ("((1 + u)**n - 1)/u", "n*(expm1(n*log1p(u))/(n*log1p(u)))*(log1p(u)/u)"),
     ),
     _rule(
         "the difference of two nearly equal powers cancels; the same where {a} > 0",
@@ -187,7 +196,27 @@ RATIOS = (
 )
 """Quotients of what vanishes together."""
 
+_OVER_LARGEST = "m = detach(maximum(abs(c), abs(d))); "
+
 SCALED = (
+    _rule(
+        "the squares overflow or underflow",
+        ("sqrt(u**2 + n)", if_positive("n", "hypot(u, sqrt(n))")),
+        ("(a*c + b*d)/(c**2 + d**2)", _OVER_LARGEST + "(a*(c/m) + b*(d/m))/m/((c/m)**2 + (d/m)**2)"),
+        ("(b*c - a*d)/(c**2 + d**2)", _OVER_LARGEST + "(b*(c/m) - a*(d/m))/m/((c/m)**2 + (d/m)**2)"),
+    ),
+    _rule(
+        "torch takes the slope from the square of {u}, which overflows; the same where {u} is not 0",
+        ("log(u + sqrt(u**2 + 1))", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
+        ("asinh(u)", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
+        ("log(u + sqrt(u**2 - 1))", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
+        ("acosh(u)", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
+    ),
+    _rule(
+        "the square of {a} below the slope of the quotient underflows; the same where {a} > 0",
+        ("log(b/a + c/a)", "log(b + c) - log(a)"),
+    ),
+    _rule("the square overflows; the same where {u} is not 0", ("u/(u**2 + 1)", "1/(u + 1/u)")),
     _rule("the product below overflows or underflows", ("a/(b*c)", "a/b/c"), ("a/b**2", "a/b/b")),
     _rule(
         "torch takes the slope of a quotient by {a} from its square, which underflows; the same where {a} > 0",

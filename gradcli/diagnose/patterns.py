@@ -257,7 +257,7 @@ def _rational(text: str, first: int, second: int) -> Replacement:
     return replacement
 
 
-def _if_positive(name: str, text: str) -> Replacement:
+def if_positive(name: str, text: str) -> Replacement:
     """A text that holds where a constant is above 0."""
 
     def replacement(match: Match, reading: Reading, atom: Atom) -> str | None:
@@ -311,7 +311,7 @@ CANCELLATION = (
         ("p = sqrt(1 + b); 1 - p", "-b/(1 + p)"),
         ("p = sqrt(1 - b); 1 - p", "b/(1 + p)"),
         ("p = sqrt(1 - b); p - 1", "-b/(p + 1)"),
-        ("p = sqrt(u**2 + n); p - u", _if_positive("n", "n/(p + u)")),
+        ("p = sqrt(u**2 + n); p - u", if_positive("n", "n/(p + u)")),
     ),
 )
 """Differences of nearly equal numbers."""

@@ -21,6 +21,7 @@ import numpy as np
 from flint import arb
 
 from gradcli.check.point import Point
+from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
@@ -31,7 +32,14 @@ from gradcli.reference.running import Found
 Tree = str | list["Tree"]
 
 NAMED = {"fabs": "abs", "fmin": "minimum", "fmax": "maximum"}
-COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+COMPARED = {
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
 BITS = (128, 512, 2_304, 9_216)
 MOST_DRAWN = 60_000
 SMALLEST, LARGEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -67,7 +75,7 @@ def read(path: Path) -> list[Core]:
         core = _core(tree, f"{path.stem} {n}")
         try:
             known = core is not None and set(parse(core.text).names) == set(core.variables)
-        except (UnreadableError, ValueError):
+        except (UnreadableError, GradcliError):
             continue
         if known and core is not None:
             found.append(core)
@@ -107,6 +115,8 @@ def _text(tree: Tree) -> str:
             return f"({_text(base)}**{_text(exponent)})"
         case ["cbrt", base]:
             return f"({_text(base)}**(1/3))"
+        case ["fma", a, b, c]:
+            return f"({_text(a)} * {_text(b)} + {_text(c)})"
         case [("+" | "-" | "*" | "/") as sign, first, *others] if others:
             return f"({f' {sign} '.join(map(_text, (first, *others)))})"
         case ["if", condition, chosen, other]:
