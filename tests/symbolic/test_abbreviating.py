@@ -80,6 +80,16 @@ def test_definitions_put_back_give_the_formula(command: str, text: str) -> None:
     assert all(map(is_same, cells, put_back(found)))
 
 
+def test_a_standard_deviation_of_a_number_of_elements() -> None:
+    """Where the count is a number, SymPy multiplies it into whatever it can."""
+    (formula,) = Function("std(x)").closed_form("grad", shape={"x": (3,)}).blocks.values()
+    assert formula.brief[0].pretty == "(x[j] - m)/(2·s)"
+    assert [f"{name.pretty} = {one.pretty}" for name, one in formula.definitions] == [
+        "s = √((Σ[k=0..2] (x[k] - m)²)/2)",
+        "m = (Σ[k=0..2] x[k])/3",
+    ]
+
+
 def test_a_wrong_abbreviation_is_not_the_formula() -> None:
     i, k = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "ik")
     x, s = (sympy.IndexedBase(name, real=True) for name in "xs")

@@ -208,7 +208,8 @@ def _nameable(place: Expr) -> Iterator[_Part]:
             root, times = generic_of(sympy.sqrt(place.base), index), 2 * place.exp
             yield _Part(root, tuple(index), lambda name: name**times)
         return
-    if isinstance(place, sympy.Mul) and not isinstance(place.as_coeff_Mul()[1], sympy.Mul):
+    number, rest = place.as_coeff_Mul()
+    if isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer:
         return
     index = free_indices(place)
     generic = generic_of(place, index)
@@ -255,6 +256,7 @@ def _factored(expression: Expr, names: set[Expr]) -> Expr:
 
 def _in_one_root(expression: Expr) -> Expr:
     """A root over a root, as SymPy writes it, as the root of a fraction."""
-    if not (isinstance(expression, sympy.Mul) and all(abs(n) == sympy.S.Half for _, n in powers(expression))):
+    is_of_roots = all(abs(n) == sympy.S.Half or base.is_Rational for base, n in powers(expression))
+    if not (isinstance(expression, sympy.Mul) and is_of_roots):
         return expression
     return sympy.Pow(sympy.Mul(*(f**2 for f in expression.args)), sympy.S.Half, evaluate=False)

@@ -115,9 +115,9 @@ def _deviation(product: Expr) -> Expr | None:
         for factor in factors:
             root, n = factor.args if isinstance(factor, sympy.Pow) else (factor, 0)
             if n in (sympy.S.Half, -sympy.S.Half) and root.is_nonnegative and not root.has(sympy.Indexed, sympy.Sum):
-                rest = product / factor * sympy.sqrt(base)
+                # With s in it first: SymPy multiplies a number into a sum that stands with nothing else.
                 s = Whole.of(DEVIATION, sympy.sqrt(base / root))
-                return rest / s / (root if n < 0 else 1)
+                return product / s / factor * sympy.sqrt(base) / (root if n < 0 else 1)
     return None
 
 
