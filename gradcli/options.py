@@ -453,11 +453,11 @@ OPTIONS = (
         "budget",
         Kind.WHOLE,
         (*JUDGED, "check"),
+        default=5,
         bounds=(1, 3600),
         is_presentation=True,
         is_setting=True,
-        help="Seconds of processor time that a check may take. Default: 5. Entries that are not decided within are "
-        "counted.",
+        help="Seconds of processor time that a check may take. Entries that are not decided within are counted.",
     ),
     Option(
         "check",

@@ -93,6 +93,12 @@ def expanded(words: Sequence[str]) -> str | None:
     return "the shell wrote the names of files for * here: put the expression in quotes, such as 'x**2'"
 
 
+_AT = re.compile(
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*\s*=[^=])(?P<rest>.*)", re.DOTALL
+)
+"""An expression with its point behind it, `x^2 at 3`."""
+
+
 def require_no_phrase(words: str, command: str = "grad") -> None:
     """Refuse a question in words, with the command line that asks it.
 
@@ -111,3 +117,8 @@ def require_no_phrase(words: str, command: str = "grad") -> None:
         point = f" --at {at if not by or '=' in at else f'{by}={at}'}" if at else f" --wrt {by}" if by else ""
         hint = f'write gradcli {command} "{found["function"]}"{point}'
         raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)
+    if (found := _AT.fullmatch(words)) is not None:
+        at = f"{found['at']}{found['rest']}".replace(" ", "")
+        named = "" if command == DERIVATIVE else f"{command} "
+        hint = f'write gradcli {named}"{found["function"]}" --at {at}'
+        raise UsageError(f"the point stands in the expression: {words.strip()}", hint=hint)

@@ -78,7 +78,7 @@ class Matlab:
             self.scope.warnings.append(REMARK)
 
 
-_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[ΣΠδ∑∏]|\.\.|KroneckerDelta")
+_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")
 """A module's name or a method, as nobody writes them on paper, and sums over indices, whose products are of numbers."""
 
 

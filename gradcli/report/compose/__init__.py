@@ -1,6 +1,6 @@
 """Answers as documents, a module a family of answers.  Knows no format.
 
-screens                          the compact screen of any answer
+screens, extents                 the compact screen of any answer; what fits into it
 glance                           explain and graph on one
 cross_check                      formulas beside their verdict, and formulas alone
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.notation import PARTIAL, Element, Form, Name, joined, second
+from gradcli.notation import PARTIAL, Form, Name, joined, second
 from gradcli.report import document as doc
 from gradcli.report.compose import glance
 from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, long_formulas, standing
 from gradcli.report.compose.derivatives import points_columns
+from gradcli.report.compose.extents import MOST_COLUMNS, MOST_ROWS, elements, in_dtype, is_small
 from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product, tone
 from gradcli.report.compose.marks import wrong as wrong_of
 from gradcli.report.compose.parts import all_formulas, code, formula_notes, intermediates, note
@@ -60,11 +61,11 @@ from gradcli.results import (
     Verdict,
 )
 
-MOST_ROWS, MOST_COLUMNS = 8, 12
-"""Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
-
 MOST_LISTED = 12
 """Elements of an array that are written in a line."""
+
+MOST_BELOW = 2
+"""Notes that stand below the answer; more of them stand above."""
 
 MOST_OPINIONS = 6
 """Entries whose readings stand beside each other."""
@@ -104,6 +105,10 @@ class _Screen:
             yield equation
         else:
             yield doc.Abreast(tuple(self._given(answer)))
+            notes = list(self._notes(answer))
+            # The answer and the verdict are read first where a screen ends.
+            is_below = len(notes) <= MOST_BELOW or isinstance(answer, Checking)
+            yield from () if is_below else notes
             if isinstance(answer, Judged):
                 yield from long_formulas(answer)
             yield from self._numbers(answer)
@@ -113,11 +118,18 @@ class _Screen:
                 yield note(NO_VARIABLE)
             if isinstance(answer, Judged):
                 yield cross_check(answer)
+            yield from formula_notes(all_formulas(answer))
+            yield from notes if is_below else ()
+            return
         yield from formula_notes(all_formulas(answer))
+        yield from self._notes(answer)
+
+    def _notes(self, answer: Answer) -> Iterator[doc.Node]:
+        """What there is to say of what does not agree, and of the answer itself."""
         if isinstance(answer, Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
-        if isinstance(answer, Differentiation) and not _is_small(answer) and (words := diagonal(answer)):
+        if isinstance(answer, Differentiation) and not is_small(answer) and (words := diagonal(answer)):
             yield note(words)
         if isinstance(answer, Products) and answer.answers[0].accumulated is not None:
             yield note(accumulating(answer))
@@ -179,7 +191,7 @@ class _Screen:
                 code(first.loss.expression),
                 f" = {self._number(first.loss.value[()])}, and v = ∂loss/∂{answer.output}",
             )
-        if words := _in_dtype(answer):
+        if words := in_dtype(answer):
             yield line(words.strip())
 
     # -- one number by another
@@ -213,7 +225,7 @@ class _Screen:
         if formula is not None and formula.text != self._number(number[()]):
             parts += [" = ", doc.Expression(formula.brief[0].expression)]
         parts += [" = ", *self._cell(number[()], wrong_of(answer).get(place))]
-        parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{_in_dtype(answer)}")
+        parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{in_dtype(answer)}")
         if answer.check is not None:
             parts += ["   ", standing(answer.check.verdict, proven=answer.check.proven)]
         return doc.Note(line(*parts))
@@ -235,7 +247,7 @@ class _Screen:
                 yield from map(self._claim, answer.claims)
             case Products():
                 yield self._products(answer)
-            case VJP() | Jacobian() if _is_small(answer):
+            case VJP() | Jacobian() if is_small(answer):
                 yield self._matrix(answer)
             case VJP():
                 yield self._vjp(answer, wrong_of(answer))
@@ -255,8 +267,8 @@ class _Screen:
     def _matrix(self, answer: VJP | Jacobian) -> doc.Table:
         """The Jacobian; for a product with v beside its rows, and the product below them."""
         blocks, wrong = answer.jacobian or {}, wrong_of(answer)
-        rows = _elements(answer.output, answer.value.shape)
-        columns = [label for name in answer.wrt for label in _elements(name, answer.inputs[name].shape)]
+        rows = elements(answer.output, answer.value.shape)
+        columns = [label for name in answer.wrt for label in elements(name, answer.inputs[name].shape)]
         places = [(name, j) for name in answer.wrt for j in np.ndindex(answer.inputs[name].shape)]
         role: doc.Role = "plain" if isinstance(answer, VJP) else "strong"  # the answer is bold, its parts are not
         cells = [
@@ -306,7 +318,7 @@ class _Screen:
             doubts = {labels[name]: of_array(wrong, of, None, None if of == "jvp" else name) for name in arrays}
             return self._arrays({labels[name]: array for name, array in arrays.items()}, doubts)
         for name, array in arrays.items():
-            columns += _elements(name, array.shape)
+            columns += elements(name, array.shape)
             for at in np.ndindex(array.shape):
                 place: Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
                 cells.append(self._cell(array[at], wrong.get(place)))
@@ -321,7 +333,7 @@ class _Screen:
             blocks = {second(y, Name(a), Name(b)).pretty: answer.hessian[a][b] for a, b in pairs}
             found = (of_array(wrong, "hessian", a, b) for a, b in pairs)
             return self._arrays(blocks, dict(zip(blocks, found, strict=True)))
-        labels = [label for name, shape in shapes.items() for label in _elements(name, shape)]
+        labels = [label for name, shape in shapes.items() for label in elements(name, shape)]
         rows = [
             lines(
                 label,
@@ -473,22 +485,3 @@ class _Screen:
         if check.rewrite is not None:
             yield doc.Note(line("better: ", code(check.rewrite.expression), "   ", standing(check.rewrite.verdict)))
         yield from map(note, check.notes)
-
-
-# -- places
-
-
-def _in_dtype(answer: Answer) -> str:
-    """What it was computed in, where that is not the usual."""
-    return "" if answer.dtype == "float64" else f" in {answer.dtype}"
-
-
-def _is_small(answer: Differentiation) -> bool:
-    """Whether all of the Jacobian is shown."""
-    columns = sum(answer.inputs[name].size for name in answer.wrt)
-    return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
-
-
-def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
-    """What the elements of an array are called."""
-    return [Element(name, place).pretty for place in np.ndindex(shape)]
