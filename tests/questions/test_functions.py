@@ -70,7 +70,7 @@ def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives()
         "pow": ["b·a^(b - 1)", "a^b·log(a)"],
         "where": ["0", "{1 if condition > 0; 0 otherwise}", "{0 if condition > 0; 1 otherwise}"],
         "clamp": [
-            "{1 if x ≥ lower; 0 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
+            "{1 if lower ≤ x ≤ upper; 0 otherwise}",
             "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
             "{0 if max(x, lower) ≤ upper; 1 otherwise}",
         ],

@@ -227,7 +227,9 @@ class _Screen:
         parts += [" = ", *self._cell(number[()], wrong_of(answer).get(place))]
         parts.append(f" at {name} = {self._number(answer.inputs[name][()])}{in_dtype(answer)}")
         if answer.check is not None:
-            parts += ["   ", standing(answer.check.verdict, proven=answer.check.proven)]
+            is_proved = answer.check.verdict == "agree" and answer.check.proven
+            proved = doc.Span(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
+            parts += ["   ", proved if is_proved else standing(answer.check.verdict, proven=answer.check.proven)]
         return doc.Note(line(*parts))
 
     # -- the numbers asked for
