@@ -2,7 +2,8 @@
 
 point, sample                    what there is to check, and which entries are checked
 compare                          the truth of an entry, and whether torch's number is that
-judge                            a verdict for every entry, at the precision that it takes, and one check of all
+judge                            a verdict for every entry, at the precision that it takes
+summary                          one check of all of them
 bounded                          entries that bounds on whole arrays prove, all at once
 rounding                         what rounding explains
 singular                         what there is where a value or a derivative is missing: on its sides, and around

@@ -33,6 +33,12 @@ MOST_AT_ONCE = 2**22
 MOST_NUMBERS = 2**26
 """Numbers of all adjoints of a Jacobian."""
 
+MOST_ENTRIES = 2**24
+"""Of a Jacobian, as each takes a few bytes to remember what is known of it."""
+
+MOST_PRODUCTS = 2**32
+"""Multiplications of matrices, each of which is done some fifteen times."""
+
 MOST_SLOW = 2**24, 2**28
 """Elements, and multiplications of matrices, up to which all is done once more with more digits."""
 
@@ -73,11 +79,14 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     """
     rows = torch.value.size if torch.jacobian is not None else 1
     sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
+    sweeps = min(rows, sum(sizes.values()))
+    if (rows * sum(sizes.values()) > MOST_ENTRIES and rows > 1) or max(1, sweeps) * _products(point) > MOST_PRODUCTS:
+        return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
     proof = Proof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [])
     try:
         for kind in (np.float64, np.longdouble):
-            if kind is np.longdouble and not _is_quick(point, min(rows, sum(sizes.values()))):
+            if kind is np.longdouble and not _is_quick(point, sweeps):
                 break
             _Prover(point, torch, variables, tolerance, kind).prove(proof)
             if proof.is_whole:
@@ -88,17 +97,20 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     return proof if has_some else None
 
 
-def _is_quick(point: Point, rows: int) -> bool:
+def _is_quick(point: Point, sweeps: int) -> bool:
     """Whether it may be done with more digits, on machines that have these."""
-    shapes = point.shapes
-    elements = sum(math.prod(shapes[line.symbol]) for line in point.program.lines)
-    products = sum(
-        math.prod(shapes[line.symbol]) * shapes[line.call.operands[0]][-1]
+    elements = sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
+    has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
+    return has_more and sweeps * elements <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
+
+
+def _products(point: Point) -> int:
+    """Multiplications of all matrices of a function."""
+    return sum(
+        math.prod(point.shapes[line.symbol]) * point.shapes[line.call.operands[0]][-1]
         for line in point.program.lines
         if line.call.op.kind is Kind.CONTRACTION
     )
-    has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
-    return has_more and rows * elements <= MOST_SLOW[0] and rows * products <= MOST_SLOW[1]
 
 
 class _Prover:
@@ -215,4 +227,4 @@ def _in_rows(array: Array) -> Array:
 def _ball(middle: np.floating, radius: np.floating) -> Ball:
     """What a bound encloses; the digits beyond float64 are in the radius."""
     near = float(middle)
-    return arb(near, float(abs(middle - near)) + float(radius) * (1 + 2.0**-50))
+    return arb(near, (float(abs(middle - near)) + float(radius)) * (1 + 2.0**-50))

@@ -28,8 +28,8 @@ from gradcli.check.confirming import (
     shared_work,
     work_of,
 )
-from gradcli.check.judge import MAX_FINDINGS, published
 from gradcli.check.point import Point, flat, unravel
+from gradcli.check.summary import MAX_FINDINGS, published
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment

@@ -7,7 +7,7 @@ tolerance, and if not, can the rounding of its precision explain it?
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,10 @@ from gradcli.check.compare import (
     Tolerance,
     Wrong,
     compare,
-    known_truth,
 )
 from gradcli.check.point import Point, Torch, flat, unravel
 from gradcli.check.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
+from gradcli.check.summary import Part, summarize
 from gradcli.progress import doing, patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -39,152 +39,13 @@ from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction, Found
-from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
+from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
     from gradcli.check.bounded import Proof
 
-MAX_FINDINGS = 10
-"""Findings that are listed."""
-
 MOST_OPEN = 256
 """Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient.
-
-    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Beside what
-    is decided one by one `bounded` of them agree, with about this `error`.  What a sample should have is `left_out`.
-    """
-
-    entries: int
-    decided: Sequence[Entry]
-    chosen: str
-    notes: tuple[str, ...] = ()
-    of: Of = ""
-    is_whole: bool = True
-    zeros: int = 0
-    bounded: int = 0
-    error: float | None = None
-    left_out: str = ""
-
-    @property
-    def checked(self) -> int:
-        """Entries whose number was compared or shown to have no truth: of J, else of vᵀJ, else of y."""
-        kept = [e for e in self.decided if e.of == self.of]
-        if not self.of:
-            kept = [e for e in kept if e.variable is not None] or kept
-            kept = [e for e in kept if e.row is not None] or kept
-        return self.zeros + self.bounded + sum(e.verdict != "unchecked" for e in kept)
-
-
-def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
-    """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own; and all entries.
-
-    The entries are sorted, worst first.
-    """
-    main, *others = parts
-    # Without the elements of y that a second part looked at again.
-    distinct = {(e.of, e.by, e.variable, e.row, e.column): e for part in parts for e in part.decided}
-    decided = sorted(distinct.values(), key=badness, reverse=True)
-    bad = worth_listing(decided)
-    verdicts: list[Verdict] = [e.verdict for e in decided]
-    if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
-        verdicts.append("unchecked")
-    verdict = worst(verdicts)
-    is_whole = all(part.is_whole for part in parts)
-    notes = dict.fromkeys(main.notes)
-    for part in others:
-        if not part.is_whole:
-            notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
-        notes |= dict.fromkeys(part.notes)
-    # Of which terms the entries that are 0 in truth, and not in torch, are the rounding.
-    noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
-    if noted:
-        notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
-    errors = [part.error for part in parts if part.error is not None]
-    check = Check(
-        verdict,
-        main.entries,
-        main.checked,
-        max([e.relative_error for e in decided if e.relative_error is not None] + errors, default=None),
-        tuple(map(published, bad[:MAX_FINDINGS])),
-        len(bad),
-        main.chosen,
-        tuple(notes),
-        proven=is_whole and bool(decided) and all(e.proven for e in decided),
-        sampled=not is_whole,
-        zeros=main.zeros,
-    )
-    return check, tuple(decided)
-
-
-def joined(checks: Sequence[Check]) -> Check:
-    """One check of answers that share their Jacobian: the coverage of the first, the findings of all.
-
-    >>> joined([Check("agree", 4, 4, 0.0), Check("kink", 4, 4, 1e-17)]).verdict
-    'kink'
-    """
-    first, *others = checks
-    if not others:
-        return first
-    verdict = worst(check.verdict for check in checks)
-    findings = list(dict.fromkeys(finding for check in checks for finding in check.findings))
-    findings.sort(key=lambda finding: SEVERITY.index(finding.verdict), reverse=True)
-    hidden = max(check.findings_count - len(check.findings) for check in checks)
-    errors = [check.max_relative_error for check in checks if check.max_relative_error is not None]
-    return replace(
-        first,
-        verdict=verdict,
-        checked=min(check.checked for check in checks),
-        max_relative_error=max(errors, default=None),
-        findings=tuple(findings[:MAX_FINDINGS]),
-        findings_count=len(findings) + hidden,
-        notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
-        proven=all(check.proven for check in checks),
-        sampled=any(check.sampled for check in checks),
-        rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
-    )
-
-
-def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
-    """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
-    wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row is not None}
-    said = {(e.row, e.verdict) for e in decided if e.variable is not None or e.of}
-    return [
-        e
-        for e in decided
-        if e.verdict != "agree"
-        and not (not e.of and e.row is None and (e.variable, e.column) in wrong)
-        and not (
-            e.variable is None
-            and not e.of
-            and e.verdict in ("undefined", "unchecked")
-            and {(e.row, e.verdict), (None, e.verdict)} & said
-        )
-    ]
-
-
-def published(entry: Entry) -> Entry:
-    """The entry with the truth as a float, as answers have it."""
-    return replace(entry, reference=known_truth(entry.truth), truth=None)
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of some verdicts.
-
-    >>> worst(["agree", "undefined", "agree"])
-    'undefined'
-    """
-    return max(verdicts, key=SEVERITY.index)
-
-
-def badness(entry: Entry) -> tuple[int, bool, float]:
-    """By verdict, y before its derivatives and the gradient before a Hessian, then by error."""
-    is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
-    return SEVERITY.index(entry.verdict), is_first, math.inf if entry.relative_error is None else entry.relative_error
 
 
 @dataclass(frozen=True)

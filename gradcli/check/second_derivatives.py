@@ -22,7 +22,7 @@ from flint import arb
 
 from gradcli.check.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
 from gradcli.check.crossings import Crossings, Second
-from gradcli.check.judge import Judgement, Part, judge, summarize
+from gradcli.check.judge import Judgement, judge
 from gradcli.check.point import (
     STEP,
     HessianVectorProduct,
@@ -34,6 +34,7 @@ from gradcli.check.point import (
     way,
 )
 from gradcli.check.sample import SEED, Survey, Wiring, pick
+from gradcli.check.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists, precision

@@ -140,7 +140,7 @@ def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[
     """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
     if check is None or loss.check is None:
         return check
-    from gradcli.check.judge import joined
+    from gradcli.check.summary import joined
 
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")

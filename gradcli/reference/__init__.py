@@ -1,7 +1,7 @@
 """The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch.
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
-bounds                           whole arrays in floats, with bounds
+bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
 array_values, array_slopes       a Program on them, and the slopes of its operations
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take

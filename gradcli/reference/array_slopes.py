@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,10 @@ class Flow:
 
     bounds: Bounds
     reached: Mask
+
+    def mapped(self, change: Callable[[Any], Any]) -> Flow:
+        """With the elements elsewhere."""
+        return Flow(self.bounds.mapped(change), change(self.reached))
 
     def plus(self, other: Flow) -> Flow:
         """The sum of two."""
@@ -98,10 +102,12 @@ class Slopes:
         op = line.call.op
         if op.is_branch:
             first, second = decided(operands[0])
-            if line.call.operands[1] == line.call.operands[2]:
-                return (first, second) if k == 1 else (~first, first)
             nothing = np.zeros_like(first)
-            return (nothing, ~nothing) if k == 0 else (first, second) if k == 1 else (second, first)
+            if k == 0:
+                return nothing, ~nothing
+            if line.call.operands[1] == line.call.operands[2]:  # whichever it is: all by one of them
+                return (~nothing, nothing) if k == 1 else (nothing, ~nothing)
+            return (first, second) if k == 1 else (second, first)
         a, b = operands if k == 0 else reversed(operands)
         if line.call.operands[0] == line.call.operands[1]:
             everywhere = np.ones_like(a.middle, dtype=bool)

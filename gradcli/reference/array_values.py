@@ -15,13 +15,12 @@ from gradcli.language.program import numeric
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
+from gradcli.reference.array_functions import Compiled, compile_bounds
 from gradcli.reference.bounds import (
     Bounds,
-    Compiled,
     Mask,
     bounded,
     compared,
-    compile_bounds,
     exact,
     inverse,
     multiply,

@@ -10,18 +10,14 @@ Algorithms", 2002, chapter 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy
-from sympy import Expr
-from sympy.core.relational import Relational
 
-from gradcli.language.program import meaning
+from gradcli.reference.deadline import require_time
 
 Array = npt.NDArray[np.floating[Any]]
 Mask = npt.NDArray[np.bool_]
@@ -37,6 +33,9 @@ _SMALLEST = 2.0**-1060
 
 _LONG = 4_096
 """Terms above which a sum is taken in parts."""
+
+_ONE_BY_ONE = 2**16
+"""Elements between two looks at the time."""
 
 _LARGEST_ANGLE = 2.0**20
 """Up to which sines are taken."""
@@ -107,11 +106,9 @@ def bounded(middle: Array, radius: Array) -> Bounds:
     """With the radius rounded outward; unknown where one of the two is no number."""
     is_lost = ~(np.isfinite(middle) & np.isfinite(radius))
     radius = radius * _OUTWARD
-    return (
-        Bounds(np.where(is_lost, 0.0, middle), np.where(is_lost, np.inf, radius))
-        if is_lost.any()
-        else Bounds(middle, radius)
-    )
+    if is_lost.any():
+        return Bounds(np.where(is_lost, 0.0, middle), np.where(is_lost, np.inf, radius))
+    return Bounds(middle, radius)
 
 
 def unknown(like: Array) -> Bounds:
@@ -144,9 +141,9 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
     """The quotients; unknown where the denominator may be 0."""
     least = abs(b.middle) - b.radius
     middle = a.middle / b.middle
-    radius = (
-        (a.radius + abs(middle) * b.radius) / least + unit(middle) * abs(middle) + np.where(a.is_zero, 0.0, _SMALLEST)
-    )
+    # In this order nothing underflows that is large once it is divided.
+    radius = a.radius / least + abs(middle) * (b.radius / least) + unit(middle) * abs(middle)
+    radius = radius + np.where(a.is_zero, 0.0, _SMALLEST)
     return bounded(middle, np.where(least > 0, radius, np.inf))
 
 
@@ -167,14 +164,14 @@ def total(a: Bounds, axes: tuple[int, ...], *, keepdims: bool = False) -> Bounds
         return np.asarray((parts.sum(axis=0) + front[whole:].sum(axis=0)).reshape(after))
 
     steps = count if part == count else part + count // part + part + 1
-    loss = steps * unit(a.middle)
+    loss = steps * unit(a.middle, a.radius)
     radius = summed(a.radius) + loss * summed(abs(a.middle))
     return bounded(summed(a.middle), radius * (1 + 4 * loss))
 
 
 def running_total(a: Bounds, axis: int) -> Bounds:
     """The sums up to each element."""
-    loss = a.middle.shape[axis] * unit(a.middle)
+    loss = a.middle.shape[axis] * unit(a.middle, a.radius)
     radius = a.radius.cumsum(axis) + loss * abs(a.middle).cumsum(axis)
     return bounded(a.middle.cumsum(axis), radius * (1 + 4 * loss))
 
@@ -182,7 +179,7 @@ def running_total(a: Bounds, axis: int) -> Bounds:
 def product(a: Bounds, b: Bounds) -> Bounds:
     """The matrix products of at least two dimensions each."""
     count = a.middle.shape[-1]
-    sizes, others, loss = abs(a.middle), abs(b.middle), (count + 4) * unit(a.middle, b.middle)
+    sizes, others, loss = abs(a.middle), abs(b.middle), (count + 4) * unit(a.middle, b.middle, a.radius, b.radius)
     radius = sizes @ b.radius + a.radius @ (others + b.radius) + loss * (sizes @ others)
     is_nothing = (sizes + a.radius) @ (others + b.radius) == 0
     if _may_underflow(sizes + a.radius) or _may_underflow(others + b.radius):
@@ -218,7 +215,7 @@ def inverse(a: Bounds) -> Bounds:
 # -- functions
 
 
-def _monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable[[Bounds], Bounds]:
+def monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable[[Bounds], Bounds]:
     """A function that rises wherever it has values, or falls, and loses so many roundings."""
 
     def bounds(a: Bounds) -> Bounds:
@@ -230,7 +227,7 @@ def _monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callabl
     return bounds
 
 
-def _of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
+def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
     """The sine or the cosine, whose slope is at most 1."""
 
     def bounds(a: Bounds) -> Bounds:
@@ -241,9 +238,15 @@ def _of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
     return bounds
 
 
-def _error_function(numbers: Array) -> Array:
-    """Python's, in float64 whatever the numbers are."""
-    return np.asarray(np.frompyfunc(math.erf, 1, 1)(numbers), dtype=numbers.dtype)
+def error_function(numbers: Array) -> Array:
+    """Python's, one by one and in float64 whatever the numbers are."""
+    flat = numbers.ravel()
+    found = np.empty(flat.shape, numbers.dtype)
+    for first in range(0, flat.size, _ONE_BY_ONE):
+        require_time()
+        part = slice(first, first + _ONE_BY_ONE)
+        found[part] = [math.erf(number) for number in flat[part].tolist()]
+    return found.reshape(numbers.shape)
 
 
 def absolute(a: Bounds) -> Bounds:
@@ -251,7 +254,7 @@ def absolute(a: Bounds) -> Bounds:
     return Bounds(abs(a.middle), a.radius)
 
 
-def _steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
+def steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
     """A function of steps, known where both ends of the bounds are on one."""
 
     def bounds(a: Bounds) -> Bounds:
@@ -283,7 +286,30 @@ def angle(y: Bounds, x: Bounds) -> Bounds:
     return bounded(middle, np.where(is_apart, radius, np.inf))
 
 
-def _chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
+Truth = tuple[Mask, Mask]
+"""Where a condition certainly holds, and where it certainly does not."""
+
+
+def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Truth:
+    """Whether the difference of two has one of these signs.
+
+    Args:
+        a: One.
+        b: The other.
+        sense: Of -1, 0 and 1.
+        at_ties: Whether two that are exactly the same decide, as they do unless one of them moves.
+    """
+    is_less, is_more = a.high < b.low, a.low > b.high
+    is_same = (a.radius == 0) & (b.radius == 0) & (a.middle == b.middle) & at_ties
+    signs = {-1: is_less, 0: is_same, 1: is_more}
+    nothing = np.zeros_like(is_less)
+    holds, fails = nothing, nothing
+    for sign, where in signs.items():
+        holds, fails = (holds | where, fails) if sign in sense else (holds, fails | where)
+    return holds, fails
+
+
+def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
     """The first where a condition holds, else the second; both where that is not known."""
     shape = np.broadcast_shapes(condition.middle.shape, first.middle.shape, second.middle.shape)
     condition, first, second = condition.spread(shape), first.spread(shape), second.spread(shape)
@@ -292,7 +318,8 @@ def _chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
     return first.where(holds, second.where(fails, first.united(second)))
 
 
-def _is_same(a: Bounds, b: Bounds) -> Bounds:
+def is_same(a: Bounds, b: Bounds) -> Bounds:
+    """1 where two are certainly the same, and 0 where they are certainly not."""
     holds, fails = compared(a, b, (0,))
     return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
 
@@ -321,174 +348,3 @@ def whole_power(a: Bounds, exponent: int) -> Bounds:
         reach = np.where(size < a.radius, high + abs(middle), reach)
     radius = np.where(a.radius == 0, 0.0, reach) + LOSS * unit(middle) * high
     return bounded(middle, radius + np.where(a.is_zero, 0.0, _SMALLEST))
-
-
-_FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
-    sympy.exp: _monotone(np.exp),
-    sympy.log: _monotone(np.log),
-    sympy.sin: _of_angle(np.sin),
-    sympy.cos: _of_angle(np.cos),
-    sympy.tan: lambda a: divide(_of_angle(np.sin)(a), _of_angle(np.cos)(a)),
-    sympy.asin: _monotone(np.arcsin),
-    sympy.acos: _monotone(np.arccos),
-    sympy.atan: _monotone(np.arctan),
-    sympy.atan2: angle,
-    sympy.sinh: _monotone(np.sinh),
-    sympy.cosh: lambda a: _monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
-    sympy.tanh: _monotone(np.tanh),
-    sympy.asinh: _monotone(np.arcsinh),
-    sympy.acosh: _monotone(np.arccosh),
-    sympy.atanh: _monotone(np.arctanh),
-    sympy.erf: _monotone(_error_function, LOSS * 2**11),
-    sympy.Abs: absolute,
-    meaning.abs: absolute,
-    sympy.sign: _steps(np.sign),
-    meaning.sign: _steps(np.sign),
-    meaning.floor: _steps(np.floor),
-    meaning.ceil: _steps(np.ceil),
-    meaning.trunc: _steps(np.trunc),
-    meaning.round: _steps(np.round),
-    meaning.eq: _is_same,
-    meaning.where: _chosen,
-    meaning.maximum: larger,
-    meaning.minimum: smaller,
-    meaning.detach: lambda a: a,
-}
-"""The functions that meanings and their derivatives are made of, as far as NumPy has them."""
-
-Environment = Mapping[sympy.Symbol, Bounds]
-Compiled = Callable[[Environment], Bounds]
-
-
-@lru_cache(maxsize=4096)
-def compile_bounds(expression: Expr) -> Compiled:
-    """The closure that evaluates an expression of elements.
-
-    Raises:
-        NotImplementedError: It has a function without a rule.
-    """
-    match expression:
-        case sympy.Rational() | sympy.Float() | sympy.NumberSymbol():
-            constant = _constant(expression)
-            return lambda env: constant
-        case sympy.Symbol():
-            return lambda env: env[expression]
-        case sympy.Add():
-            return _folded(expression.args, add)
-        case sympy.Mul():
-            return _compile_product(expression)
-        case sympy.Pow():
-            return _compile_power(expression)
-        case sympy.Piecewise():
-            return _compile_cases(expression)
-    head = _FUNCTIONS.get(expression.func)
-    if head is None:
-        raise NotImplementedError(f"no rule on bounds for {expression.func}")
-    operands = [compile_bounds(a) for a in expression.args]
-    return lambda env: head(*(operand(env) for operand in operands))
-
-
-def _constant(expression: Expr) -> Bounds:
-    number = float(expression)
-    is_whole = expression.is_Integer and abs(number) < 2.0**53
-    is_binary = isinstance(expression, sympy.Float) and sympy.Rational(expression) == sympy.Rational(number)
-    return exact(number) if is_whole or is_binary else bounded(np.asarray(number), np.asarray(2.0**-52 * abs(number)))
-
-
-def _folded(parts: Sequence[Expr], combine: Callable[[Bounds, Bounds], Bounds]) -> Compiled:
-    first, *rest = map(compile_bounds, parts)
-
-    def run(env: Environment) -> Bounds:
-        found = first(env)
-        for part in rest:
-            found = combine(found, part(env))
-        return found
-
-    return run
-
-
-def _compile_product(expression: sympy.Mul) -> Compiled:
-    """Divided once, and negative without a rounding."""
-    sign, rest = expression.as_coeff_Mul()
-    if sign == -1:
-        inner = compile_bounds(rest)
-        return lambda env: negative(inner(env))
-    below = [a.base ** (-a.exp) for a in expression.args if a.is_Pow and a.exp.is_Integer and a.exp < 0]
-    above = [a for a in expression.args if not (a.is_Pow and a.exp.is_Integer and a.exp < 0)]
-    numerator = _folded(above or [sympy.S.One], multiply)
-    if not below:
-        return numerator
-    denominator = _folded(below, multiply)
-    return lambda env: divide(numerator(env), denominator(env))
-
-
-def _compile_power(expression: sympy.Pow) -> Compiled:
-    base, exponent = compile_bounds(expression.base), expression.exp
-    if exponent == sympy.S.Half:
-        root = _monotone(np.sqrt)
-        return lambda env: root(base(env))
-    if exponent.is_Integer:
-        whole = int(exponent)
-        return lambda env: whole_power(base(env), whole)
-    of_exponent = compile_bounds(exponent)
-    return lambda env: power(base(env), of_exponent(env))
-
-
-Truth = tuple[Mask, Mask]
-"""Where a condition certainly holds, and where it certainly does not."""
-
-
-def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Truth:
-    """Whether the difference of two has one of these signs.
-
-    Args:
-        a: One.
-        b: The other.
-        sense: Of -1, 0 and 1.
-        at_ties: Whether two that are exactly the same decide, as they do unless one of them moves.
-    """
-    is_less, is_more = a.high < b.low, a.low > b.high
-    is_same = (a.radius == 0) & (b.radius == 0) & (a.middle == b.middle) & at_ties
-    signs = {-1: is_less, 0: is_same, 1: is_more}
-    nothing = np.zeros_like(is_less)
-    holds, fails = nothing, nothing
-    for sign, where in signs.items():
-        holds, fails = (holds | where, fails) if sign in sense else (holds, fails | where)
-    return holds, fails
-
-
-def _compile_condition(condition: Any) -> Callable[[Environment], Truth]:
-    match condition:
-        case sympy.logic.boolalg.BooleanTrue():
-            return lambda env: (np.asarray(True), np.asarray(False))
-        case Relational():
-            senses = {"==": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
-            left, right = compile_bounds(condition.lhs), compile_bounds(condition.rhs)
-            sense = senses[condition.rel_op]
-            return lambda env: compared(left(env), right(env), sense)
-        case sympy.And():
-            parts = [_compile_condition(a) for a in condition.args]
-            return lambda env: _every([part(env) for part in parts])
-    raise NotImplementedError(f"no rule on bounds for {condition}")
-
-
-def _every(truths: Sequence[Truth]) -> Truth:
-    return np.logical_and.reduce([a for a, _ in truths]), np.logical_or.reduce([b for _, b in truths])
-
-
-def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    """The case that certainly holds, where those before it certainly do not; else unknown."""
-    cases = [(compile_bounds(value), _compile_condition(condition)) for value, condition in expression.args]
-
-    def run(env: Environment) -> Bounds:
-        found: Bounds | None = None
-        for value, condition in reversed(cases):
-            holds, fails = condition(env)
-            one = value(env)
-            shape = np.broadcast_shapes(one.middle.shape, holds.shape, () if found is None else found.middle.shape)
-            lost = unknown(np.zeros(shape))
-            found = one.spread(shape).where(holds, (lost if found is None else found.spread(shape)).where(fails, lost))
-        assert found is not None, "a function by cases has one"  # noqa: S101
-        return found
-
-    return run

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy
 from flint import arb
@@ -35,6 +35,8 @@ Environment = Mapping[sympy.Symbol, Any]
 """What the symbols of an expression stand for: a ball, an integer (indices, sizes), or a function of indices."""
 
 Compiled = Callable[[Environment], Any]
+
+_T = TypeVar("_T")
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +71,7 @@ def compile_ball(expression: Expr) -> Compiled:
         case sympy.Symbol():
             return lambda env: arb(env[expression])
         case sympy.Add():
-            return _folded([compile_ball(a) for a in expression.args], operator.add)
+            return folded([compile_ball(a) for a in expression.args], operator.add)
         case sympy.Mul():
             return _compile_product(expression)
         case sympy.Pow():
@@ -125,10 +127,11 @@ def compile_integer(expression: Expr) -> Compiled:
     raise NotImplementedError(f"no rule for the index {expression}")
 
 
-def _folded(parts: list[Compiled], combine: Callable[[Ball, Ball], Ball]) -> Compiled:
+def folded(parts: Sequence[Callable[[Any], _T]], combine: Callable[[_T, _T], _T]) -> Callable[[Any], _T]:
+    """The closure of an operation on the values of several, from the first to the last."""
     first, *rest = parts
 
-    def run(env: Environment) -> Ball:
+    def run(env: Any) -> _T:
         total = first(env)
         for part in rest:
             total = combine(total, part(env))
@@ -137,8 +140,8 @@ def _folded(parts: list[Compiled], combine: Callable[[Ball, Ball], Ball]) -> Com
     return run
 
 
-def _compile_product(expression: sympy.Mul) -> Compiled:
-    """Divided once: 6/3 is exactly 2, and 6 times the ball of 1/3 is not."""
+def fraction(expression: sympy.Mul) -> tuple[list[Expr], list[Expr]]:
+    """The factors above and below the line: divided once, 6/3 is exactly 2, and 6 times the ball of 1/3 is not."""
     above, below = [], []
     for factor in expression.args:
         if isinstance(factor, sympy.Pow) and isinstance(factor.exp, sympy.Integer) and factor.exp < 0:
@@ -148,10 +151,15 @@ def _compile_product(expression: sympy.Mul) -> Compiled:
             below.append(sympy.Integer(factor.q))
         else:
             above.append(factor)
-    numerator = _folded([compile_ball(a) for a in above or [sympy.S.One]], operator.mul)
+    return above or [sympy.S.One], below
+
+
+def _compile_product(expression: sympy.Mul) -> Compiled:
+    above, below = fraction(expression)
+    numerator = folded([compile_ball(a) for a in above], operator.mul)
     if not below:
         return numerator
-    denominator = _folded([compile_ball(b) for b in below], operator.mul)
+    denominator = folded([compile_ball(b) for b in below], operator.mul)
     return lambda env: numerator(env) / denominator(env)
 
 

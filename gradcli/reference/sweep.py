@@ -131,37 +131,30 @@ class Sweep:
         shape, rows = self.shapes[line.call.operands[0]], len(flow.reached)
         axes = axes_of(shape, line.call.statics[0])
         kept = tuple(1 if d in axes else size for d, size in enumerate(shape))
-        full = (rows, *shape)
-        bounds = flow.bounds.mapped(lambda x: np.broadcast_to(x.reshape(rows, *kept), full))
-        return self.slopes.folded(line, Flow(bounds, np.broadcast_to(flow.reached.reshape(rows, *kept), full)))
+        return self.slopes.folded(line, flow.mapped(lambda x: np.broadcast_to(x.reshape(rows, *kept), (rows, *shape))))
 
     def _of_product(self, line: Line, k: int, flow: Flow) -> Flow:
         """The adjoint of a factor: the adjoint of the product times the other factor, transposed."""
         left, right = (self.known.of(a) for a in line.call.operands)
         rows = len(flow.reached)
         is_row, is_column = left.middle.ndim == 1, right.middle.ndim == 1
-        grown = flow.bounds
-        reached = flow.reached
-        if is_column:
-            grown, reached = grown.mapped(lambda x: x[..., None]), reached[..., None]
-        if is_row:
-            grown, reached = grown.mapped(lambda x: x[..., None, :]), reached[..., None, :]
+        grown = flow.mapped(lambda x: x[..., None]) if is_column else flow
+        grown = grown.mapped(lambda x: x[..., None, :]) if is_row else grown
         if k == 0:
             other = right.mapped(lambda x: (x[None, :] if is_column else np.swapaxes(x, -1, -2))[None])
-            found, any_reached = matmul(grown, other), reached.any(axis=-1, keepdims=True)
+            found, any_reached = matmul(grown.bounds, other), grown.reached.any(axis=-1, keepdims=True)
         else:
             other = left.mapped(lambda x: (x[:, None] if is_row else np.swapaxes(x, -1, -2))[None])
-            found, any_reached = matmul(other, grown), reached.any(axis=-2, keepdims=True)
+            found, any_reached = matmul(other, grown.bounds), grown.reached.any(axis=-2, keepdims=True)
         shape = self.shapes[line.call.operands[k]]
         own = (1, *shape) if k == 0 and is_row else (*shape, 1) if k == 1 and is_column else shape
         gathered = _gathered(Flow(found, np.broadcast_to(any_reached, found.middle.shape)), own)
-        return Flow(gathered.bounds.mapped(lambda x: x.reshape(rows, *shape)), gathered.reached.reshape(rows, *shape))
+        return gathered.mapped(lambda x: x.reshape(rows, *shape))
 
     def _of_part(self, line: Line, k: int, flow: Flow) -> Flow:
         """What flows to one part of a list; one that stands in it twice is asked for twice."""
         place = self._place_in(line, k)
-        part = Flow(flow.bounds.mapped(lambda x: x[place]), flow.reached[place])
-        return _gathered(part, self.shapes.get(line.call.operands[k], ()))
+        return _gathered(flow.mapped(lambda x: x[place]), self.shapes.get(line.call.operands[k], ()))
 
     def _place_in(self, line: Line, k: int) -> tuple[Any, ...]:
         """Where a part of a list is, behind the dimension of the rows."""
@@ -174,8 +167,7 @@ class Sweep:
     def _moved_back(self, line: Line, flow: Flow) -> Flow:
         shape, rows = self.shapes[line.call.operands[0]], len(flow.reached)
         if line.call.op.keeps_order:
-            full = (rows, *shape)
-            return Flow(flow.bounds.mapped(lambda x: x.reshape(full)), flow.reached.reshape(full))
+            return flow.mapped(lambda x: x.reshape(rows, *shape))
         source = sources(line.call, shape).ravel()
         size = math.prod(shape)
         kept = np.flatnonzero(source >= 0)
@@ -201,14 +193,11 @@ class Sweep:
 
     def _leaving(self, line: Line, k: int, flow: Flow) -> Flow:
         """What the tangent of one operand adds to that of a line."""
-        call, shape, count = line.call, self.shapes[line.symbol], len(flow.reached)
+        call, shape = line.call, self.shapes[line.symbol]
+        full = (len(flow.reached), *shape)
         match call.op.kind:
             case Kind.ELEMENTWISE:
-                own = (count, *(1,) * (len(shape) + 1 - flow.reached.ndim), *flow.reached.shape[1:])
-                bounds = flow.bounds.mapped(lambda x: np.broadcast_to(x.reshape(own), (count, *shape)))
-                return self.slopes.scaled(
-                    line, k, Flow(bounds, np.broadcast_to(flow.reached.reshape(own), (count, *shape)))
-                )
+                return self.slopes.scaled(line, k, flow.mapped(lambda x: np.broadcast_to(_lifted(x, len(shape)), full)))
             case Kind.REDUCTION:
                 axes = tuple(axis + 1 for axis in axes_of(flow.reached.shape[1:], call.statics[0]))
                 scaled = self.slopes.folded(line, flow)
@@ -244,15 +233,8 @@ class Sweep:
         if (is_column and k == 0) or (is_row and k == 1):
             other = other.mapped(lambda x: x[:, None] if k == 0 else x[None, :])
         # With as many dimensions before those of the matrix on both sides, the first counting directions.
-        batch = max(grown.middle.ndim - 3, other.middle.ndim - 2, 0)
-        inside = grown.middle.shape[-2:]
-        lead = grown.middle.shape[1:-2]
-        own = (grown.middle.shape[0], *(1,) * (batch - len(lead)), *lead, *inside)
-        grown, other = grown.mapped(lambda x: x.reshape(own)), other.mapped(lambda x: x[None])
-        if other.middle.ndim < len(own):
-            short = other.middle.shape
-            full = (1, *(1,) * (len(own) - len(short)), *short[1:])
-            other = other.mapped(lambda x: x.reshape(full))
+        rank = max(grown.middle.ndim - 1, other.middle.ndim)
+        grown, other = grown.mapped(lambda x: _lifted(x, rank)), other.mapped(lambda x: _lifted(x[None], rank))
         found = product(grown, other) if k == 0 else product(other, grown)
         count = len(flow.reached)
         shape = (count, *self.shapes[line.symbol])
@@ -265,18 +247,15 @@ class Sweep:
         place = self._place_in(line, k)
         middle = np.zeros((count, *shape), flow.bounds.middle.dtype)
         radius, reached = np.zeros_like(middle), np.zeros(middle.shape, dtype=bool)
-        inside = middle[place].shape
-        own = (count, *(1,) * (len(inside) - flow.reached.ndim), *flow.reached.shape[1:])
         for into, part in ((middle, flow.bounds.middle), (radius, flow.bounds.radius), (reached, flow.reached)):
-            into[place] = part.reshape(own)
+            into[place] = _lifted(part, into[place].ndim - 1)
         return Flow(Bounds(middle, radius), reached)
 
     def _moved_flow(self, line: Line, flow: Flow) -> Flow:
         """The tangents where a movement puts them."""
         count, shape = len(flow.reached), flow.reached.shape[1:]
         if line.call.op.keeps_order:
-            full = (count, *self.shapes[line.symbol])
-            return Flow(flow.bounds.mapped(lambda x: x.reshape(full)), flow.reached.reshape(full))
+            return flow.mapped(lambda x: x.reshape(count, *self.shapes[line.symbol]))
         source = sources(line.call, shape)
 
         def moved(x: Any) -> Any:
@@ -284,7 +263,12 @@ class Sweep:
             found[:, source >= 0] = x.reshape(count, -1)[:, source[source >= 0]]
             return found
 
-        return Flow(flow.bounds.mapped(moved), moved(flow.reached))
+        return flow.mapped(moved)
+
+
+def _lifted(array: Any, rank: int) -> Any:
+    """With so many dimensions behind the first, those that are new before the others."""
+    return array.reshape(len(array), *(1,) * (rank + 1 - array.ndim), *array.shape[1:])
 
 
 def _summed_from_the_end(flow: Flow, axis: int) -> Flow:

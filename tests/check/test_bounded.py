@@ -11,7 +11,9 @@ import pytest
 from gradcli import Function
 from gradcli.check.bounded import prove
 from gradcli.check.compare import TOLERANCE
-from gradcli.check.point import Torch
+from gradcli.check.point import Point, Torch
+from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.shapes import infer
 from gradcli.language.snippets import read
 from gradcli.progress import budget
 from gradcli.questions.question import Inquiry, Question, prepare
@@ -142,3 +144,21 @@ def test_more_time_is_for_more_entries() -> None:
     assert patient is not None
     assert usual.checked < patient.checked == patient.entries
     assert (usual.sampled, patient.sampled) == (True, False)
+
+
+def test_what_would_take_too_long_or_too_much_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matrix products of billions of terms, and Jacobians of which a byte an entry is too much."""
+
+    def never(*arguments: object) -> None:
+        raise AssertionError("it was begun")
+
+    monkeypatch.setattr("gradcli.check.bounded.Values", never)
+    for text, at in (("A@B", {"A": (2_000, 2_000), "B": (2_000, 2_000)}), ("x**2", {"x": (5_000,)})):
+        program = in_primitives(read(text).program)
+        shapes = infer(program, {symbol: at[str(symbol)] for symbol in program.variables})
+        inputs = {name: np.broadcast_to(1.0, shape) for name, shape in at.items()}
+        point = Point(program, shapes, program, shapes, inputs)
+        y = np.broadcast_to(1.0, shapes[program.output])
+        blocks = {name: np.broadcast_to(1.0, (*y.shape, *shape)) for name, shape in at.items()}
+        torch = Torch("float64", y, blocks)
+        assert prove(point, torch, program.variables, TOLERANCE["float64"]) is None

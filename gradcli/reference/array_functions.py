@@ -1,0 +1,176 @@
+"""SymPy expressions as functions of whole arrays with bounds, element by element.
+
+Source of the functions: NumPy, of which `bounds.LOSS` is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy import Expr
+from sympy.core.relational import Relational
+
+from gradcli.language.program import meaning
+from gradcli.reference.bounds import (
+    LOSS,
+    Bounds,
+    Truth,
+    absolute,
+    add,
+    angle,
+    bounded,
+    chosen,
+    compared,
+    divide,
+    error_function,
+    exact,
+    is_same,
+    larger,
+    monotone,
+    multiply,
+    negative,
+    of_angle,
+    power,
+    smaller,
+    steps,
+    unknown,
+    whole_power,
+)
+from gradcli.reference.compiling import folded, fraction
+
+_FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
+    sympy.exp: monotone(np.exp),
+    sympy.log: monotone(np.log),
+    sympy.sin: of_angle(np.sin),
+    sympy.cos: of_angle(np.cos),
+    sympy.tan: lambda a: divide(of_angle(np.sin)(a), of_angle(np.cos)(a)),
+    sympy.asin: monotone(np.arcsin),
+    sympy.acos: monotone(np.arccos),
+    sympy.atan: monotone(np.arctan),
+    sympy.atan2: angle,
+    sympy.sinh: monotone(np.sinh),
+    sympy.cosh: lambda a: monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
+    sympy.tanh: monotone(np.tanh),
+    sympy.asinh: monotone(np.arcsinh),
+    sympy.acosh: monotone(np.arccosh),
+    sympy.atanh: monotone(np.arctanh),
+    sympy.erf: monotone(error_function, LOSS * 2**11),
+    sympy.Abs: absolute,
+    meaning.abs: absolute,
+    sympy.sign: steps(np.sign),
+    meaning.sign: steps(np.sign),
+    meaning.floor: steps(np.floor),
+    meaning.ceil: steps(np.ceil),
+    meaning.trunc: steps(np.trunc),
+    meaning.round: steps(np.round),
+    meaning.eq: is_same,
+    meaning.where: chosen,
+    meaning.maximum: larger,
+    meaning.minimum: smaller,
+    meaning.detach: lambda a: a,
+}
+"""The functions that meanings and their derivatives are made of, as far as NumPy has them."""
+
+Environment = Mapping[sympy.Symbol, Bounds]
+Compiled = Callable[[Environment], Bounds]
+
+
+@lru_cache(maxsize=4096)
+def compile_bounds(expression: Expr) -> Compiled:
+    """The closure that evaluates an expression of elements.
+
+    Raises:
+        NotImplementedError: It has a function without a rule.
+    """
+    match expression:
+        case sympy.Rational() | sympy.Float() | sympy.NumberSymbol():
+            constant = _constant(expression)
+            return lambda env: constant
+        case sympy.Symbol():
+            return lambda env: env[expression]
+        case sympy.Add():
+            return folded([compile_bounds(a) for a in expression.args], add)
+        case sympy.Mul():
+            return _compile_product(expression)
+        case sympy.Pow():
+            return _compile_power(expression)
+        case sympy.Piecewise():
+            return _compile_cases(expression)
+    head = _FUNCTIONS.get(expression.func)
+    if head is None:
+        raise NotImplementedError(f"no rule on bounds for {expression.func}")
+    operands = [compile_bounds(a) for a in expression.args]
+    return lambda env: head(*(operand(env) for operand in operands))
+
+
+def _constant(expression: Expr) -> Bounds:
+    number = float(expression)
+    is_binary = not expression.is_NumberSymbol and sympy.Rational(expression) == sympy.Rational(number)
+    return exact(number) if is_binary else bounded(np.asarray(number), np.asarray(2.0**-52 * abs(number)))
+
+
+def _compile_product(expression: sympy.Mul) -> Compiled:
+    """Divided once, and negative without a rounding."""
+    sign, rest = expression.as_coeff_Mul()
+    if sign == -1:
+        inner = compile_bounds(rest)
+        return lambda env: negative(inner(env))
+    above, below = fraction(expression)
+    numerator = folded([compile_bounds(a) for a in above], multiply)
+    if not below:
+        return numerator
+    denominator = folded([compile_bounds(b) for b in below], multiply)
+    return lambda env: divide(numerator(env), denominator(env))
+
+
+def _compile_power(expression: sympy.Pow) -> Compiled:
+    base, exponent = compile_bounds(expression.base), expression.exp
+    if exponent == sympy.S.Half:
+        root = monotone(np.sqrt)
+        return lambda env: root(base(env))
+    if exponent.is_Integer:
+        whole = int(exponent)
+        return lambda env: whole_power(base(env), whole)
+    of_exponent = compile_bounds(exponent)
+    return lambda env: power(base(env), of_exponent(env))
+
+
+def _compile_condition(condition: Any) -> Callable[[Environment], Truth]:
+    match condition:
+        case sympy.logic.boolalg.BooleanTrue():
+            return lambda env: (np.asarray(True), np.asarray(False))
+        case Relational():
+            senses = {"==": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
+            left, right = compile_bounds(condition.lhs), compile_bounds(condition.rhs)
+            sense = senses[condition.rel_op]
+            return lambda env: compared(left(env), right(env), sense)
+        case sympy.And():
+            parts = [_compile_condition(a) for a in condition.args]
+            return lambda env: _every([part(env) for part in parts])
+    raise NotImplementedError(f"no rule on bounds for {condition}")
+
+
+def _every(truths: Sequence[Truth]) -> Truth:
+    return np.logical_and.reduce([a for a, _ in truths]), np.logical_or.reduce([b for _, b in truths])
+
+
+def _compile_cases(expression: sympy.Piecewise) -> Compiled:
+    """The case that certainly holds, where those before it certainly do not; else unknown."""
+    cases = [(compile_bounds(value), _compile_condition(condition)) for value, condition in expression.args]
+
+    def run(env: Environment) -> Bounds:
+        found: Bounds | None = None
+        for value, condition in reversed(cases):
+            holds, fails = condition(env)
+            one = value(env)
+            shape = np.broadcast_shapes(one.middle.shape, holds.shape, () if found is None else found.middle.shape)
+            lost = unknown(np.zeros(shape))
+            found = one.spread(shape).where(holds, (lost if found is None else found.spread(shape)).where(fails, lost))
+        assert found is not None, "a function by cases has one"  # noqa: S101
+        return found
+
+    return run
