@@ -18,7 +18,7 @@ _VALUE = rf"{_QUOTED}|\[[\d\[\], .+-]*\]|{_NUMBER}\.\.{_NUMBER}|{_NUMBERS}(?![\w
 _ITSELF = rf"{_QUOTED}|\[[^\s;]*\]|[^\s,;:()\"']+(?:,[^\s,;:()\"']+)*"
 """What stands behind a name and `=`."""
 
-_NAME = r"[^\W\d]\w*"
+_NAME = r"[^\W\d]\w*(?:\.\w+)*"
 _NAMES = rf"{_NAME}(?:,{_NAME})*"
 _WORDS = (
     "a allows an and are as by does exclude for gives has in is it keeps moves names needs of on or says that the to "

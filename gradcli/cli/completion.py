@@ -7,6 +7,7 @@ what is being typed is not yet in the language.  Neither torch nor SymPy is impo
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -37,7 +38,7 @@ Candidates = list[tuple[str, str]]
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "_+-,")
 
-_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 _LAST_NAME = re.compile(r"(\.?)([^\W\d]\w*)\Z")
 _STATEMENT = re.compile(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=(?!=)")
 
@@ -97,12 +98,15 @@ def function_names(incomplete: str) -> Candidates:
 
 def variables(text: str) -> list[str]:
     """The names of an expression that look like variables, in order of appearance."""
-    from gradcli.language.ops import find
+    from gradcli.language.ops import find, is_member
 
     known = {*CONSTANTS, *MODULES, *KEYWORDS, *_STATEMENT.findall(text)}
-    found = (match for match in _NAME.finditer(text) if match[0] not in known)
+    found = (match for match in _NAME.finditer(text) if match[0].partition(".")[0] not in known)
     names = [match[0] for match in found if text[match.end() :].lstrip()[:1] != "(" or not find(match[0])]
-    return list(dict.fromkeys(names))
+    words = (
+        itertools.takewhile(lambda word: not is_member(word[1]) or not word[0], enumerate(n.split("."))) for n in names
+    )
+    return list(dict.fromkeys(".".join(word for _, word in one) for one in words))
 
 
 def _typed(ctx: typer.Context) -> str:

@@ -61,7 +61,7 @@ _PLAIN = (
 """What click says in words of its own."""
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
-_VALUE = re.compile(r"[^\W\d]\w*=[^=].*", re.DOTALL)
+_VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*=[^=].*", re.DOTALL)
 _NUMBER = re.compile(r"[-+\[]*[.\d][-+\d.,eE\[\]]*")
 _LETTER = re.compile(r"-[A-Za-z]")
 _MOST_WORDS = 8

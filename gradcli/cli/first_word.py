@@ -94,7 +94,7 @@ def expanded(words: Sequence[str]) -> str | None:
 
 
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*\s*=[^=])(?P<rest>.*)", re.DOTALL
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
 )
 """An expression with its point behind it, `x^2 at 3`."""
 

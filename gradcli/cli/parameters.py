@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-_NAMED = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)(.*)", re.DOTALL)
+_NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
@@ -172,7 +172,9 @@ def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None 
     return given
 
 
-_LABELLED = re.compile(r"(?s)(?=\s*[∂d]\w+(?:\[[^\[\]]*\])?\s*/\s*[∂d]([^\W\d]\w*)(?:\[[^\[\]]*\])?\s*=(?!=))(.*)")
+_LABELLED = re.compile(
+    r"(?s)(?=\s*[∂d]\w+(?:\[[^\[\]]*\])?\s*/\s*[∂d]([^\W\d]\w*(?:\.\w+)*)(?:\[[^\[\]]*\])?\s*=(?!=))(.*)"
+)
 """A claim that says on its left-hand side which variable it is of."""
 
 

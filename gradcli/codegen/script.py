@@ -88,8 +88,12 @@ class Names:
 
 
 def _identifier(word: str) -> str:
-    """The identifier as Python reads it (it takes `ｘ` for `x`), without the underscores that mean something to it."""
-    read = unicodedata.normalize("NFKC", word).lstrip("_")
+    """The identifier as Python reads it (it takes `ｘ` for `x`), without the underscores that mean something to it.
+
+    >>> _identifier("fc1.weight")
+    'fc1_weight'
+    """
+    read = unicodedata.normalize("NFKC", word).lstrip("_").replace(".", "_")
     return read if read.isidentifier() else "t"
 
 

@@ -73,6 +73,9 @@ def name(word: str) -> str:
     >>> name("x"), name("alpha"), name("my_weight"), name("λ"), name("é")
     ('x', '\\alpha', '\\mathit{my\\_weight}', '\\lambda', '\\acute{e}')
 
+    >>> name("fc1.weight")
+    '\\mathit{fc1.weight}'
+
     A name that is no identifier (a constant tensor's) is set as it is typed.
 
     >>> name("randn(3, 1)")
@@ -80,6 +83,9 @@ def name(word: str) -> str:
     """
     if word in GREEK:
         return rf"\{word}"
+    if "." in word and all(part.isidentifier() or part.isdecimal() for part in word.split(".")):
+        word = word.replace("_", r"\_") if word.isascii() else "".join(map(_letter, word))
+        return rf"\mathit{{{word}}}"
     if not word.isidentifier():
         return typed(word)
     letters = [_letter(character) for character in word]

@@ -17,7 +17,8 @@ import pytest
 
 from gradcli.cli import completion
 from gradcli.cli.completion import ASKED, LINE, WORD, Shell, split
-from gradcli.language.lower.calls import PREFIXES, SHADOWABLE
+from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.options import FORMATS
 from tests.conftest import Command
 
@@ -81,6 +82,7 @@ class Offered:
         ('gradcli vjp "y = x**2; y.logsum', ["y = x**2; y.logsumexp("]),
         ('gradcli vjp "random + softmax(rando', ["random + softmax(random"]),
         ("gradcli vjp a*b --at ", ["a=", "b="]),
+        ("gradcli vjp fc.weight@x.sum() --at ", ["fc.weight=", "x="]),
         ("gradcli vjp a*b --at b=linsp", ["b=linspace("]),
         ("gradcli vjp a*b --at=b=linsp", ["--at=b=linspace("]),
         ("gradcli vjp a*b --at b=1 --wrt a,", ["a,b"]),

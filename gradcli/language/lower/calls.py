@@ -16,6 +16,7 @@ from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
 from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
@@ -28,30 +29,6 @@ from gradcli.language.text.tokens import POWERS, Token
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of a generator, `sum(f(i) for i in range(n))`: term by term."""
 
-
-PREFIXES = frozenset(
-    [
-        "torch",
-        "np",
-        "numpy",
-        "math",
-        "F",
-        "nn",
-        "functional",
-        "special",
-        "scipy",
-        "linalg",
-        "fft",
-        "autograd",
-        "sympy",
-        "sp",
-        "tf",
-        "tensorflow",
-        "jnp",
-        "jax",
-    ]
-)
-"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
 _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
@@ -101,6 +78,7 @@ class Calls:
         self.indices = indices
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
         self.binder = Binder(lines, lower, constants)
+        self.dotted = DottedNames(lines)
         self.is_pair = False
 
     # -- names
@@ -120,6 +98,11 @@ class Calls:
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
+        if (path := self.dotted.name_of(node, trailers)) is not None:
+            used = path.text.count(".")
+            if scope.is_value:
+                raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
+            return (scope.variable(path.text), path.span), used
         used = self._modules(token, node, trailers)
         arguments = _arguments(node, trailers, used)
         behind = trailers[used - 1] if used else None
@@ -143,8 +126,7 @@ class Calls:
             return (CONSTANTS[name.text], span), used
         if used or name.text not in scope.variables:
             self._require_variable(name, span, is_behind_module=used > 0)
-            scope.variables[name.text] = sympy.Symbol(name.text, real=True)
-        return (scope.variables[name.text], span), used
+        return (scope.variable(name.text), span), used
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""

@@ -74,6 +74,10 @@ class Hooks:
         """The name that an import gave another one."""
         return name
 
+    def is_known(self, name: str) -> bool:
+        """Whether a name stands for something that is no value."""
+        return False
+
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
         """A name with some of what stands behind it, and how much of that."""
         return None
@@ -159,6 +163,10 @@ class Scope:
     warnings: list[str] = field(default_factory=list)
     is_formula: bool = False
     needs_shapes: bool = False
+
+    def variable(self, name: str) -> sympy.Symbol:
+        """The variable with a name, from here on if there was none."""
+        return self.variables.setdefault(name, sympy.Symbol(name, real=True))
 
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
         """The elements of the list that a name stands for, which is used by that."""

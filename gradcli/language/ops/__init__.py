@@ -29,6 +29,7 @@ __all__ = [
     "Monoid",
     "Op",
     "find",
+    "is_member",
     "names",
 ]
 
@@ -93,6 +94,22 @@ def find(name: str, *, after_dot: bool = False) -> Op | None:
     'log'
     """
     return (_AFTER_DOT if after_dot else _BY_NAME).get(name)
+
+
+_MEMBERS = frozenset(
+    "T mT H mH I real imag conj shape size ndim dtype device layout data values grad grad_fn requires_grad is_leaf "
+    "itemsize nbytes strides flat base backward retain_grad zero_".split()
+)
+"""What tensors and arrays have behind a dot that is no operation."""
+
+
+def is_member(name: str) -> bool:
+    """Whether tensors have something of this name behind a dot.
+
+    >>> is_member("shape"), is_member("sum"), is_member("weight")
+    (True, True, False)
+    """
+    return name in _MEMBERS or name in _AFTER_DOT
 
 
 def names() -> list[str]:

@@ -361,6 +361,10 @@ class Statements(Hooks):
         """As the imports say."""
         return self.imports.renamed(name, is_module=is_module, is_called=is_called)
 
+    def is_known(self, name: str) -> bool:
+        """Whether a name is imported, or that of a function."""
+        return name in self.imports.whole or name in self.functions.callees
+
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
         """A derivative with its arguments, or a function of the text."""
         found = self.transforms.named(name, trailers)

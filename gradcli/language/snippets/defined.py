@@ -151,6 +151,10 @@ class _Reader(Hooks):
             self.lowering.assign(function.name, value[0], function.body[-1].value)
         return value
 
+    def is_known(self, name: str) -> bool:
+        """Whether a name is that of a function."""
+        return name in self.functions.callees
+
     def named(self, name: nodes.Name, trailers: object) -> tuple[Operand, int] | None:
         """A function of the text with its arguments."""
         operand = self.functions.named(name)

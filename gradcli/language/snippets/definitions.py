@@ -14,7 +14,7 @@ from typing import Any
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
-from gradcli.language.lower.calls import PREFIXES
+from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.ops import REQUIRED

@@ -32,10 +32,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import MAX_INDICES, Cursor, Source
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES, Token, is_position
 
 AnyLine = TypeVar("AnyLine", bound=nodes.Line)
 
@@ -176,6 +176,8 @@ class Grammar(Cursor):
     def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
         """An index, a member or a mark behind an operand."""
         token = self.tokens[self.position]
+        if token.kind == "number":
+            return self._position()
         if token.kind != "operator":
             return None
         match token.text:
@@ -381,6 +383,19 @@ class Grammar(Cursor):
         elif self.token.text == "(":
             arguments = self.arguments()
         return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
+
+    def _position(self) -> nodes.Member | None:
+        """The `.0` of `net.0.weight`; None where no name follows, and the number is one beside an operand."""
+        position = self.position
+        while position and is_position(self.tokens[position - 1], self.tokens[position]):
+            position += 1
+        if position == self.position or [t.kind for t in self.tokens[position : position + 2]] != ["operator", "name"]:
+            return None
+        if self.tokens[position].text != "." or self.tokens[position].span.start != self.tokens[position - 1].span.stop:
+            return None
+        start, stop = (token := self.advance()).span.start, token.span.stop
+        dot = Token("operator", ".", Span(start, start + 1))
+        return nodes.Member(token.span, dot, Token("number", token.text[1:], Span(start + 1, stop)), None)
 
     # -- statements
 

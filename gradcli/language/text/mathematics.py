@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.language.text import nodes
-from gradcli.language.text.tokens import OTHERWISE, PRODUCT, Token
+from gradcli.language.text.tokens import OTHERWISE, PRODUCT, Token, is_position
 
 if TYPE_CHECKING:
     from gradcli.language.text.grammar import Grammar
@@ -131,7 +131,12 @@ def _differential(tokens: Sequence[Token], position: int) -> tuple[int, tuple[To
     name = tokens[position]
     if name.kind != "name" or name.text[:1] != "d" or len(name.text) == 1:
         return position, ()
-    found, position = [name], position + 1
+    position += 1
+    while (tokens[position].text == "." and tokens[position + 1].kind == "name") or is_position(name, tokens[position]):
+        last = tokens[position + (tokens[position].text == ".")]
+        name = Token("name", f"{name.text}.{last.text.lstrip('.')}", name.span.to(last.span))
+        position += 1 + (tokens[position].text == ".")
+    found = [name]
     if tokens[position].text == "[":
         while tokens[position].text in ("[", ",") and tokens[position + 1].kind in ("name", "number"):
             found.append(tokens[position + 1])

@@ -174,6 +174,12 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
     return tokens
 
 
+def is_position(before: Token, token: Token) -> bool:
+    """Whether a word is the `.0` of `net.0.weight`, directly behind a name or another position."""
+    follows = before.kind in ("name", "number") and before.span.stop == token.span.start
+    return follows and token.kind == "number" and token.text[0] == "." and token.text[1:].isdecimal()
+
+
 def plain(text: str) -> str:
     """The same text without signs that no program has; what is ASCII, and any other sign, stays as it is.
 

@@ -1,0 +1,77 @@
+"""Variables with dots in their names, as torch calls the parameters of modules."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.language.parsing import parse
+from gradcli.language.snippets import read
+from tests.conftest import Command
+
+NAMES = [
+    ("fc1.weight@x + fc1.bias", ("fc1.weight", "x", "fc1.bias")),
+    ("net.0.weight@x + net.2.1.bias", ("net.0.weight", "x", "net.2.1.bias")),
+    ("norm.weight*x.sum()", ("norm.weight", "x")),
+    ("fc1.weight.T@x", ("fc1.weight", "x")),
+    ("(fc1.weight**2).sum() + fc1.weight.sum()", ("fc1.weight",)),
+    ("block.fc1.weight.shape[0]*x", ("block.fc1.weight", "x")),
+    ("import torch\ny = fc.w*x\ny.sum().backward()", ("fc.w", "x")),
+    ("f(x) = a.b*x; f(2)", ("a.b",)),
+    ("fc.weight[0]", ("fc.weight",)),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), NAMES)
+def test_a_dotted_name_is_a_variable(text: str, names: tuple[str, ...]) -> None:
+    """Of that very name; what a tensor has behind a dot stays what it is."""
+    assert read(text).program.names == names
+
+
+def test_a_name_that_is_given_may_end_in_a_method() -> None:
+    """Where names come from elsewhere, as in a claim."""
+    given = frozenset(["attn.values", "attn.norm.sum", "x"])
+    assert parse("attn.values*x + attn.norm.sum", given=given).names == ("attn.values", "x", "attn.norm.sum")
+
+
+REFUSED = [
+    ("x.sume + x", "'.sume' is not part of the language"),
+    ("x.sume + x.sum()", "'.sume' is not part of the language"),
+    ("x = 2*w; x.a", "'.a' is not part of the language"),
+    ("pi.a", "'.a' is not part of the language"),
+    ("np.a", "'np.a' is not part of the language"),
+    ("x.ndim", "'.ndim' is not part of the language"),
+    ("import thing\ny = thing.a*x\ny.backward()", "'.a' is not part of the language"),
+    ("x.weight(2)", "unknown function 'weight'"),
+    ("x.5", "unexpected '.5'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_something_else_is_none(text: str, message: str) -> None:
+    """A tensor's members, a constant's, a module's."""
+    with pytest.raises(GradcliError) as refused:
+        read(text)
+    assert refused.value.message == message
+
+
+VALUES = ("--at", "fc.weight=[[1,2],[3,4]]", "--at", "x=1,2")
+
+
+def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
+    """By that name everywhere; in a script it is an identifier."""
+    asked = ("sum((fc.weight@x)**2)", *VALUES)
+    answer = json.loads(gradcli("vjp", *asked, "--wrt", "fc.weight", "--json").out)
+    assert answer["vjp"]["fc.weight"] == [[10, 20], [22, 44]]
+    for library in ("torch", "numpy"):
+        script = gradcli("code", *asked, "--to", library).out.partition("\n")[2]
+        assert "fc_weight = " in script
+        assert not any("fc.weight" in line.partition("#")[0] for line in script.splitlines())
+    lettered = "∂y/∂fc.weight[i,j] = 2*x[j]*(Σ[k=0..1] fc.weight[i,k]*x[k])"
+    for claim in ("fc.weight=2*outer(fc.weight@x, x)", lettered, f"fc.weight={lettered}"):
+        assert gradcli("check", *asked, "--claim", claim).code == 0
+    assert gradcli("check", *asked, "--claim", lettered.replace("2*", "3*", 1)).code == 1
+    latex = gradcli("vjp", *asked, "--format", "latex").out
+    assert r"\mathit{fc.weight}" in latex
