@@ -22,7 +22,7 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.library_calls import TorchCalls, is_in_torch, is_tensor, plain
+from gradcli.language.program.library_calls import TorchCalls, is_in_torch, is_tensor, operand_shape, plain
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]
@@ -154,12 +154,23 @@ def calls_in(dtype: str) -> TorchCalls:
 def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation on the values of its operands: a tensor, or what `library_calls` has for sizes and lists."""
     operands = [values[a] if a in values else plain(a) for a in call.operands]
+    if call.op.whole:
+        _require_whole(call, operands)
     match call.op.kind:
         case Kind.SOURCE:
             return tensor_of(numeric.array_of(call), calls.dtype)
         case Kind.DERIVATIVE:
             return _differentiated(call.op.name, *map(calls.tensor, operands))
     return calls.apply(call, operands)
+
+
+def _require_whole(call: Call, operands: list[Any]) -> None:
+    """Refuse fractions where positions are needed, of which torch would take the whole part."""
+    whole = call.op.positions([len(operand_shape(a)) for a in operands])
+    for name, given in zip(call.op.operands, operands, strict=False):
+        tensor = given if is_tensor(given) else torch.tensor(given)
+        if name in whole and not bool((tensor == tensor.round()).all()):
+            raise ValueError(f"{name} holds class indices or other positions, which are whole numbers")
 
 
 def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:

@@ -108,8 +108,9 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
             raise InputError(message, hint="give the size another name")
     if snippet.program.needs_shapes:
         unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
-        if unknown and _reads_alike(inquiry.expression, snippet.program, shapes, shadowed):
-            return snippet, shapes  # as X.T does, which would be x itself for a vector
+        alike = _read_alike(inquiry.expression, snippet.program, shapes, shadowed) if unknown else None
+        if alike is not None:
+            return alike, shapes  # as X.T does, which would be x itself for a vector
         if unknown:
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
@@ -120,15 +121,15 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
     return snippet, shapes
 
 
-def _reads_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> bool:
-    """Whether the text says the same with the shapes that make sense as without any: no constant in it is a size."""
+def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> Snippet | None:
+    """The text read with shapes that make sense, if it says the same as without any: no constant in it is a size."""
     try:
         named = named_shapes(replace(program, warnings=()), shapes)
-        known = read(text, given=given, shapes={str(s): named.shapes[s] for s in program.variables}).program
+        known = read(text, given=given, shapes={str(s): named.shapes[s] for s in program.variables})
     except GradcliError:
-        return False
-    one, other = ([(line.call.op.name, line.call.statics) for line in p.lines] for p in (program, known))
-    return one == other
+        return None
+    one, other = ([(line.call.op.name, line.call.typed) for line in p.lines] for p in (program, known.program))
+    return known if one == other else None
 
 
 def _no_variable(name: str, shape: GivenShape, names: Sequence[str]) -> InputError:

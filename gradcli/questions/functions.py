@@ -114,6 +114,8 @@ def _entry(op: Op, group: str) -> FunctionEntry:
 def _parameter(op: Op, name: str) -> Parameter:
     default = op.statics.get(name, op.defaults.get(name, REQUIRED))
     is_constant = name in op.statics
+    if name in op.optional:
+        return Parameter(name, is_constant, is_required=False, default=None)
     if default is REQUIRED:
         return Parameter(name, is_constant, is_required=True)
     return Parameter(name, is_constant, is_required=False, default=default)
@@ -212,8 +214,8 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
         return (), "constant numbers, the same for torch, the formula and the reference"
     if op.is_primitive:
         return (), "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference"
-    if op.has_equation:
-        return (), f"{op.meaning}, which is written with the other functions for each equation"
+    if op.has_equation or op.of_shapes:
+        return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
     handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
     note = f"where {_and(handed_on)} {'is' if len(handed_on) == 1 else 'are'} given, the functions inside get the same"
@@ -249,7 +251,7 @@ def _and(words: Sequence[str]) -> str:
 
 def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    if op.is_primitive or op.has_equation:
+    if op.is_primitive or op.has_equation or op.of_shapes:
         return
     from gradcli.language.program.expansion import definition
     from gradcli.language.program.meaning import compose, meaning

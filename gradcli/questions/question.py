@@ -376,7 +376,7 @@ def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
     """
     program, wrt = snippet.program, inquiry.wrt
     chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
-    return program.names if chosen is None else chosen
+    return program.differentiable if chosen is None else chosen
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:

@@ -22,6 +22,7 @@ from sympy import Expr
 
 from gradcli.errors import Span
 from gradcli.language.ops import Branches, Kind
+from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import Slice, axis_of
 from gradcli.language.program.shapes import infer
@@ -154,7 +155,7 @@ def _called(made: Call, operands: Sequence[Notation]) -> Notation:
 def _statics(call: Call) -> Iterator[str]:
     for name, value in zip(call.op.statics, call.statics, strict=True):
         default = call.op.statics[name]
-        if value == default and type(value) is type(default):
+        if name == SHAPES or (value == default and type(value) is type(default)):
             continue
         shown = _shown(value)
         is_bare = call.op.kind is Kind.SOURCE or name in ("equation", "shape", "dims", "shifts", "pad", "n")

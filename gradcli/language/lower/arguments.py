@@ -115,7 +115,7 @@ class Bound:
 
     @property
     def constants(self) -> tuple[Default, ...]:
-        """The constant arguments in order."""
+        """The constant arguments in order, those alone that are written."""
         return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
 
 
@@ -196,7 +196,8 @@ class Binder:
         elif parameter:
             waiting.remove(parameter)
             is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
-            if not (op.name == "clamp" and is_none):  # clip(x, None, 1)
+            is_absent = op.name == "clamp" or parameter in op.defaults  # clip(x, None, 1)
+            if not (is_absent and is_none):
                 bound.operands[parameter] = self.lower(argument.value)
         elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
             extra.append(self.lower(argument.value))

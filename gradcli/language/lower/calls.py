@@ -20,8 +20,7 @@ from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.movement import NEW
-from gradcli.language.program.wengert import CONSTANTS, Atom, Program
+from gradcli.language.program.wengert import CONSTANTS, Atom, Program, Shape
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
@@ -347,22 +346,17 @@ class Calls:
                 result = self.lines.emit(name, [result, atom], span)[0]
             return result, span
         self.is_pair = op.name in EXTREMES and statics[0] is not None
-        if op.name == "cross_entropy" and all(self._is_vector(a) for a in atoms):
-            return self._of_one_sample(atoms, statics, span)
+        if op.of_shapes:
+            shapes: Any = self._shapes(atoms)
+            statics = (*statics[: len(op.statics) - 1], shapes)
         return self.lines.emit(op.name, atoms, span, statics)
 
-    def _is_vector(self, atom: Atom) -> bool:
-        """Whether an operand has one dimension; the text is to be read again where that is not known yet."""
-        shape = self.constants.shape_in(atom, self.scope.known_shapes)
-        self.scope.needs_shapes |= shape is None
-        return shape is not None and len(shape) == 1
-
-    def _of_one_sample(self, atoms: list[Atom], statics: tuple[Default, ...], span: Span) -> Operand:
-        """`cross_entropy` of vectors, whose dimension is that of the classes: as a batch of one."""
-        key: Any = (NEW, "...")
-        batch = [self.lines.emit("index", [atom], span, (key,))[0] for atom in atoms]
-        loss = self.lines.emit("cross_entropy", batch, span, statics)
-        return self.lines.emit("index", [loss[0]], span, ((0,),)) if statics == ("none",) else loss
+    def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
+        """The shapes of operands; the text is to be read again where they are not known yet."""
+        found = [self.indices.sizes.of(atom) for atom in atoms]
+        known = tuple(shape for shape in found if shape is not None)
+        self.scope.needs_shapes |= len(known) < len(found)
+        return known if len(known) == len(found) else None
 
     # -- Python's folds
 

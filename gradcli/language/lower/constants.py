@@ -22,18 +22,28 @@ from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
-NUMBERS = frozenset(["p", "value", "correction", "start", "end", "step", "fill_value"])
+NUMBERS = frozenset(
+    ["p", "value", "correction", "start", "end", "step", "fill_value", "label_smoothing", "scale_factor", "momentum"]
+)
 """Parameters whose constants need not be whole."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "equation": (),
     "reduction": ("mean", "sum", "none"),
+    "kl_div.reduction": ("mean", "batchmean", "sum", "none"),
     "mode": ("constant",),
+    "padding": ("valid", "same"),
+    "padding_mode": ("zeros", "border", "reflection"),
+    "grid_sample.mode": ("bilinear", "nearest", "bicubic"),
+    "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
 }
-"""Parameters that take a word in quotes, with the words they take."""
+"""Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 
-SEVERAL = frozenset(["dim", "dims", "shape", "pad", "shifts"])
+SEVERAL = frozenset(
+    "dim dims shape pad shifts kernel_size stride padding dilation output_padding output_size normalized_shape size "
+    "scale_factor".split()
+)
 """Parameters that may take several numbers in parentheses."""
 
 GATHERED = frozenset(["shape", "dims"])
@@ -88,12 +98,13 @@ class Constants:
         value = self._static(op, parameter, arguments)
         if parameter == "keepdim" and value in (0, 1):
             return bool(value)
-        takes = "true or false" if parameter == "keepdim" else "a whole number"
+        is_flag = isinstance(op.statics[parameter], bool)
+        takes = "true or false" if is_flag else "a whole number"
         takes = "a number" if parameter in NUMBERS else takes
         takes = "whole numbers" if parameter in SEVERAL else takes
-        is_fit = not isinstance(value, bool) or parameter in ("keepdim", "correction")
+        is_fit = not isinstance(value, bool) or is_flag or parameter in ("correction", "align_corners")
         is_fit &= not isinstance(value, tuple) or parameter in SEVERAL
-        is_fit &= parameter != "keepdim" or isinstance(value, bool)
+        is_fit &= not is_flag or isinstance(value, bool)
         if (value is None and op.statics[parameter] is not None) or not is_fit:
             span = arguments[0].value.span.to(arguments[-1].value.span)
             raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
@@ -110,7 +121,7 @@ class Constants:
             return self.scope.constants[token.text]  # type: ignore[no-any-return]
         if isinstance(node, nodes.Word) and token.kind == "keyword" and token.text in _PLAIN:
             return _PLAIN[token.text]
-        if parameter in WORDS:
+        if parameter in WORDS and (token.kind == "string" or parameter not in SEVERAL):
             return self._word(op, parameter, argument)
         if parameter in NUMBERS:
             if parameter == "p" and token.kind == "string" and token.text == "fro":
@@ -130,7 +141,7 @@ class Constants:
 
     def _word(self, op: Op, parameter: str, argument: nodes.Argument) -> str:
         token = self.source.tokens[argument.start]
-        known = WORDS[parameter]
+        known = WORDS.get(f"{op.name}.{parameter}", WORDS[parameter])
         if token.kind != "string" or (known and token.text not in known):
             hint = f"it is {' or '.join(map(repr, known))}" if known else "write it in quotes, as 'ij,j->i'"
             raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)

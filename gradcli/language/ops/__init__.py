@@ -2,7 +2,8 @@
 
 row          what a row holds, how it is written, and which facts it needs
 elementwise  arithmetic and functions, pieces, and branches by conditions
-networks     activations and losses of neural networks
+networks     activations of neural networks
+losses       losses of training
 reductions   over a dimension; of matrices
 structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import elementwise, networks, reductions, structure
+from gradcli.language.ops import elementwise, losses, networks, reductions, structure
 from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -50,7 +51,7 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "lists": structure.LISTS,
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
-    "losses": networks.LOSSES,
+    "losses": losses.LOSSES,
     "constant tensors": structure.SOURCES,
 }
 """The rows by what people look for."""

@@ -6,11 +6,11 @@ A reading that asks for a fact finds it: the test of the table names those that 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 
 class Monoid(Enum):
@@ -72,6 +72,12 @@ REQUIRED = Required.REQUIRED
 
 Default = int | float | bool | str | None | tuple[int, ...] | Required
 
+Shapes = tuple[tuple[int, ...], ...]
+"""One of each operand."""
+
+SHAPES = "shapes"
+"""What a call holds behind its constants where its meaning depends on the shapes of its operands."""
+
 
 @dataclass(frozen=True)
 class Op:
@@ -86,6 +92,9 @@ class Op:
         doc: One line of what it computes.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
             a rule of its own in each reading.
+        written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
+            both. The meaning then says in short what it is.
+        of_shapes: Whether it depends on the shapes, which the text is read for.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
@@ -104,8 +113,15 @@ class Op:
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
         numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
+        optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them.
+        undifferentiated: Operands by which torch's function has no derivative; where they are no plain numbers, the
+            meaning is run.
+        whole: Operands that are whole numbers, as positions are, and have no derivative.
+        places: How many places there are for these positions, by the shapes of the operands.
+        whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
         ranks: Dimensions that an operand must have.
         equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
+        needs: Says what is needed where operands of these shapes do not fit; nothing where they do.
         conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
@@ -156,6 +172,8 @@ class Op:
     signature: tuple[str, ...]
     doc: str
     meaning: str = ""
+    written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
+    of_shapes: bool = False
     in_floats: str = ""
     aliases: tuple[str, ...] = ()
     qualified: tuple[str, ...] = ()
@@ -171,8 +189,14 @@ class Op:
     statics: Mapping[str, Default] = field(default_factory=dict)
     defaults: Mapping[str, float] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    undifferentiated: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    places: Callable[[Shapes], int] | None = field(default=None, repr=False)
+    whole_if_fewer: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     equal_shapes: tuple[str, str] | None = None
+    needs: Callable[[Shapes], str] | None = field(default=None, repr=False)
     conditions: tuple[str, ...] = ()
     is_condition: bool = False
     sense: tuple[int, ...] = ()
@@ -239,10 +263,33 @@ class Op:
         """Whether its `dim` is one dimension, which may be left out where there is only one."""
         return "dim" in self.statics and "keepdim" not in self.statics
 
+    def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
+        """The operands that are whole numbers, where the operands have these numbers of dimensions.
+
+        >>> from gradcli.language.ops import TABLE
+        >>> [TABLE["cross_entropy"].positions(ranks) for ranks in [(2, 1, 0), (2, 2, 0)]]
+        [('target',), ()]
+        """
+        if not self.whole_if_fewer:
+            return self.whole
+        of = dict(zip(self.operands, ranks, strict=False))
+        return tuple(name for name in self.whole if of[name] < ranks[0])
+
+    @property
+    def is_by_name(self) -> bool:
+        """Whether torch's function is handed what follows its first constant, or an operand left out, by name."""
+        last = max(map(self.signature.index, self.operands))
+        return bool(self.optional or self.whole) or any(name in self.statics for name in self.signature[1:last])
+
     @property
     def has_equation(self) -> bool:
         """Whether an equation of letters says what it computes."""
         return "equation" in self.statics
+
+    @property
+    def is_written_for(self) -> str:
+        """What the definition is written anew for: each equation, or each shape of the operands."""
+        return "equation" if self.has_equation else "shape"
 
     @property
     def is_branch(self) -> bool:
@@ -309,7 +356,7 @@ _FOLDED: Mapping[Monoid, str] = {
 }
 """The rule of differentiation of a kind, and of what folds elements, where it is not the chain rule."""
 
-_WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False}
+_WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 
 
 def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
@@ -329,6 +376,8 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     name, *aliases = names.split("|")
     parameters = [parameter.partition("=") for parameter in inside.split(", ")]
     statics = {word: _default(text) for word, sign, text in parameters if sign}
+    if facts.get("of_shapes"):
+        statics[SHAPES] = None
     given = {"aliases": tuple(aliases), "statics": statics, **facts}
     return Op(name, tuple(word for word, _, _ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
 

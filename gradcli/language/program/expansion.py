@@ -7,7 +7,7 @@ op table; where one depends on a constant argument (the p of a norm, the equatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program
+from gradcli.language.ops.row import SHAPES
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
 
 MOST_LETTERS = 12
 """Distinct letters of one einsum."""
@@ -158,8 +159,19 @@ def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: b
     return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 
+def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
+    """The constants of a call of operands of these shapes, which it may have been written without."""
+    return (*call.statics[:-1], tuple(map(tuple, shapes))) if call.op.of_shapes else call.statics
+
+
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
+    if op.written is not None and not text:
+        found = op.written(constants, constants.get(SHAPES) or ())
+        if not found:
+            hint = "give values, or shapes in numbers, such as --shape x=4,3"
+            raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
+        return found
     text = text or op.meaning
     match op.name:
         case "norm":

@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 
 from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.movement import as_key, axes_of, fill_of, moved, permutation
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
@@ -34,7 +35,8 @@ def is_in_torch(call: Call) -> bool:
     """Whether torch has this operation; else its meaning is run."""
     op = call.op
     plain = zip(op.operands, call.operands, strict=False)
-    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
+    taken = (*op.numbers, *op.undifferentiated)
+    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in taken)
     return op.is_primitive or (bool(op.torch) and has_numbers)
 
 
@@ -120,6 +122,8 @@ class TorchCalls:
             case Kind.REDUCTION if call.statics != _ALL and not axes_of(operand_shape(operands[0]), call.statics[0]):
                 return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
+        if op.is_by_name:
+            return self._called_by_name(call, operands, tensors)
         match op.name:
             case "where":
                 return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
@@ -154,6 +158,28 @@ class TorchCalls:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
 
+    def _called_by_name(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
+        """A function that takes constants and tensors in turn, or not at all: by position up to what is left out."""
+        op, first, named = call.op, list[Any](), dict[str, Any]()
+        of = dict(zip(op.operands, zip(operands, tensors, strict=True), strict=True))
+        statics, is_by_name = dict(zip(op.statics, call.statics, strict=True)), False
+        whole = op.positions([len(operand_shape(a)) for a in operands])
+        for name in op.signature:
+            given, tensor = of.get(name, (None, None))
+            given = statics.get(name, given)
+            default = op.statics.get(name, op.defaults.get(name, REQUIRED))
+            if given is default or (not is_tensor(given) and given == default and not isinstance(given, bool)):
+                is_by_name = True
+                continue
+            is_by_name |= name in op.numbers or op.statics.get(name, REQUIRED) is not REQUIRED
+            value: Any = given if name in statics or name in op.numbers else tensor
+            value = value.long() if name in whole else value
+            if is_by_name:
+                named[op.torch_keywords.get(name, name)] = value
+            else:
+                first.append(value)
+        return _function(self.torch, op.torch)(*first, **named)
+
     def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
         """A function or a method, with its constants."""
         op = call.op
@@ -171,6 +197,7 @@ def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str
     """The constants before the operands, behind them, and by name: those that are not as by default."""
     op = call.op
     given = dict(zip(op.statics, call.statics, strict=True))
+    given.pop(SHAPES, None)
     first = [given.pop(name) for name in op.signature[: op.signature.index(op.operands[0])]]
     last = [given.pop(name) for name in [*given] if op.statics[name] is REQUIRED]
     named = {name: value for name, value in given.items() if value != op.statics[name]}

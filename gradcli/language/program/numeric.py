@@ -69,16 +69,20 @@ def _apply(call: Call, operands: list[Any]) -> Any:
 
 def _defined(call: Call, operands: list[Array]) -> Array:
     """An operation as it is written in the language, of floats if there are any."""
-    from gradcli.language.program.expansion import definition, in_floats
+    from gradcli.language.program.expansion import definition, in_floats, with_shapes
 
     _require_range(call, operands)
     has_elements = all(a.size for a in operands)
-    meaning = (in_floats if has_elements else definition)(call.op.name, call.statics, len(operands))
+    statics = with_shapes(call, [a.shape for a in operands])
+    meaning = (in_floats if has_elements else definition)(call.op.name, statics, len(operands))
     return run(meaning, dict(zip(meaning.variables, operands, strict=True)))
 
 
 def _require_range(call: Call, operands: list[Array]) -> None:
     """Refuse what torch refuses for its numbers."""
+    for name in call.op.positions([a.ndim for a in operands]):
+        found = operands[call.op.operands.index(name)]
+        _require_positions(call, name, found, tuple(a.shape for a in operands))
     match call.op.name, operands:
         case "binary_cross_entropy", _ if not all(((a >= 0) & (a <= 1)).all() for a in operands):
             raise InputError("binary_cross_entropy needs input and target between 0 and 1")
@@ -86,6 +90,19 @@ def _require_range(call: Call, operands: list[Array]) -> None:
             raise InputError("hardtanh needs min_val <= max_val")
         case "smooth_l1_loss", (_, _, beta) if beta.ndim == 0 and beta < 0:
             raise InputError("smooth_l1_loss needs beta >= 0")
+
+
+def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape, ...]) -> None:
+    """Refuse fractions, and classes that there are not."""
+    if not (found == np.round(found)).all():
+        raise InputError(f"{call.op.name} takes whole numbers for {name}")
+    if call.op.places is None:
+        return
+    ignored = dict(zip(call.op.statics, call.statics, strict=True)).get("ignore_index")
+    count = call.op.places(shapes)
+    outside = found[(found != ignored) & ((found < 0) | (found >= count))]
+    if outside.size:
+        raise InputError(f"{call.op.name} takes {name} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
 
 
 def require_room(elements: float) -> None:

@@ -127,7 +127,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
     """The shape of the definition."""
-    from gradcli.language.program.expansion import definition
+    from gradcli.language.program.expansion import definition, with_shapes
 
     if call.op.has_one_dim:
         axis_of_scan(call, broadcast(operands))
@@ -135,9 +135,10 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
         shown = " and ".join(map(show, operands))
         needed, hint = call.op.equal_shapes
         raise ShapeError(f"{call.op.name} {needed}, and the shapes are {shown}", hint=hint or None)
+    _require_fit(call, operands)
     if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
-    meaning = definition(call.op.name, call.statics, len(operands))
+    meaning = definition(call.op.name, with_shapes(call, operands), len(operands))
     try:
         return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
     except ShapeError as error:
@@ -145,6 +146,18 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
             larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
             error.advise(f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two")
         raise
+
+
+def _require_fit(call: Call, operands: list[Shape]) -> None:
+    """Refuse shapes that torch's function refuses where the definition would broadcast them."""
+    op = call.op
+    for parameter, operand, shape in zip(op.operands, call.operands, operands, strict=False):
+        if parameter in op.optional and not shape and operand != op.defaults[parameter]:
+            raise ShapeError(f"{op.name} takes a tensor for {parameter}, and this is a number", hint="leave it out")
+    needed = op.needs(tuple(map(tuple, operands))) if op.needs is not None else ""
+    if needed:
+        given = [s for p, s in zip(op.operands, operands, strict=False) if p not in (*op.optional, *op.numbers)]
+        raise ShapeError(f"{op.name} needs {needed}, and the shapes are {' and '.join(map(show, given))}")
 
 
 def _derivative(call: Call, operands: list[Shape]) -> Shape:

@@ -89,6 +89,11 @@ class Call(sympy.Expr):  # type: ignore[misc]
         self.op, self.operands, self.statics = ops.ROWS[op], operands, statics
         return self
 
+    @property
+    def typed(self) -> tuple[Any, ...]:
+        """The constants without the shapes that stand behind them."""
+        return self.statics[:-1] if self.op.of_shapes else self.statics
+
     def renamed(self, names: Mapping[Atom, Atom]) -> Call:
         """The same operation, with others in the place of some operands."""
         return Call(self.op.name, tuple(names.get(a, a) for a in self.operands), self.statics)
@@ -164,6 +169,25 @@ class Program:
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order of appearance."""
         return tuple(symbol.name for symbol in self.variables)
+
+    @cached_property
+    def differentiable(self) -> tuple[str, ...]:
+        """The names of the variables but for those that are positions and nothing else, such as class indices.
+
+        >>> from gradcli.language.parsing import parse
+        >>> parse("nll_loss(x, t)", shapes={"x": (2, 3), "t": (2,)}).differentiable
+        ('x',)
+        """
+        positions: set[Atom] = set()
+        others: set[Atom] = {self.output}
+        for line in self.lines:
+            op, held = line.call.op, line.call.operands
+            ranks = [len(shape) for shape in line.call.statics[-1] or ()] if op.of_shapes else []
+            whole = op.positions(ranks) if ranks or not op.whole_if_fewer else ()
+            for parameter, operand in zip(op.operands, held, strict=False):
+                (positions if parameter in whole else others).add(operand)
+            others.update(held[len(op.operands) :])
+        return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 
     @cached_property
     def takes_derivatives(self) -> bool:

@@ -15,7 +15,14 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from gradcli.language.program.numeric import SPECIAL
-from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
+from tests.language.ops import (
+    test_algebra,
+    test_branches,
+    test_elementwise,
+    test_losses,
+    test_reductions,
+    test_structure,
+)
 
 TRUTHS: list[Mapping[str, object]] = [
     test_elementwise.ONE,
@@ -26,6 +33,7 @@ TRUTHS: list[Mapping[str, object]] = [
     test_structure.CASES,
     test_algebra.PRODUCTS,
     test_algebra.LOSSES,
+    test_losses.CASES,
 ]
 
 
@@ -54,7 +62,7 @@ def test_rows_are_whole(op: ops.Op) -> None:
     if op.kind is Kind.ELEMENTWISE:
         assert op.is_primitive == (op.name in MEANINGS)
     assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE
-    if not op.is_primitive and op.name != "einsum":
+    if not op.is_primitive and op.name != "einsum" and not op.of_shapes:
         statics = tuple(op.statics.values())
         assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
     text, at = op.worked_example

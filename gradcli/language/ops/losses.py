@@ -1,0 +1,441 @@
+"""Losses of training: an expression of each element, and then a mean, a sum (`reduction='sum'`) or neither.
+
+Class indices are whole numbers: the entry of class c is chosen by [target = c], 1 or 0, so that a loss of indices is
+the loss of rows of the identity matrix.  Sources: the torch reference of each function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.errors import InputError, ShapeError
+from gradcli.language.ops.row import Kind, Op, Shapes, row
+
+
+def _loss(name: str, doc: str, meaning: str, example: str, *more: str, **fields: object) -> Op:
+    """A row whose meaning is that of one element; the reduction follows."""
+    return row(
+        f"{name}({', '.join(['input', 'target', *more])}, reduction=mean)",
+        doc,
+        meaning,
+        torch=f"nn.functional.{name}",
+        kind=Kind.DEFINED,
+        example=f"{name}(x, t{''.join(f', {parameter}=2' for parameter in more)}) at {example}",
+        **fields,
+    )
+
+
+def _of(signature: str, doc: str, meaning: str, example: str, **fields: object) -> Op:
+    """The same with a signature of its own."""
+    name = signature.partition("(")[0]
+    return row(signature, doc, meaning, torch=f"nn.functional.{name}", kind=Kind.DEFINED, example=example, **fields)
+
+
+def _reduced(text: str, reduction: str) -> str:
+    return text if reduction == "none" else f"{reduction}({text})"
+
+
+# -- shapes that fit
+
+
+def _of_equal_ranks(shapes: Shapes) -> str:
+    return "" if len({len(shape) for shape in shapes[:3]}) == 1 else "tensors of one number of dimensions"
+
+
+def _of_variances(shapes: Shapes) -> str:
+    scores, _, variances, *_ = shapes
+    fits = variances in (scores, scores[:-1], (*scores[:-1], 1)) or not variances
+    return "" if fits else "a variance for each element or each row of input"
+
+
+def _of_vectors(shapes: Shapes) -> str:
+    first, second, target, *_ = shapes
+    fits = len(first) == len(second) in (1, 2) and len(target) == len(first) - 1
+    return "" if fits else "two vectors and a number, or two matrices and a number for each row"
+
+
+def _of_samples(shapes: Shapes) -> str:
+    scores, target, *_ = shapes
+    fits = len(scores) in (1, 2) and (target == scores[:-1] or (len(scores) == 1 and target == (1,)))
+    return "" if fits else "scores (samples, classes) and a class for each sample"
+
+
+def _of_lists(shapes: Shapes) -> str:
+    scores, target = shapes
+    return "" if len(scores) in (1, 2) and target == scores else "scores (samples, classes), and as many targets"
+
+
+# -- classes by their indices
+
+
+def _classes(name: str, shapes: Shapes) -> tuple[int, int]:
+    """The dimension of the classes, and how many there are."""
+    scores = shapes[0]
+    axis = 1 if len(scores) > 1 else 0
+    samples = (*scores[:axis], *scores[axis + 1 :])
+    if not scores or shapes[1] != samples:
+        both = " or class probabilities of input's shape" * (name == "cross_entropy")
+        raise ShapeError(
+            f"{name} takes class indices of the shape {samples}{both}, and the shapes are {scores} and {shapes[1]}",
+            hint="input is (classes), or (samples, classes, ...)",
+        )
+    return axis, scores[axis]
+
+
+def _count_of_classes(shapes: Shapes) -> int:
+    return shapes[0][min(1, len(shapes[0]) - 1)]
+
+
+def _along(axis: int, rank: int) -> str:
+    """The index that lays a vector along one dimension of several."""
+    return f"[{', '.join(':' if n == axis else 'None' for n in range(rank))}]" if rank > 1 else ""
+
+
+def _at(axis: int) -> str:
+    """The index that adds the dimension of the classes."""
+    return f"[{':, ' * axis}None]"
+
+
+def _chosen(axis: int, classes: int, rank: int) -> str:
+    """[target = class], a one in the row of each sample."""
+    return f"where(target{_at(axis)} == arange({classes}){_along(axis, rank)}, 1, 0)"
+
+
+def _of_classes(scores: str, constants: Mapping[str, Any], shapes: Shapes, name: str) -> str:
+    """The loss of logarithms of probabilities at the classes of the target, smoothed if it is to be.
+
+    Without weights and smoothing, the cross entropy is logsumexp(input) - input[target], whose slope is in every
+    textbook: softmax(input) - [target = class].
+    """
+    axis, classes = _classes(name, shapes)
+    rank, reduction = len(shapes[0]), constants["reduction"]
+    if shapes[2] not in ((), (classes,)):
+        raise ShapeError(f"{name} takes a weight for each of the {classes} classes, and weight has shape {shapes[2]}")
+    smoothing, ignored = constants.get("label_smoothing", 0), constants["ignore_index"]
+    kept = f"where(target == {ignored}, 0, 1)"
+    weight = f"weight{_along(axis, rank)}" if shapes[2] else ""
+    terms = f"{weight}*{scores}" if weight else scores
+    chosen = (
+        f"{_chosen(axis, classes, rank)}*{kept}{_at(axis)}" if 0 <= ignored < classes else _chosen(axis, classes, rank)
+    )
+    loss = f"-sum({chosen}*{terms}, {axis})"
+    if name == "cross_entropy" and not weight and not smoothing:
+        loss = f"{kept}*logsumexp(input, {axis}) - sum({chosen}*input, {axis})"
+    if smoothing:
+        loss = f"(1 - {smoothing!r})*({loss}) - {smoothing!r}/{classes}*sum({terms}, {axis})*{kept}"
+    if reduction != "mean":
+        return _reduced(loss, reduction)
+    counted = f"{weight}*{chosen}" if weight else kept
+    return f"sum({loss})/sum({counted})"
+
+
+def _cross_entropy(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    if not 0 <= constants["label_smoothing"] <= 1:
+        raise InputError("cross_entropy takes a label_smoothing from 0 to 1")
+    if not shapes:
+        return _reduced("-sum(target*log_softmax(input, 1), 1)", constants["reduction"])
+    scores, targets, weights = shapes
+    axis = 1 if len(scores) > 1 else 0
+    logarithms = f"log_softmax(input, {axis})"
+    if scores != targets:
+        return _of_classes(logarithms, constants, shapes, "cross_entropy")
+    smoothing, classes = constants["label_smoothing"], scores[axis] if scores else 1
+    target = f"((1 - {smoothing!r})*target + {smoothing!r}/{classes})" if smoothing else "target"
+    weight = f"weight{_along(axis, len(scores))}*" if weights else ""
+    loss = f"-sum({weight}{target}*{logarithms}, {axis})"
+    return _reduced(loss, constants["reduction"])
+
+
+def _nll_loss(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    return _of_classes("input", constants, shapes, "nll_loss") if shapes else ""
+
+
+def _multi_margin(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    scores, targets, _, weights = shapes
+    axis, rank = len(scores) - 1, len(scores)
+    if constants["p"] not in (1, 2):
+        raise InputError("multi_margin_loss takes the powers p=1 and p=2")
+    target = "target" if targets == scores[:-1] else "target[0]"
+    chosen = f"{target}{_at(axis)} == arange({scores[-1]}){_along(axis, rank)}"
+    own = f"sum(where({chosen}, input, 0), {axis}, keepdim=True)"
+    weight = f"weight{_along(axis, rank)}" if weights else ""
+    of_class = f"*sum(where({chosen}, {weight}, 0), {axis}, keepdim=True)" if weight else ""
+    power = "**2" if constants["p"] == 2 else ""
+    term = f"maximum(margin - {own} + input, 0){power}{of_class}"
+    return _reduced(f"sum(where({chosen}, 0, {term}), {axis})/{scores[-1]}", constants["reduction"])
+
+
+def _multilabel_margin(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    """Of the classes that the target lists up to its first -1: each is to be larger than each other by 1."""
+    if not shapes:
+        return ""
+    lead = ":, " * (len(shapes[0]) - 1)
+    listed = "cumprod(where(target < 0, 0, 1), -1)"
+    chosen = f"where(target[{lead}:, None] == arange({shapes[0][-1]}), {listed}[{lead}:, None], 0)"
+    own = f"sum({chosen}*input[{lead}None, :], -1)[{lead}:, None]"
+    other = f"(1 - amax({chosen}, -2))[{lead}None, :]"
+    term = f"{listed}[{lead}:, None]*{other}*maximum(1 - {own} + input[{lead}None, :], 0)"
+    return _reduced(f"sum({term}, (-2, -1))/{shapes[0][-1]}", constants["reduction"])
+
+
+# -- distributions
+
+
+def _kl_div(constants: Mapping[str, Any], _: Shapes) -> str:
+    text = "exp(target)*(target - input)" if constants["log_target"] else "xlogy(target, target) - target*input"
+    if constants["reduction"] == "batchmean":
+        return f"sum({text})/count(input, 0)"
+    return _reduced(text, constants["reduction"])
+
+
+def _poisson(constants: Mapping[str, Any], _: Shapes) -> str:
+    text = "exp(input) - target*input" if constants["log_input"] else "input - target*log(input + eps)"
+    if constants["full"]:
+        stirling = "target*log(target) - target + log(2*pi*target)/2"
+        text = f"{text} + where(target > 1, {stirling}, 0)"
+    return _reduced(text, constants["reduction"])
+
+
+def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    of_rows = bool(shapes) and len(shapes[2]) == len(shapes[0]) - 1 and shapes[2] == shapes[0][:-1] and shapes[2] != ()
+    var = f"maximum(var{'[..., None]' * of_rows}, eps)"
+    text = f"(log({var}) + (input - target)**2/{var})/2{' + log(2*pi)/2' * constants['full']}"
+    return _reduced(text, constants["reduction"])
+
+
+# -- distances
+
+
+def _distance(a: str, b: str) -> str:
+    return f"norm({a} - {b} + eps, p=p, dim=-1)"
+
+
+def _triplet(constants: Mapping[str, Any], _: Shapes) -> str:
+    other = _distance("anchor", "negative")
+    if constants["swap"]:
+        other = f"minimum({other}, {_distance('positive', 'negative')})"
+    return _reduced(f"maximum({_distance('anchor', 'positive')} - {other} + margin, 0)", constants["reduction"])
+
+
+def _cosine(a: str, b: str) -> str:
+    return f"sum({a}*{b}, -1)/sqrt((sum({a}**2, -1) + 1e-12)*(sum({b}**2, -1) + 1e-12))"
+
+
+_COSINE = _cosine("input1", "input2")
+
+_STEP, _LEAST = "(input - detach(input))", "9.999999960041972e-13"
+_AT = "(-(target*log(detach(input)) + (1 - target)*log(1 - detach(input))))"
+_CURVED = f"{_STEP}**2*detach((input**2 - 2*input*target + target)/((input + 1e-12)*(1 - input + 1e-12))**2)/2"
+"""Of the binary cross entropy: a step from the point, torch's bound of a denominator, the rest of the value, and the
+second derivative by the input."""
+
+LOSSES = (
+    _loss("mse_loss", "the mean squared error", "(input - target)**2", "x=1,2 t=0,1"),
+    _loss("l1_loss", "the mean absolute error", "abs(input - target)", "x=1,2 t=0,1"),
+    _loss(
+        "smooth_l1_loss",
+        "squared where the error is below beta, else absolute",
+        "where(abs(input - target) < beta, (input - target)**2/(2*beta), abs(input - target) - beta/2)",
+        "x=1,5 t=0,1",
+        "beta",
+        defaults={"beta": 1},
+        numbers=("beta",),
+    ),
+    _loss(
+        "huber_loss",
+        "squared where the error is up to delta, else linear",
+        "where(abs(input - target) <= delta, (input - target)**2/2, delta*(abs(input - target) - delta/2))",
+        "x=1,5 t=0,1",
+        "delta",
+        defaults={"delta": 1},
+        numbers=("delta",),
+    ),
+    _loss(
+        "binary_cross_entropy",
+        "the cross entropy of probabilities with targets between 0 and 1",
+        "-(target*log(input) + (1 - target)*log(1 - input))",
+        "x=0.2,0.7 t=0,1",
+        in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
+        domain="0 < input < 1",
+        computed=f"{_AT} + {_STEP}*detach((input - target)/maximum((1 - input)*input, {_LEAST}))"
+        f" + {_CURVED} - {_STEP}*(target - target)/detach(maximum((1 - input)*input, 1e-12))",
+        computed_along=f"{_AT} + {_STEP}*detach((input - target)/((input + 1e-12)*(1 - input + 1e-12)))"
+        f" + {_CURVED} - {_STEP}*(target - target)*detach(1/input + 1/(1 - input))",
+        fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
+        caveat="torch takes the logarithms no lower than -100",
+        equal_shapes=("needs a target of input's shape", ""),
+    ),
+    _loss(
+        "binary_cross_entropy_with_logits",
+        "the cross entropy of sigmoid(input) with targets between 0 and 1, without overflow",
+        "log(1 + exp(input)) - input*target",
+        "x=-1,2 t=0,1",
+        in_floats="softplus(input) - input*target",
+        equal_shapes=("needs a target of input's shape", ""),
+    ),
+    row(
+        "cross_entropy(input, target, weight, ignore_index=-100, reduction=mean, label_smoothing=0)",
+        "the cross entropy of softmax(input) with class indices or class probabilities, the classes along dimension 1",
+        "-log_softmax(input, 1) at the class of the target, or -sum(target*log_softmax(input, 1), 1)",
+        written=_cross_entropy,
+        of_shapes=True,
+        torch="nn.functional.cross_entropy",
+        kind=Kind.DEFINED,
+        caveat="a target of input's shape holds probabilities, one without dimension 1 holds indices, whole numbers",
+        example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
+        defaults={"weight": 1},
+        optional=("weight",),
+        undifferentiated=("weight",),
+        whole=("target",),
+        whole_if_fewer=True,
+        places=_count_of_classes,
+    ),
+    _of(
+        "nll_loss(input, target, weight, ignore_index=-100, reduction=mean)",
+        "minus the logarithm of the probability of the target's class, input being logarithms of probabilities",
+        "-input at the class of the target",
+        "nll_loss(log_softmax(x, 1), t) at x=[[1,2,3],[3,2,1]] t=2,0",
+        written=_nll_loss,
+        of_shapes=True,
+        defaults={"weight": 1},
+        optional=("weight",),
+        undifferentiated=("weight",),
+        whole=("target",),
+        places=_count_of_classes,
+    ),
+    _of(
+        "kl_div(input, target, reduction=mean, log_target=False)",
+        "the Kullback-Leibler divergence of target from exp(input), which is given as logarithms",
+        "target*log(target) - target*input",
+        "kl_div(log(p), t, reduction='sum') at p=0.2,0.8 t=0.5,0.5",
+        written=_kl_div,
+        domain="target > 0",
+        guarded="target",
+        caveat="torch's mean is over all elements; 'batchmean' is the divergence itself, a mean over dimension 0",
+    ),
+    _of(
+        "poisson_nll_loss(input, target, log_input=True, full=False, eps, reduction=mean)",
+        "minus the logarithm of a Poisson probability, without the part that no input changes unless full",
+        "exp(input) - target*input",
+        "poisson_nll_loss(x, t) at x=0.5,1 t=1,3",
+        written=_poisson,
+        defaults={"eps": 1e-8},
+        numbers=("eps",),
+    ),
+    _of(
+        "gaussian_nll_loss(input, target, var, full=False, eps, reduction=mean)",
+        "minus the logarithm of a normal density of mean input and variance var",
+        "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
+        "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
+        written=_gaussian,
+        of_shapes=True,
+        defaults={"eps": 1e-6},
+        numbers=("eps",),
+        caveat="torch's derivative by var is the same below eps as above it",
+        needs=_of_variances,
+    ),
+    _of(
+        "soft_margin_loss(input, target, reduction=mean)",
+        "the logistic loss of targets 1 and -1",
+        "log(1 + exp(-target*input))",
+        "soft_margin_loss(x, t) at x=0.5,-2 t=1,-1",
+        in_floats="softplus(-target*input)",
+        undifferentiated=("target",),
+    ),
+    _of(
+        "hinge_embedding_loss(input, target, margin, reduction=mean)",
+        "a distance where the target is 1, and what it lacks of a margin where it is -1",
+        "where(target == 1, 0, maximum(0, margin - input)) + where(target == -1, 0, input)",
+        "hinge_embedding_loss(x, t) at x=0.5,0.2 t=1,-1",
+        whole=("target",),
+        defaults={"margin": 1},
+        numbers=("margin",),
+    ),
+    _of(
+        "margin_ranking_loss(input1, input2, target, margin, reduction=mean)",
+        "by how much the larger of two is not larger by a margin, the first if target is 1, the second if it is -1",
+        "maximum(0, -target*(input1 - input2) + margin)",
+        "margin_ranking_loss(a, b, t) at a=1,2 b=2,1.5 t=1,-1",
+        defaults={"margin": 0},
+        numbers=("margin",),
+    ),
+    _of(
+        "cosine_embedding_loss(input1, input2, target, margin, reduction=mean)",
+        "1 - the cosine of two vectors where the target is 1, and its excess over a margin where it is -1",
+        f"where(target == 1, 1 - {_COSINE}, where(target == -1, maximum(0, {_COSINE} - margin), 0))",
+        "cosine_embedding_loss(a, b, t) at a=[[1,2],[3,1]] b=[[2,1],[1,1]] t=1,-1",
+        whole=("target",),
+        defaults={"margin": 0},
+        numbers=("margin",),
+        needs=_of_vectors,
+    ),
+    _of(
+        "triplet_margin_loss(anchor, positive, negative, margin, p=2, eps, swap=False, reduction=mean)",
+        "by how much the positive is not nearer to the anchor than the negative by a margin",
+        "maximum(norm(anchor - positive + eps, p, -1) - norm(anchor - negative + eps, p, -1) + margin, 0)",
+        "triplet_margin_loss(a, p, n) at a=[[1,2]] p=[[1,1]] n=[[2,3]]",
+        written=_triplet,
+        needs=_of_equal_ranks,
+        defaults={"margin": 1, "eps": 1e-6},
+        numbers=("margin", "eps"),
+    ),
+    _of(
+        "triplet_margin_with_distance_loss(anchor, positive, negative, margin, swap=False, reduction=mean)",
+        "the same of the distance that pairwise_distance gives",
+        "triplet_margin_loss(anchor, positive, negative, margin, swap=swap, reduction=reduction)",
+        "triplet_margin_with_distance_loss(a, p, n) at a=[[1,2]] p=[[1,1]] n=[[2,3]]",
+        needs=_of_equal_ranks,
+        written=lambda constants, _: (
+            "triplet_margin_loss(anchor, positive, negative, margin, swap=swap, reduction=reduction)"
+        ),
+        defaults={"margin": 1},
+        numbers=("margin",),
+    ),
+    row(
+        "pairwise_distance(x1, x2, p=2, eps, keepdim=False)",
+        "the p-norm of the differences along the last dimension",
+        "norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)",
+        torch="nn.functional.pairwise_distance",
+        kind=Kind.DEFINED,
+        defaults={"eps": 1e-6},
+        numbers=("eps",),
+        example="pairwise_distance(a, b) at a=[[1,2],[3,1]] b=[[2,1],[1,3]]",
+    ),
+    _of(
+        "multi_margin_loss(input, target, p=1, margin, weight, reduction=mean)",
+        "by how much each other class comes within a margin of the target's class",
+        "sum over c ≠ target of maximum(0, margin - input[target] + input[c])**p, by the number of classes",
+        "multi_margin_loss(x, t) at x=[[1,2.2,2.5],[3,2.4,1.5]] t=2,0",
+        written=_multi_margin,
+        of_shapes=True,
+        defaults={"margin": 1, "weight": 1},
+        numbers=("margin",),
+        optional=("weight",),
+        undifferentiated=("weight",),
+        whole=("target",),
+        needs=_of_samples,
+        places=lambda shapes: shapes[0][-1],
+    ),
+    _of(
+        "multilabel_margin_loss(input, target, reduction=mean)",
+        "by how much classes that the target does not list, up to its first -1, come within 1 of those that it lists",
+        "sum over c in target, d not in target of maximum(0, 1 - input[c] + input[d]), by the number of classes",
+        "multilabel_margin_loss(x, t) at x=0.1,0.2,0.4,0.8 t=3,0,-1,1",
+        written=_multilabel_margin,
+        of_shapes=True,
+        whole=("target",),
+        needs=_of_lists,
+    ),
+    _of(
+        "multilabel_soft_margin_loss(input, target, weight, reduction=mean)",
+        "the cross entropy of sigmoid(input) with targets 0 and 1, the mean over the classes",
+        "-mean(weight*(target*logsigmoid(input) + (1 - target)*logsigmoid(-input)), dim=-1)",
+        "multilabel_soft_margin_loss(x, t) at x=[[1,-2]] t=[[1,0]]",
+        defaults={"weight": 1},
+        optional=("weight",),
+        equal_shapes=("needs a target of input's shape", ""),
+    ),
+)
