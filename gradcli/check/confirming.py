@@ -168,6 +168,7 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
         for seed, box in enumerate(BOXES * 3):
             generator = np.random.default_rng(seed)
             inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
+            inputs |= _positions(point, shapes, generator)
             probe = Point.of(point.typed, shapes, inputs)
             moved = {
                 name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
@@ -179,6 +180,20 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
             compared = _compare(derivative, found, lookups(probe, moved), sizes, zeros_count=_is_zero(derivative))
             if compared is not None:
                 yield compared
+
+
+def _positions(
+    point: Point, shapes: Mapping[Atom, Shape], generator: np.random.Generator
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Values of the variables that are whole numbers, such as class indices: those of the point where they fit."""
+    found: dict[str, npt.NDArray[np.float64]] = {}
+    program = point.source or point.typed
+    for symbol in program.variables:
+        if (name := str(symbol)) not in program.differentiable:
+            given = point.inputs.get(name)
+            drawn = generator.integers(0, 2, size=shapes[symbol]).astype(np.float64)
+            found[name] = given if given is not None and given.shape == drawn.shape else drawn
+    return found
 
 
 def _compare(

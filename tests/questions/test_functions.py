@@ -38,7 +38,9 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     assert (page["schema"], page["name"], page["doc"]) == (1, op.name, op.doc)
     assert page["meaning"] or page["meaning_note"]
     derivative = page["derivative"]
-    assert {*derivative["symbolic"], *derivative["symbolic_omitted"]} == set(parse(derivative["expression"]).differentiable)
+    assert {*derivative["symbolic"], *derivative["symbolic_omitted"]} == set(
+        parse(derivative["expression"]).differentiable
+    )
     if "the derivative is 0" in derivative["note"] and not op.is_condition:
         assert set(derivative["symbolic"].values()) == {"0"}
     assert derivative["symbolic"]
