@@ -16,7 +16,7 @@ from gradcli.diagnose.candidates import Candidate, again, inlined, is_alike, ste
 from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.identities import IDENTITIES
 from gradcli.diagnose.joining import joined_fractions
-from gradcli.diagnose.measuring import Loss, Measure
+from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
 from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.patterns import RULES, Rule
 
@@ -31,9 +31,6 @@ MOST_STEPS = 6
 
 SECONDS = 1.5
 """Of the processor's time for this thread."""
-
-FEW = 4.0
-"""Bits that it does not matter to lose: a short form is better than one that loses fewer than these."""
 
 GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
@@ -61,7 +58,7 @@ class Form:
     @property
     def rank(self) -> tuple[int, bool, int]:
         """Bits lost beyond a few, whether it has series, then length."""
-        return round(self.loss.beyond(FEW)), bool(self.basis), len(self.text)
+        return round(self.loss.beyond(ENOUGH)), bool(self.basis), len(self.text)
 
 
 def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULES, *IDENTITIES)) -> list[Form]:
@@ -72,10 +69,28 @@ def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULE
         measure: What a form loses.
         rules: The identities.
     """
+    start, *forms = searched(original, measure, rules) or [None]
+    if start is None:
+        return []
+    better = [form for form in forms if form.loss.beyond(0) < start.loss.beyond(0) - GAIN]
+    return sorted(better, key=lambda one: one.rank)
+
+
+def searched(
+    original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULES, *IDENTITIES), seconds: float = SECONDS
+) -> list[Form]:
+    """All forms that were measured, what is typed first; none where that cannot be measured.
+
+    Args:
+        original: As typed.
+        measure: What a form loses.
+        rules: The identities.
+        seconds: Of the processor's time for this thread.
+    """
     loss = measure.of(original.program)
     if loss is None:
         return []
-    end = time.thread_time() + SECONDS
+    end = time.thread_time() + seconds
     start = Form(original.text, (), loss, "", original)
     series: Known = {}
     forms, counter = {start.text: start}, itertools.count()
@@ -97,8 +112,7 @@ def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULE
         best = min(forms.values(), key=lambda one: one.rank)
         if measure.agrees(best.loss) or time.thread_time() > end:
             break
-    better = [form for form in forms.values() if form.loss.beyond(0) < start.loss.beyond(0) - GAIN]
-    return sorted(better, key=lambda one: one.rank)
+    return list(forms.values())
 
 
 def _neighbours(original: Reading, form: Form, rules: Sequence[Rule], series: Known) -> Iterator[tuple[str, str, str]]:

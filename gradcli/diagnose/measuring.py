@@ -1,14 +1,16 @@
-"""How many bits a form of a function loses: torch's numbers beside the truth, at a point and around it."""
+"""How many bits a form of a function loses: torch's numbers beside the truth, at a point and around it, or in a range."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
 
+from gradcli.autodiff.batched import Engine
 from gradcli.autodiff.jacobians import jacobian, value
 from gradcli.autodiff.run import run
 from gradcli.check.point import Point
@@ -40,22 +42,39 @@ AGREES = 23
 """Bits of float64 that may be lost by a number that agrees: what is left is the tolerance of a check."""
 
 
+ENOUGH = 4.0
+"""Bits that it does not matter to lose: a short form is better than one that loses fewer than these."""
+
+BATCHED = 8
+"""Points from which on all are run at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Bits lost by each form's numbers.
 
     Attributes:
-        here: The most that one number at the point loses.
-        around: The most at each point around it.
+        bits: The most that one number loses at each point.
+        asked: How many points from the first are those of the question: each counts as much as all others together.
     """
 
-    here: float
-    around: tuple[float, ...]
+    bits: tuple[float, ...]
+    asked: int = 0
+
+    @property
+    def worst(self) -> float:
+        """The most that one number at one point loses."""
+        return max(self.bits, default=0.0)
 
     def beyond(self, few: float) -> float:
-        """Bits lost beyond a few at each point; that of the question counts as much as all around it."""
-        around = [max(0.0, bits - few) for bits in self.around]
-        return max(0.0, self.here - few) * max(1, len(around)) + math.fsum(around)
+        """Bits lost beyond a few, summed over the points.
+
+        >>> Loss((10.0, 3.0, 6.0), asked=1).beyond(4.0), Loss((10.0, 3.0, 6.0)).beyond(4.0)
+        (14.0, 8.0)
+        """
+        beyond = [max(0.0, bits - few) for bits in self.bits]
+        asked, around = beyond[: self.asked], beyond[self.asked :]
+        return math.fsum(asked) * max(1, len(around)) + math.fsum(around)
 
 
 @dataclass(frozen=True)
@@ -63,7 +82,24 @@ class _Known:
     """A point with its true numbers: of y, and by variable of its Jacobian."""
 
     inputs: Mapping[str, Array]
-    numbers: Sequence[float]
+    numbers: Array
+
+
+def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STEPS) -> list[Mapping[str, Array]]:
+    """A point and others around it.
+
+    Args:
+        inputs: Values of its variables.
+        dtype: What torch computes in.
+        steps: What the point is multiplied by; the first is the point itself.
+
+    >>> [float(point["x"]) for point in around({"x": np.array(2.0)}, "float64", (1.0, 1.5))]
+    [2.0, 3.0]
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        return [
+            {name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()} for step in steps
+        ]
 
 
 class Measure:
@@ -71,31 +107,51 @@ class Measure:
 
     Args:
         program: The function, which says what is true.
-        inputs: Values of its variables.
+        points: Values of its variables, of one shape at all points.
         wrt: The variables that it is differentiated by.
         dtype: What torch computes in.
-        steps: What the point is multiplied by; the first is the point itself.
+        asked: How many points from the first are those of the question; none, where all count alike.
+        enough: Bits of float64 that a form may lose at each point for a search to end with it.
+
+    Attributes:
+        places: Which of the points have a truth that is known: these are measured, in their order.
     """
 
     def __init__(
         self,
         program: Program,
-        inputs: Mapping[str, Array],
+        points: Sequence[Mapping[str, Array]],
         wrt: Sequence[str],
         dtype: str,
-        steps: Sequence[float] = STEPS,
+        *,
+        asked: int = 1,
+        enough: float = AGREES,
     ) -> None:
         self.wrt, self.dtype = tuple(wrt), dtype
         self.digits = DIGITS[dtype]
-        self.points: list[_Known] = []
-        self.has_point = False
-        for n, step in enumerate(steps):
-            with np.errstate(over="ignore", under="ignore"):
-                moved = {name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()}
-            numbers = list(self._truth(program, moved))
+        self.enough = enough
+        self._points: list[_Known] = []
+        self.places: list[int] = []
+        for n, point in enumerate(points):
+            numbers = list(self._truth(program, point))
             if numbers:
-                self.points.append(_Known(moved, numbers))
-                self.has_point = self.has_point or n == 0
+                self._points.append(_Known(point, np.asarray(numbers)))
+                self.places.append(n)
+        self._asked = sum(place < asked for place in self.places)
+        self.has_point = bool(self._asked if asked else self._points)
+
+    @property
+    def points(self) -> Sequence[Mapping[str, Array]]:
+        """Those that are measured."""
+        return [point.inputs for point in self._points]
+
+    def part(self, places: Sequence[int]) -> Measure:
+        """The same at some of the points that are measured, all of which count alike."""
+        other = copy(self)
+        other._points = [self._points[n] for n in places]
+        other.places = [self.places[n] for n in places]
+        other._asked, other.has_point = 0, bool(places)
+        return other
 
     def of(self, program: Program) -> Loss | None:
         """What a form loses; None if it cannot be run, or the truth at the point is not known.
@@ -106,31 +162,45 @@ class Measure:
         if not self.has_point:
             return None
         try:
-            here, *around = (self._lost(program, point) for point in self.points)
+            found = self._together(program) if len(self._points) >= BATCHED else self._one_by_one(program)
         except GradcliError:
             return None
-        return Loss(here, tuple(around))
+        return Loss(tuple(found), self._asked)
 
     def agrees(self, loss: Loss) -> bool:
-        """Whether every number at every point is as good as a check asks for."""
-        return max(loss.here, *loss.around, 0.0) <= self.digits * AGREES / DIGITS["float64"]
+        """Whether every number at every point is as good as is asked for."""
+        return loss.worst <= self.digits * self.enough / DIGITS["float64"]
 
-    def _lost(self, program: Program, point: _Known) -> float:
-        forward = run(program, {name: point.inputs[name] for name in program.names}, self.wrt, self.dtype)
-        blocks = jacobian(forward, self.wrt)
-        found = np.concatenate([np.ravel(value(forward)), *(np.ravel(blocks[name]) for name in self.wrt)])
-        if found.size != len(point.numbers):
-            return float(self.digits)
-        return max(map(self._bits, found.tolist(), point.numbers), default=0.0)
+    def _one_by_one(self, program: Program) -> Iterator[float]:
+        for point in self._points:
+            forward = run(program, {name: point.inputs[name] for name in program.names}, self.wrt, self.dtype)
+            blocks = jacobian(forward, self.wrt)
+            found = np.concatenate([np.ravel(value(forward)), *(np.ravel(blocks[name]) for name in self.wrt)])
+            yield float(self._bits(found[None], point.numbers[None])[0])
 
-    def _bits(self, number: float, truth: float) -> float:
-        if number == truth:
-            return 0.0
-        if not math.isfinite(number):
-            return self.digits + 1.0
+    def _together(self, program: Program) -> Iterator[float]:
+        """What is lost at each point, all of them run at once."""
+        count = len(self._points)
+        columns = {name: np.stack([point.inputs[name] for point in self._points]) for name in program.names}
+        shapes = {name: array.shape[1:] for name, array in columns.items()}
+        shape = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}).get(program.output, ())
+        engine = Engine(program, {}, shapes, self.wrt, self.dtype, shape, max(1, len(program.lines)))
+        arrays, _ = engine.at(columns, count)
+        found = np.concatenate([array.reshape(count, -1) for array in arrays], axis=1)
+        return iter(self._bits(found, np.stack([point.numbers for point in self._points])).tolist())
+
+    def _bits(self, numbers: Array, truths: Array) -> Array:
+        """The most bits that one number of each row loses."""
+        if numbers.shape != truths.shape:
+            return np.full(len(truths), float(self.digits))
         least = math.ulp(0.0) if self.dtype == "float64" else 2.0**-149
-        error = abs(number - truth) / max(abs(truth), least) if abs(number - truth) > least else 0.0
-        return min(max(0.0, math.log2(error) + self.digits), float(self.digits)) if error else 0.0
+        with np.errstate(all="ignore"):
+            apart = np.abs(numbers - truths)
+            error = np.where(apart > least, apart / np.maximum(np.abs(truths), least), 0.0)
+            bits = np.clip(np.log2(error) + self.digits, 0.0, float(self.digits))
+        bits = np.where(np.isfinite(numbers), bits, self.digits + 1.0)
+        found: Array = np.where(numbers == truths, 0.0, bits).max(axis=1, initial=0.0)
+        return found
 
     def _truth(self, program: Program, inputs: Mapping[str, Array]) -> Iterator[float]:
         """The true numbers at a point; none if one is not known, or no number of the dtype."""

@@ -141,7 +141,7 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 
 def _advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
     from gradcli.diagnose.advice import rewritten
-    from gradcli.diagnose.measuring import Measure
+    from gradcli.diagnose.measuring import Measure, around
 
     doing("looking for what is to blame")
     found, diagnoses = diagnosed(question, judgement, v)
@@ -153,7 +153,7 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
         return _verdict_of(question, text, v, tolerance)
 
     def measured() -> Measure:
-        return Measure(question.program, question.arrays, question.wrt, question.dtype)
+        return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
 
     rewrite = rewritten(question.program, question.arrays, found, diagnoses, verdict_of, measured)
     return replace(found, check=replace(found.check, rewrite=rewrite))

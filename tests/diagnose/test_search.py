@@ -18,7 +18,7 @@ from gradcli.diagnose.expansions import expansions
 from gradcli.diagnose.exploring import MOST_MEASURED, Form, explored
 from gradcli.diagnose.identities import IDENTITIES
 from gradcli.diagnose.joining import joined_fractions
-from gradcli.diagnose.measuring import Measure
+from gradcli.diagnose.measuring import Measure, around
 from gradcli.diagnose.occurrences import Reading, read_places
 from gradcli.diagnose.patterns import Rule
 from gradcli.language.parsing import parse
@@ -178,7 +178,7 @@ def test_names_of_definitions_are_new() -> None:
     program = parse("atan(r+1) - atan(r)")
     original = readable(program, {"r": ()})
     assert original is not None
-    best = explored(original, Measure(program, at, ("r",), "float64"))[0]
+    best = explored(original, Measure(program, around(at, "float64"), ("r",), "float64"))[0]
     assert best.text == "r1 = hypot(r + 1/2, sqrt(3/4)); atan(1/r1/r1)"
     assert is_same(program, best.text, at)
 
@@ -191,7 +191,7 @@ def test_a_form_is_found_in_bounded_work() -> None:
     original = readable(program, {"x": ()})
     assert original is not None
     with counted() as work:
-        assert len(explored(original, Measure(program, at, ("x",), "float64"))) <= MOST_MEASURED
+        assert len(explored(original, Measure(program, around(at, "float64"), ("x",), "float64"))) <= MOST_MEASURED
     assert work.calls < 20_000_000
 
 

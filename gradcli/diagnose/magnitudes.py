@@ -1,0 +1,120 @@
+"""Points of a range by magnitude: as many around 1e-300 as around 1e-100 or 1, on both sides of 0.
+
+Numbers lose digits at one magnitude and not at another, which points drawn evenly from 0..1e300 never show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+MOST_SHOWN = 9
+"""Magnitudes of a variable that stand beside each other, as many as fit on a screen."""
+
+FEWER_SHOWN = 5
+"""The same on each side of 0, and of one of several variables."""
+
+BESIDE = 6
+"""Points around each of them, besides itself."""
+
+NEAR = 2.0
+"""Exponents of 10 within which magnitudes stand evenly; farther from 1 they stand farther and farther apart."""
+
+SEED = 0
+"""Of the points around."""
+
+_LEAST = {"float64": 2.0**-1022, "float32": 2.0**-126}
+"""The smallest magnitude beside 0: the least number with all its bits."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Points of a range.
+
+    Attributes:
+        shown: Some magnitudes of it, from the lowest number to the highest.
+        values: All points.
+        groups: Which of `shown` each is around.
+    """
+
+    shown: tuple[float, ...]
+    values: Floats
+    groups: npt.NDArray[np.intp]
+
+
+def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = True) -> Spread:
+    """Points from `low` to `high`, ends included, by magnitude.
+
+    Args:
+        low: The lower end, finite.
+        high: The upper end, finite.
+        dtype: Of the numbers.
+        is_only: Whether no other variable is shown.
+
+    >>> [float(x) for x in spread(1e-300, 1e300).shown]
+    [1e-300, 1e-88, 1e-24, 1e-05, 1.0, 100000.0, 1e+24, 1e+88, 1e+300]
+    >>> [float(x) for x in spread(-1.0, 2.0).shown][3:8]
+    [-1e-63, -2.2250738585072014e-308, 0.0, 2.2250738585072014e-308, 1e-63]
+    """
+    least = _LEAST[dtype]
+    sides = [(sign, max(first, least), last) for sign, first, last in ((-1, -high, -low), (1, low, high)) if last > 0]
+    sides = [(sign, min(first, last), last) for sign, first, last in sides]
+    count = MOST_SHOWN if is_only and len(sides) == 1 else FEWER_SHOWN
+    generator = np.random.default_rng(SEED)
+    shown: list[float] = [0.0] if low <= 0 <= high else []
+    values: list[list[float]] = [[0.0]] if shown else []
+    for sign, first, last in sides:
+        for magnitude, beside in _around(first, last, count, generator):
+            shown.append(sign * magnitude)
+            values.append([sign * value for value in (magnitude, *beside)])
+    order = sorted(range(len(shown)), key=shown.__getitem__)
+    groups = [np.full(len(values[n]), place) for place, n in enumerate(order)]
+    return Spread(
+        tuple(shown[n] for n in order),
+        np.array([value for n in order for value in values[n]]),
+        np.concatenate(groups).astype(np.intp),
+    )
+
+
+def _around(
+    first: float, last: float, count: int, generator: np.random.Generator
+) -> Sequence[tuple[float, Sequence[float]]]:
+    """Magnitudes from one to another, each with points around it."""
+    if first == last:
+        return [(first, ())]
+    low, high = _even(first), _even(last)
+    places = np.linspace(low, high, count)
+    ends = [low, *((places[1:] + places[:-1]) / 2).tolist(), high]
+    found = []
+    for n, magnitude in enumerate(_rounded([first, *map(_magnitude, places[1:-1].tolist()), last])):
+        drawn = [_magnitude(place) for place in generator.uniform(ends[n], ends[n + 1], BESIDE).tolist()]
+        found.append((magnitude, [min(max(value, first), last) for value in drawn]))
+    return found
+
+
+def _even(magnitude: float) -> float:
+    """Where a magnitude stands: evenly near 1, closer and closer far from it."""
+    exponent = math.log10(magnitude)
+    return math.copysign(math.log1p(abs(exponent) / NEAR), exponent)
+
+
+def _magnitude(place: float) -> float:
+    with np.errstate(over="ignore"):  # beyond the largest number, which the last of a range may be
+        return float(np.float64(10.0) ** math.copysign(math.expm1(abs(place)) * NEAR, place))
+
+
+def _rounded(magnitudes: Sequence[float]) -> list[float]:
+    """Those between the ends with as few digits as tell them apart, powers of ten where these do."""
+    first, *between, last = magnitudes
+    powers = [float(f"1e{round(math.log10(value))}") for value in between]
+    for found in (powers, *([float(f"{value:.{n}g}") for value in between] for n in range(1, 17))):
+        every = [first, *found, last]
+        if all(a < b for a, b in zip(every, every[1:], strict=False)):
+            return every
+    return list(magnitudes)
