@@ -30,6 +30,7 @@ from gradcli.results import (
     Explanation,
     Gradient,
     Hessian,
+    Improvement,
     Jacobian,
     Language,
     OnError,
@@ -338,6 +339,28 @@ class Function(ParsedText):
 
         demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
         return check(self._asked(at, wrt, dtype), v, demands)
+
+    def improve(
+        self,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+        box: Mapping[str, str] | None = None,
+    ) -> Improvement:
+        """The form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
+
+        The elements of an elementwise function's values are points each.
+
+        Raises:
+            GradcliError: There is neither a value nor a range, or a range makes no sense.
+
+        >>> Function("sqrt(x**2 + 4) - x").improve(box={"x": "1..1e300"}).form
+        '4/(hypot(x, 2) + x)'
+        """
+        from gradcli.questions.improve import improve
+
+        return improve(self._asked(at, wrt, dtype), box or {})
 
     def explain(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
-QUESTIONS = (*DERIVATIVES, "eval", "check", "explain", "graph", "code")
+QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code")
 """The commands that answer on a function at a point, which are those that a request may have."""
 
 JUDGED = (*DERIVATIVES, "eval", "explain")
@@ -26,7 +26,6 @@ ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
 FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
 DIGITS_VARIABLE, PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_DIGITS", "GRADCLI_PAGER", "GRADCLI_CONFIG"
 """Where defaults come from, beside the table; the values of a function never do."""
-
 
 ON_TERMINALS = 6
 """Digits of the tables of a terminal."""
@@ -55,9 +54,7 @@ class Kind(Enum):
 
 
 _METAVARS: Mapping[Kind, str] = {
-    Kind.INPUTS: "[NAME=]VALUE",
-    Kind.VALUES: "[NAME=]VALUE",
-    Kind.DIRECTIONS: "[NAME=]VALUE",
+    **dict.fromkeys((Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS), "[NAME=]VALUE"),
     Kind.TEXTS: "[NAME=]FORMULA",
     Kind.SHAPES: "[NAME=]SIZES",
     Kind.RANGES: "[NAME=]LOW..HIGH",
@@ -278,6 +275,14 @@ OPTIONS = (
         help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
         "they broadcast to the shape of the variable's --at, if it has one. Repeat for more.",
     ),
+    Option(
+        "box",
+        Kind.RANGES,
+        ("improve",),
+        spelling="in",
+        help="In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. "
+        "Repeat for more.",
+    ),
     Option("seed", Kind.WHOLE, ("check",), default=0, help="Of the random points."),
     Option(
         "allow",
@@ -452,12 +457,12 @@ OPTIONS = (
     Option(
         "budget",
         Kind.WHOLE,
-        (*JUDGED, "check"),
+        (*JUDGED, "check", "improve"),
         default=5,
         bounds=(1, 3600),
         is_presentation=True,
         is_setting=True,
-        help="Seconds of processor time that a check may take. Entries that are not decided within are counted.",
+        help="Seconds of processor time that a check or a search may take. Entries not decided within are counted.",
     ),
     Option(
         "check",

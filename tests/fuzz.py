@@ -119,7 +119,7 @@ f.sum() sum(f**2) sum(sqrt(f)) {
 """
 
 COMMANDS = (
-    *("vjp", "vjp", "jacobian", "grad", "eval", "check", "check"),
+    *("vjp", "vjp", "jacobian", "grad", "eval", "check", "check", "improve"),
     *("jvp", "hessian", "hvp", "explain", "explain", "graph", "code"),
 )
 
@@ -156,6 +156,7 @@ OWN: dict[str, list[str]] = {
     "graph": ["--show", "--to"],
     "code": ["--to"],
     "check": [],
+    "improve": [],
     "hessian": [],
 }
 """The options that a command is mostly tried with."""

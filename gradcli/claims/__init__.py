@@ -6,12 +6,14 @@ evaluation                       a claim beside the enclosures of the truth at a
 search                           points where it fails, first those where branches meet
 proof                            a proof in index notation, which asks for each region and entry
 regions, identity                the regions between branches; whether an expression is 0 in one
+sameness                         whether two texts are one function
 mistakes, factors                what went wrong with a claim that is refuted
 verdict                          all of that, and what is said of it
 """
 
 from gradcli.claims.equations import variable_of
+from gradcli.claims.sameness import are_same
 from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.claims.verdict import claimed, expected
 
-__all__ = ["Subject", "claimed", "expected", "read", "read_numbers", "variable_of"]
+__all__ = ["Subject", "are_same", "claimed", "expected", "read", "read_numbers", "variable_of"]

@@ -27,6 +27,8 @@ OTHER_NAMES: Mapping[str, str] = {
     "prove": "check",
     "verify": "check",
     "gradcheck": "check",
+    "rewrite": "improve",
+    "stabilize": "improve",
     "steps": "explain",
     "script": "code",
     "man": "guide",
@@ -36,7 +38,7 @@ OTHER_NAMES: Mapping[str, str] = {
 _ELSEWHERE: Mapping[str, str] = {
     "integrate": "gradcli differentiates and does not integrate",
     "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
-    "simplify": "gradcli does not rewrite formulas; gradcli check says whether two are the same, by --claim",
+    "simplify": "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
     "plot": "gradcli draws no curves; gradcli map writes points for a program that does",
 }
 """What is asked for and is not here, with what comes nearest."""

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
-    "Look closer": ("eval", "check", "explain", "graph"),
+    "Look closer": ("eval", "check", "improve", "explain", "graph"),
     "Write": ("code",),
     "Many at once": ("map", "batch"),
     "About gradcli": ("functions", "guide", "config", "completion"),

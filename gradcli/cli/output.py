@@ -55,7 +55,7 @@ _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 """The command that a kind of file is of."""
 
 _NO_ARRAY = ("check", "graph")
-_NO_ARRAYS = ("code", "functions")
+_NO_ARRAYS = ("code", "functions", "improve")
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
@@ -173,8 +173,10 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
         require_all: Whether it must be that of all entries.
     """
     from gradcli.report.wording import of_sample
-    from gradcli.results import Checking, ClosedForm, Judged
+    from gradcli.results import Checking, ClosedForm, Improvement, Judged
 
+    if isinstance(answer, Improvement):
+        return Output(answer, shown, answer.passed)
     if not isinstance(answer, Judged | ClosedForm):
         return Output(answer, shown)
     is_asked = strict or require_all or isinstance(answer, Checking)

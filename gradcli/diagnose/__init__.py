@@ -5,6 +5,8 @@ diagnosis, faults                which operation lost digits or gave NaN, and wh
 advice                           the rewrites that are verified to be the same function, and better at the point
 candidates                       all that a function may be written as to round, overflow or poison less
 exploring, measuring             a search for forms that lose fewer bits, and how many each loses
+improving, magnitudes            the best form at points or over a range; points of a range by magnitude
+switching                        two forms joined where neither serves everywhere
 identities, joining, expansions  what the search may write a function as: rules, fractions as one, series near 0
 patterns, guards                 known troubles and their cures as text; branches that poison
 occurrences, splicing            where everything of a Program stands in its text; pieces put into other text

@@ -72,12 +72,26 @@ def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
     >>> is_same(parse("1 - cos(x)"), "x**2/2", {"x": np.array(0.0)})
     False
     """
-    shapes = {name: array.shape for name, array in inputs.items()}
+    return is_same_at(original, text, list(beside(inputs)))
+
+
+def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array]]) -> bool:
+    """Whether a text is the function of a Program at these points, and they could be compared at one of them.
+
+    Args:
+        original: As typed.
+        text: Of the same variables.
+        points: Values of the variables, of one shape at all points.
+
+    >>> is_same_at(parse("x"), "abs(x)", [{"x": np.array(0.5)}])
+    True
+    """
+    shapes = {name: array.shape for name, array in points[0].items()}
     try:
         other = parse(text, given=frozenset(original.names) & SHADOWABLE, shapes=shapes)
         if set(other.names) != set(original.names):
             return False
-        pairs = [(_points(original, at), _points(other, at)) for at in _around(inputs)]
+        pairs = [(_points(original, at), _points(other, at)) for at in points]
     except GradcliError:
         return False
     if pairs[0][0].shapes.get(pairs[0][0].program.output) != pairs[0][1].shapes.get(pairs[0][1].program.output):
@@ -91,8 +105,8 @@ def _points(program: Program, inputs: Mapping[str, Array]) -> Point:
     return Point.of(program, infer(program, shapes), inputs)
 
 
-def _around(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
-    """The given point, one beside it, and one in each box."""
+def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
+    """The given point, one beside it, and one in each box: where a form is compared with its function."""
     generator = np.random.default_rng(SEED)
     given = {name: array.astype(np.float64) for name, array in inputs.items()}
     yield given

@@ -69,10 +69,8 @@ def explored(original: Reading, measure: Measure, rules: Sequence[Rule] = (*RULE
         measure: What a form loses.
         rules: The identities.
     """
-    start, *forms = searched(original, measure, rules) or [None]
-    if start is None:
-        return []
-    better = [form for form in forms if form.loss.beyond(0) < start.loss.beyond(0) - GAIN]
+    forms = searched(original, measure, rules)
+    better = [form for form in forms if form.loss.beyond(0) < forms[0].loss.beyond(0) - GAIN]
     return sorted(better, key=lambda one: one.rank)
 
 

@@ -10,10 +10,11 @@ Library of Mathematical Functions, chapter 4.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from gradcli.diagnose.occurrences import Reading, exact
-from gradcli.diagnose.patterns import Match, Replacement, Rule, if_positive
+from gradcli.diagnose.patterns import Match, Replacement, Rule
 from gradcli.language.program.wengert import Atom
 
 HIGHEST_ROOT = 5
@@ -68,6 +69,16 @@ def _conjugate(text: str, factor: bool) -> Replacement:
         return text.replace("{}*", "" if k == h else f"{_fraction(k / h)}*")
 
     return replacement
+
+
+def _hypotenuse(match: Match, reading: Reading, atom: Atom) -> str | None:
+    """The root of a square and a number above 0, of which the root is written where it is rational."""
+    n = exact(match.names["n"])
+    if n is None or n <= 0:
+        return None
+    above, below = math.isqrt(n.numerator), math.isqrt(n.denominator)
+    is_square = above * above == n.numerator and below * below == n.denominator
+    return f"hypot(u, {Fraction(above, below) if is_square else 'sqrt(n)'})"
 
 
 def _scaled(sign: str, factor: str = "") -> Replacement:
@@ -201,7 +212,7 @@ _OVER_LARGEST = "m = detach(maximum(abs(c), abs(d))); "
 SCALED = (
     _rule(
         "the squares overflow or underflow",
-        ("sqrt(u**2 + n)", if_positive("n", "hypot(u, sqrt(n))")),
+        ("sqrt(u**2 + n)", _hypotenuse),
         ("(a*c + b*d)/(c**2 + d**2)", _OVER_LARGEST + "(a*(c/m) + b*(d/m))/m/((c/m)**2 + (d/m)**2)"),
         ("(b*c - a*d)/(c**2 + d**2)", _OVER_LARGEST + "(b*(c/m) - a*(d/m))/m/((c/m)**2 + (d/m)**2)"),
     ),

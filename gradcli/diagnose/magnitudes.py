@@ -5,6 +5,7 @@ Numbers lose digits at one magnitude and not at another, which points drawn even
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy.typing as npt
 MOST_SHOWN = 9
 """Magnitudes of a variable that stand beside each other, as many as fit on a screen."""
 
-FEWER_SHOWN = 5
+FEWER_SHOWN = 4
 """The same on each side of 0, and of one of several variables."""
 
 BESIDE = 6
@@ -27,8 +28,8 @@ NEAR = 2.0
 SEED = 0
 """Of the points around."""
 
-_LEAST = {"float64": 2.0**-1022, "float32": 2.0**-126}
-"""The smallest magnitude beside 0: the least number with all its bits."""
+_LEAST = {"float64": 1e-307, "float32": 1e-37}
+"""The smallest magnitude beside 0: below it numbers have fewer bits."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,9 +59,9 @@ def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = T
         is_only: Whether no other variable is shown.
 
     >>> [float(x) for x in spread(1e-300, 1e300).shown]
-    [1e-300, 1e-88, 1e-24, 1e-05, 1.0, 100000.0, 1e+24, 1e+88, 1e+300]
-    >>> [float(x) for x in spread(-1.0, 2.0).shown][3:8]
-    [-1e-63, -2.2250738585072014e-308, 0.0, 2.2250738585072014e-308, 1e-63]
+    [1e-300, 1e-84, 1e-23, 1e-05, 1.0, 100000.0, 1e+23, 1e+84, 1e+300]
+    >>> [float(x) for x in spread(-1.0, 2.0).shown]
+    [-1.0, -1e-09, -1e-56, -1e-307, 0.0, 1e-307, 1e-53, 1e-08, 2.0]
     """
     least = _LEAST[dtype]
     sides = [(sign, max(first, least), last) for sign, first, last in ((-1, -high, -low), (1, low, high)) if last > 0]
@@ -115,6 +116,6 @@ def _rounded(magnitudes: Sequence[float]) -> list[float]:
     powers = [float(f"1e{round(math.log10(value))}") for value in between]
     for found in (powers, *([float(f"{value:.{n}g}") for value in between] for n in range(1, 17))):
         every = [first, *found, last]
-        if all(a < b for a, b in zip(every, every[1:], strict=False)):
+        if all(a < b for a, b in itertools.pairwise(every)):
             return every
     return list(magnitudes)

@@ -1,4 +1,4 @@
-"""How many bits a form of a function loses: torch's numbers beside the truth, at a point and around it, or in a range."""
+"""How many bits a form of a function loses: torch's numbers beside the truth, at a point and around it, or many."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from gradcli.results import Array
 
 DIGITS: Mapping[str, int] = {"float64": 53, "float32": 24}
 """Bits of a number of each dtype."""
+
+SMALLEST: Mapping[str, float] = {"float64": 2.0**-1022, "float32": 2.0**-126}
+"""The smallest numbers that have all their bits: errors of smaller ones are relative to these."""
 
 BITS = (128, 512, 4_608)
 """Precisions of the truth, one after the other until it is known."""
@@ -97,9 +100,7 @@ def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STE
     [2.0, 3.0]
     """
     with np.errstate(over="ignore", under="ignore"):
-        return [
-            {name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()} for step in steps
-        ]
+        return [{name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()} for step in steps]
 
 
 class Measure:
@@ -111,10 +112,11 @@ class Measure:
         wrt: The variables that it is differentiated by.
         dtype: What torch computes in.
         asked: How many points from the first are those of the question; none, where all count alike.
-        enough: Bits of float64 that a form may lose at each point for a search to end with it.
+        enough: Bits that a form may lose at each point for a search to end with it; by default those of a check.
 
     Attributes:
         places: Which of the points have a truth that is known: these are measured, in their order.
+        asked: How many of these are those of the question.
     """
 
     def __init__(
@@ -125,11 +127,11 @@ class Measure:
         dtype: str,
         *,
         asked: int = 1,
-        enough: float = AGREES,
+        enough: float | None = None,
     ) -> None:
         self.wrt, self.dtype = tuple(wrt), dtype
         self.digits = DIGITS[dtype]
-        self.enough = enough
+        self.enough = AGREES * self.digits / DIGITS["float64"] if enough is None else enough
         self._points: list[_Known] = []
         self.places: list[int] = []
         for n, point in enumerate(points):
@@ -137,8 +139,8 @@ class Measure:
             if numbers:
                 self._points.append(_Known(point, np.asarray(numbers)))
                 self.places.append(n)
-        self._asked = sum(place < asked for place in self.places)
-        self.has_point = bool(self._asked if asked else self._points)
+        self.asked = sum(place < asked for place in self.places)
+        self.has_point = bool(self.asked if asked else self._points)
 
     @property
     def points(self) -> Sequence[Mapping[str, Array]]:
@@ -150,7 +152,7 @@ class Measure:
         other = copy(self)
         other._points = [self._points[n] for n in places]
         other.places = [self.places[n] for n in places]
-        other._asked, other.has_point = 0, bool(places)
+        other.asked, other.has_point = 0, bool(places)
         return other
 
     def of(self, program: Program) -> Loss | None:
@@ -165,11 +167,13 @@ class Measure:
             found = self._together(program) if len(self._points) >= BATCHED else self._one_by_one(program)
         except GradcliError:
             return None
-        return Loss(tuple(found), self._asked)
+        return Loss(tuple(found), self.asked)
 
     def agrees(self, loss: Loss) -> bool:
-        """Whether every number at every point is as good as is asked for."""
-        return loss.worst <= self.digits * self.enough / DIGITS["float64"]
+        """Whether every number at every point is as good as is asked for; around those asked, as for a check."""
+        around = max(self.enough, AGREES * self.digits / DIGITS["float64"]) if loss.asked else self.enough
+        asked, others = Loss(loss.bits[: loss.asked]), Loss(loss.bits[loss.asked :])
+        return asked.worst <= self.enough and others.worst <= around
 
     def _one_by_one(self, program: Program) -> Iterator[float]:
         for point in self._points:
@@ -193,10 +197,9 @@ class Measure:
         """The most bits that one number of each row loses."""
         if numbers.shape != truths.shape:
             return np.full(len(truths), float(self.digits))
-        least = math.ulp(0.0) if self.dtype == "float64" else 2.0**-149
+        least = SMALLEST[self.dtype]
         with np.errstate(all="ignore"):
-            apart = np.abs(numbers - truths)
-            error = np.where(apart > least, apart / np.maximum(np.abs(truths), least), 0.0)
+            error = np.abs(numbers - truths) / np.maximum(np.abs(truths), least)
             bits = np.clip(np.log2(error) + self.digits, 0.0, float(self.digits))
         bits = np.where(np.isfinite(numbers), bits, self.digits + 1.0)
         found: Array = np.where(numbers == truths, 0.0, bits).max(axis=1, initial=0.0)

@@ -30,6 +30,9 @@ NARROW = 1.1
 PLATEAU = 1.0
 """Bits of all points together that do not matter for where the switch is."""
 
+SHARE = 0.5
+"""How much of what one form alone loses two forms may lose, to be worth a switch."""
+
 Floats = npt.NDArray[np.float64]
 
 MeasureAt = Callable[[Mapping[str, Array]], Measure]
@@ -96,7 +99,7 @@ def switched(original: Reading, forms: Sequence[Form], measure: Measure, measure
     if not splits:
         return None
     split = min(splits, key=lambda one: one.beyond)
-    if split.beyond >= alone - PLATEAU:
+    if split.beyond > SHARE * alone:
         return None
     number = _number(split, points, measure_at)
     condition = f"{f'abs({split.name})' if split.is_absolute else split.name} < {number}"
@@ -104,7 +107,7 @@ def switched(original: Reading, forms: Sequence[Form], measure: Measure, measure
     for text in _texts(split, condition, number):
         reading = again(original, text)
         loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
-        if reading is None or loss is None or loss.beyond(ENOUGH) >= alone - PLATEAU:
+        if reading is None or loss is None or loss.beyond(ENOUGH) > SHARE * alone:
             continue
         if best is None or loss.beyond(ENOUGH) < best.loss.beyond(ENOUGH) - PLATEAU:
             first, second = (tuple(places.tolist()) for places in np.split(split.order, [split.count]))
@@ -130,9 +133,7 @@ def _splits(name: str, points: Sequence[Mapping[str, Array]], forms: Sequence[Fo
             yield _Split(name, is_absolute, forms[first], forms[second], order, count, beyond)
 
 
-def _split(
-    forms: Sequence[Form], order: npt.NDArray[np.intp], keys: Floats
-) -> tuple[int, int, int, float] | None:
+def _split(forms: Sequence[Form], order: npt.NDArray[np.intp], keys: Floats) -> tuple[int, int, int, float] | None:
     """The forms before and behind the best place between two points, and how many points are before it."""
     beyond = np.maximum(np.array([form.loss.bits for form in forms]) - ENOUGH, 0.0)[:, order]
     lengths = np.array([len(form.text) for form in forms])[:, None] * 1e-6  # of equals, the shorter
@@ -144,10 +145,11 @@ def _split(
         return None
     best = int(totals.argmin())
     first, second = int(before[:, best].argmin()), int(behind[:, best].argmin())
-    # Between the places that are as good, in the middle: there both forms serve.
+    # Of the places that are as good, the sign, or the one in the middle: there both forms serve.
     alike = np.flatnonzero(before[first] + behind[second] <= totals[best] + PLATEAU)
     alike = alike[keys[alike + 1] > keys[alike]]
-    place = int(alike[len(alike) // 2])
+    signs = alike[(keys[alike] < 0) & (keys[alike + 1] >= 0)]
+    place = int(signs[0] if len(signs) else alike[len(alike) // 2])
     return first, second, place + 1, float(before[first, place] + behind[second, place])
 
 
@@ -231,13 +233,13 @@ class _Parts:
     def of(cls, reading: Reading) -> _Parts | None:
         """Those of a text; None where they cannot be moved."""
         names: dict[str, str] = {}
-        *definitions, last = reading.statements
-        for statement in definitions:
-            if not statement.name or statement.name in names or statement.name in reading.program.names:
+        *definitions, last = ((statement.name, _value(reading, statement)) for statement in reading.statements)
+        for name, value in definitions:
+            if not name or not value or name in names or name in reading.program.names:
                 text = inlined(reading)
                 return cls({}, text) if text else None
-            names[statement.name] = _value(reading, statement)
-        return cls(names, _value(reading, last))
+            names[name] = value
+        return cls(names, last[1]) if last[1] else None
 
     @property
     def definitions(self) -> list[str]:
@@ -251,7 +253,10 @@ class _Parts:
 
 
 def _value(reading: Reading, statement: Statement) -> str:
-    """The text of a statement without its name."""
+    """The text of a statement without its name; empty where it is no expression."""
     first, stop = reading.ends(statement.span)
     tokens = reading.tokens[first:stop]
-    return joined(reading.text, tokens[2:] if statement.name else tokens)
+    if not statement.name:
+        return joined(reading.text, tokens)
+    is_plain = len(tokens) > 2 and tokens[0].text == statement.name and tokens[1].text == "="
+    return joined(reading.text, tokens[2:]) if is_plain else ""

@@ -8,6 +8,7 @@ products, loss                   vjp and grad: several v, what accumulates, inte
 points                           the same at many points
 streaming                        map: which columns are which variables, and the rows as they go by
 check, views                     check; graph and code
+improve                          the best form at points or over a range
 explain, terms                   explain; one term of an adjoint, and its rule
 adjoints                         the adjoints of intermediates, judged
 closed_form                      derivatives as formulas alone, where there is no point

@@ -27,6 +27,7 @@ from gradcli.results import (
     FunctionPage,
     GraphEdge,
     GraphNode,
+    Improvement,
     Jacobian,
     Judged,
     Products,
@@ -154,7 +155,7 @@ LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
 
 
-def statement(answer: Answer | ClosedForm) -> str:
+def statement(answer: Answer | ClosedForm | Improvement) -> str:
     """The function as it was typed, with a name for its value; the beginning of a long one."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:

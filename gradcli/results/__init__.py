@@ -2,6 +2,7 @@
 
 answers                          of one function at a point: values, derivatives, their formulas
 verdicts                         what was found of numbers and of claims; rows of a stream
+improve                          the best form of a function, and what it loses
 comparing                        when two answers are equal
 views                            of explain, graph, code and functions
 """
@@ -28,6 +29,7 @@ from gradcli.results.answers import (
     Products,
     Reply,
 )
+from gradcli.results.improve import BitsLost, Improvement, Outcome, Strip
 from gradcli.results.verdicts import (
     NO_COUNTEREXAMPLE,
     SEVERITY,
@@ -70,7 +72,7 @@ from gradcli.results.views import (
     Term,
 )
 
-Result = Answer | ClosedForm | Functions | Source
+Result = Answer | ClosedForm | Functions | Improvement | Source
 """What a command may answer with."""
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "Answer",
     "Array",
     "BackwardGraph",
+    "BitsLost",
     "Block",
     "Cell",
     "Cells",
@@ -107,6 +110,7 @@ __all__ = [
     "GraphNode",
     "GraphTensor",
     "Hessian",
+    "Improvement",
     "Index",
     "Intermediate",
     "Jacobian",
@@ -119,6 +123,7 @@ __all__ = [
     "Notation",
     "Of",
     "OnError",
+    "Outcome",
     "Parameter",
     "Products",
     "Quantity",
@@ -130,6 +135,7 @@ __all__ = [
     "Source",
     "Step",
     "StreamSummary",
+    "Strip",
     "Term",
     "Verdict",
 ]  # fmt: skip

@@ -34,6 +34,7 @@ QUESTIONS: dict[str, list[str]] = {
     "hvp": ["sum(sin(x))", *AT, "--u", "e0"],
     "eval": ["sin(x)", *AT],
     "check": ["sin(x)", *AT],
+    "improve": ["1 - sin(x)", *AT],
     "explain": ["sin(x)", *AT, "--v", "1,1"],
     "graph": ["sum(sin(x))", *AT],
     "code": ["sin(x)", *AT, "--v", "1,1"],

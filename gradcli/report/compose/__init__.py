@@ -5,6 +5,7 @@ glance                           explain and graph on one
 cross_check                      formulas beside their verdict, and formulas alone
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
 explain                          the chain rule step by step
+improve                          the best form of a function, and what it loses
 views                            check; the backward graph; the functions of the language
 parts                            what many of them have
 marks                            which numbers are not to be trusted
@@ -26,6 +27,7 @@ from gradcli.results import (
     Explanation,
     Functions,
     Hessian,
+    Improvement,
     Products,
     Result,
     Source,
@@ -45,6 +47,10 @@ def _nodes(answer: Result) -> Iterator[Node]:
             return iter([Script(answer.source, answer.in_ascii, answer.language)])
         case ClosedForm():
             return cross_check.closed_form(answer)
+        case Improvement():
+            from gradcli.report.compose.improve import improvement
+
+            return improvement(answer)
         case Explanation():
             from gradcli.report.compose.explain import explanation
 

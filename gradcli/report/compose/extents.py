@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.notation import Element
-from gradcli.results import Answer, Differentiation
+from gradcli.results import Answer, Differentiation, Improvement
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
 
 
-def in_dtype(answer: Answer) -> str:
+def in_dtype(answer: Answer | Improvement) -> str:
     """What it was computed in, where that is not the usual."""
     return "" if answer.dtype == "float64" else f" in {answer.dtype}"
 

@@ -18,6 +18,7 @@ from gradcli.report.compose import glance
 from gradcli.report.compose.cross_check import MOST_FINDINGS, closed_form, cross_check, long_formulas, standing
 from gradcli.report.compose.derivatives import points_columns
 from gradcli.report.compose.extents import MOST_COLUMNS, MOST_ROWS, elements, in_dtype, is_small
+from gradcli.report.compose.improve import improvement
 from gradcli.report.compose.marks import MARKS, Index, Place, mark, of_array, of_product, tone
 from gradcli.report.compose.marks import wrong as wrong_of
 from gradcli.report.compose.parts import all_formulas, code, formula_notes, intermediates, note
@@ -54,6 +55,7 @@ from gradcli.results import (
     Formula,
     Gradient,
     Hessian,
+    Improvement,
     Jacobian,
     Judged,
     Products,
@@ -82,6 +84,8 @@ def of(answer: Result, digits: int | None) -> doc.Document | None:
     """
     if isinstance(answer, ClosedForm):
         return tuple(closed_form(answer))
+    if isinstance(answer, Improvement):
+        return tuple(improvement(answer, is_compact=True))
     if not isinstance(answer, Answer) or (isinstance(answer, BackwardGraph) and answer.drawing):
         return None
     return tuple(_Screen(digits).nodes(answer))

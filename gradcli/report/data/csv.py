@@ -33,6 +33,7 @@ from gradcli.results import (
     FunctionEntry,
     Functions,
     Hessian,
+    Improvement,
     Jacobian,
     Listing,
     Products,
@@ -51,9 +52,9 @@ def pieces(answer: Result, delimiter: str = ",") -> Iterator[str]:
     """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
-    Of a check, a row an opinion, then a row a claim.  Of an explanation, the elements of the lines, of v, of what
-    each line adds to an adjoint, of the adjoints and of vᵀJ; of a graph, those of the tensors.  Of functions, a row a
-    function, or a name of a brief list.
+    Of a check, a row an opinion, then a row a claim; of an improvement, a row a magnitude.  Of an explanation, the
+    elements of the lines, of v, of what each line adds to an adjoint, of the adjoints and of vᵀJ; of a graph, those of
+    the tensors.  Of functions, a row a function, or a name of a brief list.
 
     Raises:
         UsageError: The answer is a script.
@@ -74,6 +75,8 @@ def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
             return _functions(answer)
         case ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
+        case Improvement():
+            return ["variable", "place", "bits_lost_before", "bits_lost_after"], _strips(answer)
         case Checking():
             return OPINION, _checking(answer)
         case Products():
@@ -184,6 +187,14 @@ def _checking(answer: Checking) -> Iterator[list[str]]:
 
 def _number(number: float | None) -> str:
     return "" if number is None else digits(number)
+
+
+def _strips(answer: Improvement) -> Iterator[list[str]]:
+    for strip in answer.strips:
+        after = strip.after or (None,) * len(strip.places)
+        for place, *bits in zip(strip.places, strip.before, after, strict=True):
+            lost = ("" if one is None else str(one) for one in bits)
+            yield [strip.variable, place if isinstance(place, str) else digits(place), *lost]
 
 
 def _explanation(answer: Explanation) -> Iterator[list[str]]:

@@ -28,6 +28,7 @@ from gradcli.results import (
     VJP,
     Adjoint,
     BackwardGraph,
+    BitsLost,
     Check,
     Checking,
     Claim,
@@ -42,6 +43,7 @@ from gradcli.results import (
     GraphNode,
     GraphTensor,
     Hessian,
+    Improvement,
     Intermediate,
     Jacobian,
     Loss,
@@ -53,6 +55,7 @@ from gradcli.results import (
     Sampling,
     Source,
     Step,
+    Strip,
     Term,
 )
 
@@ -235,6 +238,14 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("notes"),
         *_REMARKS,
     ),
+    Improvement: (
+        *(*_HEAD, some("inputs"), some("in", "ranges"), always("wrt")),
+        *(always("outcome"), always("form"), some("reasons"), some("same"), some("domain"), some("switches")),
+        *(always("bits"), always("points"), known("before"), known("after"), some("strips")),
+        *(some("notes"), always("passed"), some("warnings")),
+    ),
+    BitsLost: tuple(map(always, ("worst", "mean"))),
+    Strip: (some("variable"), always("places"), always("before"), some("after")),
     ClosedForm: (
         *(key for key in _HEAD if key.name != "dtype"),
         *(always("wrt"), always("shapes")),

@@ -31,6 +31,7 @@ from gradcli.results import (
     Functions,
     Gradient,
     Hessian,
+    Improvement,
     Jacobian,
     Listing,
     Products,
@@ -40,7 +41,7 @@ _QUANTITIES = ("v", "u", "vjp", "accumulated", "grad", "jvp", "hvp", "hessian")
 """What an answer may have beside its value, by the name of the attribute."""
 
 
-def pieces(answer: Answer | ClosedForm | Functions) -> Iterator[str]:
+def pieces(answer: Answer | ClosedForm | Functions | Improvement) -> Iterator[str]:
     """vᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
@@ -48,11 +49,13 @@ def pieces(answer: Answer | ClosedForm | Functions) -> Iterator[str]:
     `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
     of a brief list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below
     the other.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
-    Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
+    Of an improvement, the form alone.  Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
         case Functions():
             yield from (f"{line}\n" for line in _functions(answer))
+        case Improvement():
+            yield f"{answer.form}\n"
         case ClosedForm():
             yield from (f"{cell.text}\n" for cell in cells(answer))
         case Checking():

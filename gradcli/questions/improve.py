@@ -1,0 +1,350 @@
+"""What `improve` answers: the best form of a function at points or over a range, what it loses, and how it is known.
+
+Everything that can be wrong with the input is found before torch is imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError
+from gradcli.language.inputs import Value, fitted, read_range
+from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Program
+from gradcli.progress import doing
+from gradcli.questions.judging import first_derivatives, judged
+from gradcli.questions.question import Inquiry, Question, no_such_variable, rounded
+from gradcli.results import Array, BitsLost, Improvement, Strip
+
+if TYPE_CHECKING:
+    from gradcli.diagnose.improving import Found
+    from gradcli.diagnose.measuring import Loss, Measure
+
+MOST_POINTS = 64
+"""Elements of the values of an elementwise function that count as points; more of them are one point."""
+
+ELEMENTS = 64
+"""Elements of a variable that a range is for."""
+
+SEED = 0
+"""Of the order in which values of several variables are put together."""
+
+Point = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Magnitudes of a variable, or points, and which of the points are around each."""
+
+    variable: str
+    places: tuple[float | str, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Where forms are measured.
+
+    Attributes:
+        program: The function at one point.
+        points: Values of its variables.
+        asked: How many points from the first are those of the question; none of a range.
+        shown: What is shown of them.
+    """
+
+    program: Program
+    points: Sequence[Point]
+    asked: int
+    shown: tuple[_Shown, ...]
+
+
+def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+    """The form that loses the fewest digits at the point, at each of the points, or over the ranges.
+
+    Raises:
+        GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
+    """
+    read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
+    question = replace(inquiry, at=_values(inquiry, read)).question("improve")
+    sample = _over(question, read) if ranges else _at(question)
+    from gradcli.diagnose.measuring import ENOUGH, Measure
+
+    doing("finding out what is lost")
+    program = sample.program
+
+    def measured(points: Sequence[Point], asked: int) -> Measure:
+        return Measure(program, points, question.wrt, question.dtype, asked=asked, enough=ENOUGH)
+
+    measure = measured(sample.points, sample.asked)
+    typed = measure.of(program) if measure.has_point else None
+    if typed is None:
+        return _judged(question, ranges, sample)
+    if measure.agrees(typed):
+        return _answer(question, ranges, sample, measure, typed, None)
+    from gradcli.diagnose.advice import beside
+    from gradcli.diagnose.improving import improved
+
+    around = list(beside(sample.points[0]))[1:] if sample.asked else []
+    found = improved(program, measure, lambda point: measured([point], 0), around)
+    return _answer(question, ranges, sample, measure, typed, found)
+
+
+# -- the points
+
+
+def _values(inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]]) -> dict[str, Value]:
+    """The values, and one of the range for each variable that has none: its shape is that of the bounds.
+
+    Raises:
+        InputError: A range is for no variable; or there is neither a value nor a range.
+    """
+    variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
+    for name in read:
+        if name not in variables and name not in SHADOWABLE:
+            raise no_such_variable("--in", name, variables)
+    if variables and not read and not known:
+        name = variables[0]
+        raise InputError(
+            "digits are lost at some numbers and not at others, and there is neither a value nor a range",
+            hint=f"give a point, --at {name}=1e-8, or a range, --in {name}=1e-300..1e300",
+        )
+    return {**inquiry.at, **{name: low for name, (low, _) in read.items() if name not in known}}
+
+
+def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
+    """Points of ranges by magnitude; those of several variables are put together at random.
+
+    Raises:
+        InputError: A bound is beyond the dtype, or a range is of too many numbers.
+    """
+    from gradcli.diagnose.magnitudes import Spread, spread
+
+    columns: dict[str, list[Spread]] = {}
+    for name, bounds in read.items():
+        shape = question.arrays[name].shape
+        low, high = (rounded(fitted(bound, shape, f"--in {name}"), question.dtype) for bound in bounds)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            raise InputError(f"the bounds of --in {name} are beyond {question.dtype}", hint="leave out --dtype")
+        if low.size > ELEMENTS:
+            raise InputError(f"--in {name} is of {low.size:,} numbers, and at most {ELEMENTS} are drawn")
+        pairs = zip(low.ravel().tolist(), high.ravel().tolist(), strict=True)
+        columns[name] = [spread(a, b, question.dtype, is_only=len(read) == 1) for a, b in pairs]
+    generator = np.random.default_rng(SEED)
+    count = max((len(one.values) for column in columns.values() for one in column), default=1)
+    is_alone = sum(map(len, columns.values())) == 1
+    drawn: dict[str, Array] = {}
+    shown = []
+    for name, column in columns.items():
+        orders = [np.resize(np.arange(len(one.values)), count) for one in column]
+        orders = orders if is_alone else [generator.permutation(order) for order in orders]
+        values = np.stack([one.values[order] for one, order in zip(column, orders, strict=True)], axis=1)
+        drawn[name] = rounded(values.reshape(count, *question.arrays[name].shape), question.dtype)
+        if len(column) == 1:
+            groups = column[0].groups[orders[0]]
+            places = tuple(tuple(np.flatnonzero(groups == n).tolist()) for n in range(len(column[0].shown)))
+            shown.append(_Shown(name, column[0].shown, places))
+    points = [{**question.arrays, **{name: array[n] for name, array in drawn.items()}} for n in range(count)]
+    shown = shown or [_Shown("", ("all of the range",), (tuple(range(count)),))]
+    return _Sample(question.program, points, 0, tuple(shown))
+
+
+def _at(question: Question) -> _Sample:
+    """The point that is given, or several of an elementwise function; and others around each."""
+    from gradcli.diagnose.measuring import STEPS, around
+
+    program, points = question.program, [question.arrays]
+    labels: list[float | str] = ["here", "around it"]
+    variable = ""
+    scalar = _of_one_element(question)
+    if scalar is not None:
+        program = scalar
+        count = question.shape[0]
+        points = [
+            {name: x if x.ndim == 0 else np.asarray(x[n]) for name, x in question.arrays.items()} for n in range(count)
+        ]
+        moving = [name for name, x in question.arrays.items() if x.ndim]
+        variable = moving[0] if len(moving) == 1 else ""
+        labels = [float(p[variable]) if variable else f"point {n}" for n, p in enumerate(points)]
+    every = list(points)
+    groups = [[n] for n in range(len(points))]
+    for n, point in enumerate(points):
+        more = around(point, question.dtype)[1:]
+        groups[n] += range(len(every), len(every) + len(more))
+        every += more
+    if len(points) == 1:
+        groups = [groups[0][:1], groups[0][1 : len(STEPS)]]
+    shown = _Shown(variable, tuple(labels), tuple(map(tuple, groups)))
+    return _Sample(program, every, len(points), (shown,))
+
+
+def _of_one_element(question: Question) -> Program | None:
+    """An elementwise function as one of numbers, where it is given several; None of any other."""
+    program, shapes = question.program, {x.shape for x in question.arrays.values() if x.ndim}
+    is_elementwise = all(line.call.op.kind is Kind.ELEMENTWISE for line in program.lines)
+    if len(shapes) != 1 or not is_elementwise or program.shown or program.needs_shapes:
+        return None
+    (shape,) = shapes
+    if len(shape) != 1 or not 1 < shape[0] <= MOST_POINTS or question.shape != shape:
+        return None
+    return program
+
+
+# -- the answer
+
+
+def _answer(
+    question: Question,
+    ranges: Mapping[str, str],
+    sample: _Sample,
+    measure: Measure,
+    typed: Loss,
+    found: Found | None,
+) -> Improvement:
+    bits = measure.digits
+    is_fine = measure.agrees(typed)
+    after = None if found is None else found.loss
+    answer = _empty(question, ranges, bits, len(measure.points))
+    answer = replace(
+        answer,
+        outcome="fine" if is_fine else "none",
+        before=_lost(typed, bits),
+        after=None if after is None else _lost(after, bits),
+        strips=tuple(_strips(sample, measure, typed, after)),
+        notes=tuple(_notes(question, sample, measure, is_fine=is_fine, found=found)),
+    )
+    if found is None:
+        return answer
+    is_proved = _is_proved(sample.program, found.bases, sample.points[0])
+    return replace(
+        answer,
+        outcome="better",
+        form=found.text,
+        reasons=found.reasons,
+        same="proved" if is_proved else "enclosed",
+        domain=_domain(sample, found, is_proved=is_proved),
+        switches=tuple(switch.condition for switch in found.switches),
+    )
+
+
+def _empty(question: Question, ranges: Mapping[str, str], bits: int, points: int) -> Improvement:
+    program = question.program
+    return Improvement(
+        command="improve",
+        expression=program.expression,
+        wrt=question.wrt,
+        warnings=program.warnings,
+        output=program.output_name,
+        dtype=question.dtype,
+        inputs={name: array for name, array in question.arrays.items() if name not in ranges},
+        ranges=ranges,
+        outcome="none",
+        form=program.expression.strip(),
+        bits=bits,
+        points=points,
+    )
+
+
+def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
+    """Where nothing can be measured, what a check offers: for a point without a value, and for large arrays."""
+    from gradcli.diagnose.measuring import DIGITS
+
+    bits = DIGITS[question.dtype]
+    at = replace(question, arrays={**question.arrays, **sample.points[0]}) if ranges else question
+    jacobian, _ = at.small_jacobian
+    v = None if jacobian is not None else np.ones(at.shape)
+    product = None
+    if v is not None:
+        from gradcli.autodiff.jacobians import vjp
+
+        product = vjp(at.forward, v, at.wrt)
+    check = judged(at, first_derivatives(at, jacobian, v, product)).check
+    answer = _empty(question, ranges, bits, 0)
+    if check.verdict == "agree":
+        return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
+    if check.rewrite is None or check.rewrite.verdict != "agree":
+        what = "some point" if ranges else "the point"
+        return replace(answer, notes=(f"the verdict of a check at {what} is {check.verdict}",))
+    rewrite = check.rewrite
+    is_proved = _is_proved(question.program, (rewrite.expression,), at.arrays)
+    return replace(
+        answer,
+        outcome="better",
+        form=rewrite.expression,
+        reasons=(rewrite.reason,),
+        same="proved" if is_proved else "enclosed",
+        domain=_WHEREVER if is_proved else _enclosed("this point and others"),
+        notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",),
+    )
+
+
+def _lost(loss: Loss, bits: int) -> BitsLost:
+    found = [min(one, float(bits)) for one in loss.bits]
+    return BitsLost(round(max(found)), round(math.fsum(found) / len(found), 1))
+
+
+def _strips(sample: _Sample, measure: Measure, typed: Loss, after: Loss | None) -> Iterator[Strip]:
+    known = {place: n for n, place in enumerate(measure.places)}
+    for shown in sample.shown:
+        before, behind = (
+            () if loss is None else tuple(_worst(loss, group, known, measure.digits) for group in shown.groups)
+            for loss in (typed, after)
+        )
+        yield Strip(shown.variable, shown.places, before, behind)
+
+
+def _worst(loss: Loss, group: Sequence[int], known: Mapping[int, int], bits: int) -> int | None:
+    found = [loss.bits[known[place]] for place in group if place in known]
+    return round(min(max(found), bits)) if found else None
+
+
+def _notes(
+    question: Question, sample: _Sample, measure: Measure, *, is_fine: bool, found: Found | None
+) -> Iterator[str]:
+    unknown = len(sample.points) - len(measure.places)
+    if unknown:
+        has, count = ("has", "counts") if unknown == 1 else ("have", "count")
+        yield f"{unknown} of {len(sample.points)} points {has} no known value or derivative, and {count} for nothing"
+    if found is None and not is_fine:
+        yield (
+            "known cures, identities, series, fractions joined, and two forms joined were tried: "
+            "none loses less and is the same function"
+            if not question.program.shown
+            else "the function is part of a snippet, whose lines are not rewritten"
+        )
+
+
+# -- how it is known
+
+
+_WHEREVER = "wherever both have a value"
+
+
+def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
+    """Whether every form that the answer is made of is proved to be the function."""
+    from gradcli.claims import are_same
+
+    doing("proving that they are the same")
+    shapes = {name: array.shape for name, array in point.items()}
+    try:
+        others = [parse(text, given=frozenset(program.names) & SHADOWABLE, shapes=shapes) for text in forms]
+    except GradcliError:
+        return False
+    return all(are_same(program, other, shapes) for other in others)
+
+
+def _domain(sample: _Sample, found: Found, *, is_proved: bool) -> str:
+    """Where the forms are one function."""
+    series = "; series leave out less than half a rounding of value and derivative" if found.has_series else ""
+    what = "this point and others" if sample.asked else f"{found.compared} points of the range"
+    return f"{_WHEREVER if is_proved else _enclosed(what)}{series}"
+
+
+def _enclosed(what: str) -> str:
+    return f"enclosures of both at {what} overlap"

@@ -1,0 +1,102 @@
+"""The best form of a function: what is lost before and after, the form, where it switches, and how it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradcli.report import document as doc
+from gradcli.report.compose.extents import in_dtype
+from gradcli.report.compose.parts import code, note, symbol
+from gradcli.report.document import line, lines
+from gradcli.report.numbers import digits, elements
+from gradcli.report.wording import statement
+from gradcli.results import Improvement, Strip
+
+MOST_KEPT = 23 / 53
+"""The share of the bits that may be lost by a number that agrees with the truth."""
+
+LARGE = 1e5
+"""From which on a magnitude is written as a power of ten."""
+
+UNKNOWN = "–"
+"""In the place of what is not known."""
+
+
+def improvement(answer: Improvement, *, is_compact: bool = False) -> Iterator[doc.Node]:
+    """From top to bottom.
+
+    Args:
+        answer: The object.
+        is_compact: Whether reasons are left out.
+    """
+    yield doc.Note(line(code(statement(answer))))
+    if given := tuple(_given(answer)):
+        yield doc.Abreast(given)
+    if answer.strips:
+        yield note(f"of {answer.bits} bits, value and derivatives lose at most")
+    for strip in answer.strips:
+        yield _table(strip, answer)
+    yield from map(note, answer.notes)
+    if answer.outcome == "better":
+        yield doc.Note(line("better: ", code(answer.form)))
+        for condition in answer.switches:
+            yield doc.Note(line("one form serves where ", code(condition), ", another elsewhere"))
+        yield from () if is_compact else (note(f"why: {reason}") for reason in answer.reasons)
+    yield _conclusion(answer)
+
+
+def _given(answer: Improvement) -> Iterator[doc.Line]:
+    for name, array in answer.inputs.items():
+        yield line(symbol(name), " = ", doc.Numbers(array) if array.size > 1 else elements(array))
+    for name, bounds in answer.ranges.items():
+        yield line(symbol(name), f" = {bounds}")
+    if words := in_dtype(answer):
+        yield line(words.strip())
+
+
+def _table(strip: Strip, answer: Improvement) -> doc.Table:
+    """A column a magnitude; where they do not fit beside each other, a row a magnitude."""
+    places = [place if isinstance(place, str) else _short(place) for place in strip.places]
+    rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
+    if strip.after:
+        rows["better"] = [_cell(bits, answer) for bits in strip.after]
+    upright = doc.Table(
+        lines(strip.variable, *rows),
+        tuple(lines(place, *cells) for place, *cells in zip(places, *rows.values(), strict=True)),
+        is_numeric=True,
+    )
+    flat = (lines(what, *cells) for what, cells in rows.items())
+    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True, instead=upright)
+
+
+def _short(place: float) -> str:
+    """A magnitude, as it is typed.
+
+    >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
+    ('-1e300', '2.23e-308', '0.001', '1e6')
+    """
+    text = digits(float(f"{place:.3g}"))
+    if "e" not in text and abs(place) < LARGE:
+        return text
+    mantissa, _, exponent = f"{place:.2e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def _cell(bits: int | None, answer: Improvement) -> doc.Line:
+    if bits is None:
+        return line(doc.Span(UNKNOWN, "aside"))
+    role: doc.Role = "lost" if bits > MOST_KEPT * answer.bits else "plain"
+    return line(doc.Span(str(bits), role))
+
+
+def _conclusion(answer: Improvement) -> doc.Note:
+    before, bits = answer.before, answer.bits
+    match answer.outcome:
+        case "fine":
+            lost = "" if before is None else f": at most {before.worst} of {bits} bits are lost"
+            return doc.Note(line(doc.Span("✓ nothing to mend", "good"), lost))
+        case "none":
+            return doc.Note(line(doc.Span("✗ no better form found", "lost")))
+    if answer.same == "proved":
+        return doc.Note(line(doc.Span("✓ the same function (proved)", "good"), f" {answer.domain}"))
+    return doc.Note(line(doc.Span("not proved", "open"), f" to be the same function: {answer.domain}"))

@@ -1,0 +1,101 @@
+"""What improve answers: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import InputError
+from gradcli.questions import improve as question
+from gradcli.requests import answer, read
+
+
+def test_each_outcome() -> None:
+    """A better form; none needed; none found."""
+    better = Function("1 - cos(x)").improve({"x": 1e-8})
+    assert (better.outcome, better.form, better.same, better.passed) == ("better", "2*sin(x/2)**2", "proved", True)
+    fine = Function("x**2").improve({"x": 3})
+    assert (fine.outcome, fine.form, fine.same, fine.passed) == ("fine", "x**2", "", True)
+    assert fine.after is None
+    none = Function("x*exp(y) - y*exp(x)").improve({"x": 1, "y": 1 + 1e-8})
+    assert (none.outcome, none.form, none.passed) == ("none", "x*exp(y) - y*exp(x)", False)
+
+
+def test_elements_are_points_of_an_elementwise_function_alone() -> None:
+    """Of a sum there is one point; and more elements than are shown are one, too."""
+    (strip,) = Function("1 - cos(x)").improve({"x": [1e-8, 1e-3, 1]}).strips
+    assert (strip.variable, strip.places) == ("x", (1e-8, 1e-3, 1.0))
+    assert strip.before[0] == 53
+    assert strip.before[2] is not None
+    assert strip.before[2] < 5
+    (strip,) = Function("sum(1 - cos(x))").improve({"x": [1e-8, 1e-3, 1]}).strips
+    assert strip.places == ("here", "around it")
+
+
+def test_ranges_of_several_variables_have_a_strip_each() -> None:
+    """And a value may stand beside a range."""
+    answer = Function("(-b + sqrt(b*b - 4*a*c))/(2*a)").improve({"c": 1}, box={"a": "1..10", "b": "10..1e9"})
+    assert [strip.variable for strip in answer.strips] == ["a", "b"]
+    assert list(answer.inputs) == ["c"]
+    assert answer.outcome == "better"
+
+
+def test_what_has_no_value_here_is_mended_by_its_limit() -> None:
+    """As a check does it."""
+    answer = Function("(exp(x) - 1)/x").improve({"x": 0})
+    assert (answer.outcome, answer.same) == ("better", "enclosed")
+    assert answer.form.startswith("where(x == 0, ")
+    assert answer.before is None
+
+
+def test_single_precision_has_a_range_of_its_own() -> None:
+    """Of 24 bits."""
+    answer = Function("1 - cos(x)").improve(box={"x": "1e-3..1"}, dtype="float32")
+    assert (answer.outcome, answer.bits) == ("better", 24)
+    with pytest.raises(InputError, match="beyond float32"):
+        Function("x").improve(box={"x": "1..1e300"}, dtype="float32")
+
+
+def test_what_is_not_proved_is_said_to_be_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the points that it stands on."""
+    monkeypatch.setattr(question, "_is_proved", lambda *_: False)
+    answer = Function("1 - cos(x)").improve(box={"x": "1e-300..1"})
+    assert (answer.same, answer.domain) == ("enclosed", "enclosures of both at 8 points of the range overlap")
+
+
+def test_a_better_form_does_lose_less() -> None:
+    """By the bits that are shown, and by torch's own numbers."""
+    x = np.geomspace(1e-12, 1e12, 25)
+    found = Function("sqrt(x + 1) - sqrt(x)").improve(box={"x": "1e-12..1e12"})
+    (strip,) = found.strips
+    assert found.after is not None
+    assert found.after.worst <= 4
+    for before, after in zip(strip.before, strip.after, strict=True):
+        assert before is not None
+        assert after is not None
+        assert after <= before + 2
+    y = Function(found.form).eval({"x": x}, check=False).value
+    np.testing.assert_allclose(y, 1 / (np.sqrt(x + 1) + np.sqrt(x)), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "neither a value nor a range"),
+        ({"box": {"q": "0..1"}}, "no such variable"),
+        ({"box": {"x": "1..0"}}, "above the upper one"),
+        ({"box": {"x": "1"}}, "no '..'"),
+    ],
+)
+def test_mistakes_are_found_first(given: dict[str, dict[str, str]], message: str) -> None:
+    """Each with a message that names it."""
+    with pytest.raises(InputError, match=message):
+        Function("1 - cos(x)").improve(**given)  # type: ignore[arg-type]
+
+
+def test_a_request_asks_the_same() -> None:
+    """With the range under its key."""
+    line = b'{"command": "improve", "expression": "1 - cos(x)", "in": "1e-300..1"}'
+    found = answer(read(line))
+    assert found == Function("1 - cos(x)").improve(box={"x": "1e-300..1"})
