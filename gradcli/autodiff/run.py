@@ -10,7 +10,7 @@ copies of its operands.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,9 @@ def evaluate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
+            if line.call.op.places is not None:
+                tensors = [calls.tensor(values[a] if a in values else plain(a)) for a in line.call.operands]
+                _require_positions(program, line, tensors)
             try:
                 values[line.symbol] = (by or apply)(line.call, values, calls)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
@@ -102,6 +105,15 @@ def evaluate(
                 reason = " ".join(str(error).split())
                 raise InputError(f"torch refuses {line.call.op.name}: {reason}", place=program.place(line)) from None
     return {symbol: calls.tensor(value) for symbol, value in values.items()}
+
+
+def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) -> None:
+    """Refuse positions of elements that there are not."""
+    try:
+        numeric.require_positions(line.call, [np.asarray(one.detach()) for one in tensors])
+    except InputError as error:
+        error.place = program.place(line)
+        raise
 
 
 def output_of(program: Program, values: Mapping[Atom, Tensor], dtype: str) -> Tensor:

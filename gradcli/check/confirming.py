@@ -37,7 +37,8 @@ from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.running import Direction
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
-from gradcli.symbolic.element import LARGE, constant_symbol
+from gradcli.symbolic.element import constant_symbol
+from gradcli.symbolic.origins import LARGE
 
 MOST_WORK = 40_000
 """Ball operations that comparing one formula may take."""

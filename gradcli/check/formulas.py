@@ -45,7 +45,7 @@ from gradcli.symbolic.derivative import (
     structure_of,
     transposed,
 )
-from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula, with_names
 
 MAX_FORMULAS = 30

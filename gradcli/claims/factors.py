@@ -16,7 +16,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.reference.rules import is_power
 from gradcli.symbolic.derivative import differentiate
-from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.origins import NoFormulaError
 
 if TYPE_CHECKING:
     from gradcli.claims.mistakes import Evidence

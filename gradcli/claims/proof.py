@@ -26,8 +26,9 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.element import LARGE, Entries, NoFormulaError, aligned
+from gradcli.symbolic.element import Entries
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned
 
 MOST_WRITTEN = 25
 """Entries that are proved one by one."""

@@ -28,7 +28,8 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.joined import meant
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
-from gradcli.language.program.shapes import broadcast, infer
+from gradcli.language.program.movement import broadcast
+from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 from gradcli.results import Array
 

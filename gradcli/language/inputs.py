@@ -20,8 +20,9 @@ from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError,
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
+from gradcli.language.program.movement import broadcast
 from gradcli.language.program.numeric import require_room, run
-from gradcli.language.program.shapes import MAX_DIMENSIONS, MAX_ELEMENTS, broadcast, infer
+from gradcli.language.program.shapes import MAX_DIMENSIONS, MAX_ELEMENTS, infer
 from gradcli.language.program.wengert import Program, Shape, show
 
 Array = npt.NDArray[np.floating[Any]]

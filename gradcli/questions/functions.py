@@ -153,7 +153,8 @@ def _spellings(op: Op) -> Iterator[str]:
 
 def _is_method(op: Op) -> bool:
     """Whether torch has it as a method of its first operand."""
-    if op.kind in (Kind.LIST, Kind.SOURCE) or op.conditions or op.has_equation or op.name in ("index", "solve"):
+    is_of_list = op.operands[:1] in (("tensors",), ("operands",))
+    if is_of_list or op.kind is Kind.SOURCE or op.conditions or op.has_equation or op.name in ("index", "solve"):
         return False
     is_tensors = bool(op.torch) and not op.torch.startswith(("nn.", "special."))
     return is_tensors or op.kind in (Kind.MOVEMENT, Kind.COUNT)
@@ -214,7 +215,7 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
         return (), "constant numbers, the same for torch, the formula and the reference"
     if op.is_primitive:
         return (), "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference"
-    if op.has_equation or op.of_shapes:
+    if op.has_equation or op.of_shapes or op.kind is Kind.WRITTEN:
         return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
     handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
@@ -251,7 +252,8 @@ def _and(words: Sequence[str]) -> str:
 
 def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    if op.is_primitive or op.has_equation or op.of_shapes:
+    is_written = op.has_equation or op.of_shapes or op.kind is Kind.WRITTEN
+    if op.is_primitive or is_written or REQUIRED in op.statics.values():
         return
     from gradcli.language.program.expansion import definition
     from gradcli.language.program.meaning import compose, meaning

@@ -299,7 +299,7 @@ def _is_diagonal(question: Question, program: Program) -> bool:
     """Whether the Jacobian is diagonal by each variable that is asked for and that y depends on."""
     from gradcli.check.formulas import MAX_FORMULAS
     from gradcli.symbolic.derivative import differentiate, structure_of
-    from gradcli.symbolic.element import NoFormulaError
+    from gradcli.symbolic.origins import NoFormulaError
 
     if len(question.wrt) > MAX_FORMULAS:
         return False

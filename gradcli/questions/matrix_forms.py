@@ -72,8 +72,9 @@ def _is_same(subject: Subject, reading: Reading, gradient: Derivative) -> bool:
     """Whether both are the same by the rules of arithmetic inside of sums too."""
     from gradcli.language.program.expansion import in_primitives
     from gradcli.language.program.shapes import infer
-    from gradcli.symbolic.element import Entries, NoFormulaError, aligned
+    from gradcli.symbolic.element import Entries
     from gradcli.symbolic.linear import assemble, linear
+    from gradcli.symbolic.origins import NoFormulaError, aligned
     from gradcli.symbolic.printing.restoring import is_same
 
     if reading.program is None:

@@ -342,13 +342,28 @@ class _Sweep:
         held = {n: by_source.get(n, Axis(n, dropped.get(n, 0), 1, 1)) for n in range(len(shape))}
         part = self._emit("reshape", z, tuple(axis.size for axis in held.values()))
         for n, axis in held.items():
-            if axis.step > 1 and axis.size:  # the elements left out are zeros behind each that was taken
+            if axis.places:
+                part = self._gathered(part, axis.places, shape[n], n)
+                held[n] = Axis(n, 0, 1, shape[n])
+            elif axis.step < 0:
+                part = self._emit("flip", part, (n,))
+                held[n] = Axis(n, axis.start + axis.step * (axis.size - 1), -axis.step, axis.size)
+            step = held[n].step
+            if step > 1 and axis.size:  # the elements left out are zeros behind each that was taken
                 sizes = self.shape(part)
                 part = self._emit("reshape", part, (*sizes[: n + 1], 1, *sizes[n + 1 :]))
-                part = self._padded(part, [(0, axis.step - 1 if m == n + 1 else 0) for m in range(len(sizes) + 1)])
-                part = self._emit("reshape", part, (*sizes[:n], sizes[n] * axis.step, *sizes[n + 1 :]))
+                part = self._padded(part, [(0, step - 1 if m == n + 1 else 0) for m in range(len(sizes) + 1)])
+                part = self._emit("reshape", part, (*sizes[:n], sizes[n] * step, *sizes[n + 1 :]))
         sizes = self.shape(part)
         return self._padded(part, [(held[n].start, size - held[n].start - sizes[n]) for n, size in enumerate(shape)])
+
+    def _gathered(self, part: Atom, places: Sequence[int], size: int, axis: int) -> Atom:
+        """What lies at listed positions of a dimension added up at these: the product with rows of ones and zeros."""
+        numbers = self._emit("stack", *map(sympy.Integer, places), 0)
+        column = self._emit("reshape", self._emit("arange", 0, size, 1), (size, 1))
+        ones = self._emit("where", self._emit("eq", column, numbers), sympy.S.One, sympy.S.Zero)
+        last = self._emit("transpose", part, axis, -1)
+        return self._emit("transpose", self._emit("matmul", last, self._emit("transpose", ones, 0, 1)), axis, -1)
 
     def _padded(self, part: Atom, pairs: Sequence[tuple[int, int]]) -> Atom:
         if all(pair == (0, 0) for pair in pairs):

@@ -1,6 +1,7 @@
 """The formula: elements of a Program in index notation, their derivatives in closed form, and how they print.
 
 element     one element of a line with symbolic indices
+origins     where an element of a movement comes from
 linear      linear forms in Kronecker deltas, and the sums that deltas collapse
 condensing  products of conditions and sums of fractions as one
 matrices    gradients as expressions of whole tensors, from contracted indices

@@ -25,8 +25,9 @@ from gradcli.language.program.meaning import Total
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import doing
 from gradcli.symbolic.condensing import joined
-from gradcli.symbolic.element import MAX_NODES, Entries, NoFormulaError, has_long_number
+from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.origins import NoFormulaError
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""

@@ -3,7 +3,7 @@
 `entry(y, (i,))` of `softmax` is exp(x[i])/Sum(exp(x[k]), (k, 0, n - 1)): variables are `IndexedBase`, sums have bound
 indices that are fresh Dummies (SymPy's `diff` silently loses a factor when a sum's index meets the index of
 differentiation), and sizes above `LARGE` are symbols, so the cost does not depend on the length and the expression
-holds for every length.  Movements are maps of indices: `gradcli.language.program.movement` has the same as arrays.
+holds for every length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,178 +31,11 @@ from gradcli.language.program.meaning import (
     maximum,
     meaning,
     minimum,
-    quotient,
 )
-from gradcli.language.program.movement import axes_of, axis_of, fill_of, indexed_axes, padding, permutation, rolls
-from gradcli.language.program.shapes import axis_of_scan, bounds, broadcast
+from gradcli.language.program.movement import axes_of, axis_of, broadcast, fill_of
+from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
-
-Index = tuple[Expr, ...]
-SizeOf = Callable[[int], Expr]
-
-NEAR_END = 64
-"""Positions from the end that are counted from there, so that they mean the same at another size."""
-
-
-class NoFormulaError(Exception):
-    """There is no closed form that is worth showing, and why."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where an element comes from: an index of the operand, where that holds, and by what the element is weighted."""
-
-    index: Index
-    condition: Expr = sympy.true
-    weight: Expr = sympy.S.One
-
-
-def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> list[Source]:
-    """The sources of the element at `index` of a movement, the first whose condition holds; else it is the fill.
-
-    Args:
-        call: The movement.
-        index: Of the result.
-        shape: Of the result.
-        operand: The operand's shape.
-        sizes: The expression for a size: a number or a symbol.
-        large: Sizes above this are symbols.
-
-    Raises:
-        NoFormulaError: the movement has no closed form in index notation.
-    """
-    if call.op.name == "roll":
-        return _rolled(call, index, operand, sizes)
-    return [_source(call, index, shape, operand, sizes, large)]
-
-
-def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> Source:
-    match call.op.name:
-        case "index":
-            return Source(_indexed(call, index, operand, sizes, large))
-        case "transpose" | "permute":
-            order = permutation(operand, call)
-            return Source(tuple(index[order.index(d)] for d in range(len(order))))
-        case _ if call.op.keeps_order:
-            return Source(_reshaped(index, shape, operand, sizes))
-        case "expand":
-            return Source(aligned(index, shape, operand))
-        case "flip":
-            axes = axes_of(operand, call.statics[0])
-            return Source(tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index)))
-        case "pad":
-            return _padded(call, index, operand, sizes)
-        case "diag" if len(operand) == 1:
-            k = int(call.statics[0])
-            at = index[0] if k >= 0 else index[1]
-            inside = sympy.Le(at, sizes(operand[0]) - 1) if k else sympy.true
-            return Source((at,), inside, KroneckerDelta(index[0] + k, index[1]))
-        case "diag" | "diagonal":
-            return Source(_diagonal(call, index, operand))
-        case _:
-            row, column, k = index[-2], index[-1], call.statics[0]
-            is_kept = sympy.Le(column, row + k) if call.op.name == "tril" else sympy.Ge(column, row + k)
-            return Source(index, is_kept)
-
-
-def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
-    """The index into a broadcast operand: the last dimensions, with 0 where a size of 1 stretches."""
-    start = len(shape) - len(operand)
-    return tuple(
-        Integer(0) if size == 1 and shape[start + d] != 1 else index[start + d] for d, size in enumerate(operand)
-    )
-
-
-def position(at: int, size: int, sizes: SizeOf, large: int) -> Expr:
-    """A constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
-    is_near_end = size > large and at >= large and size - at <= NEAR_END
-    return sizes(size) - (size - at) if is_near_end else Integer(at)
-
-
-def _indexed(call: Call, index: Index, operand: Shape, sizes: SizeOf, large: int) -> Index:
-    axes, dropped = indexed_axes(operand, call.statics[0])
-    source = {axis: position(at, operand[axis], sizes, large) for axis, at in dropped.items()}
-    for axis, at in zip(axes, index, strict=True):
-        if axis.source >= 0:
-            start = position(axis.start, operand[axis.source], sizes, large)
-            source[axis.source] = start + axis.step * at
-    return tuple(source[a] for a in range(len(operand)))
-
-
-def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Source]:
-    if call.statics[1] is None and len(operand) != 1:
-        raise NoFormulaError("roll without dims has no closed form in index notation")
-    pairs = rolls(operand, call) if call.statics[1] is not None else [(0, int(call.statics[0]))]
-    sources = [Source(index)]
-    for axis, amount in pairs:
-        shift = amount % max(1, operand[axis])
-        if shift == 0:
-            continue
-        n, i = sizes(operand[axis]), index[axis]
-        # The shorter way round, so that roll(x, -1) reads x[i + 1] and not x[i - n + 1].
-        if shift <= operand[axis] // 2:
-            first, second = (i - shift, sympy.Ge(i, shift)), i - shift + n
-        else:  # to the left is shorter
-            back = operand[axis] - shift
-            first, second = (i + back, sympy.Le(i, n - 1 - back)), i + back - n
-        sources = [
-            Source((*s.index[:axis], at, *s.index[axis + 1 :]), sympy.And(s.condition, condition))
-            for s in sources
-            for at, condition in (first, (second, sympy.true))
-        ]
-    return sources
-
-
-def _padded(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> Source:
-    source, conditions = [], []
-    for i, size, (before, after) in zip(index, operand, padding(operand, call), strict=True):
-        source.append(i - before)
-        conditions += [sympy.Ge(i, before)] if before > 0 else []
-        conditions += [sympy.Le(i, sizes(size) + before - 1)] if after > 0 else []
-    return Source(tuple(source), sympy.And(*conditions))
-
-
-def _diagonal(call: Call, index: Index, operand: Shape) -> Index:
-    offset, first, second = (*call.statics, 0, 1)[:3]
-    k, a, b = int(offset), axis_of(operand, first), axis_of(operand, second)
-    rest = iter(index[:-1])
-    at = {a: index[-1] + max(0, -k), b: index[-1] + max(0, k)}
-    return tuple(at[d] if d in at else next(rest) for d in range(len(operand)))
-
-
-def _reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
-    """The old index of an element by its row-major position; dimensions of size 1 come and go freely."""
-    kept = [i for i, size in zip(index, new, strict=True) if size != 1]
-    # Only sizes of 1 differ: the indices stay what they are, and formulas stay free of quotients.
-    if [size for size in new if size != 1] == [size for size in old if size != 1]:
-        rest = iter(kept)
-        return tuple(Integer(0) if size == 1 else next(rest) for size in old)
-    place: Expr = Integer(0)
-    for i, size in zip(index, new, strict=True):
-        place = place * sizes(size) + i
-    if sum(size != 1 for size in old) == 1:
-        return tuple(Integer(0) if size == 1 else place for size in old)
-    return _unravelled(place, old, sizes)
-
-
-def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
-    """The index of the element at a row-major position: quotients by the sizes from the last on, and their rests."""
-    index: list[Expr] = []
-    first = next((d for d, size in enumerate(shape) if size != 1), 0)
-    for d in reversed(range(len(shape))):
-        # The first dimension needs no quotient by its size: what is left of the position is its index.
-        if shape[d] == 1 or d == first:
-            index.append(place if d == first else Integer(0))
-            continue
-        n = sizes(shape[d])
-        row = place // n if place.is_Integer and n.is_Integer else quotient(place, n)
-        index.append(place - n * row)
-        place = row
-    return tuple(reversed(index))
-
-
-LARGE = 16
-"""Sizes above this are symbols; constant indices up to it are known to be inside them."""
+from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
 
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""

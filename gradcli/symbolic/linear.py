@@ -18,7 +18,7 @@ import sympy
 from sympy import Expr, KroneckerDelta, S
 
 from gradcli.language.program.meaning import Aggregate, Limit, Total, quotient, where
-from gradcli.symbolic.element import LARGE
+from gradcli.symbolic.origins import LARGE
 
 Deltas = frozenset[Expr]
 Form = dict[Deltas, Expr]

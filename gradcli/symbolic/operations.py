@@ -47,7 +47,7 @@ from gradcli.notation import (
     joined,
 )
 from gradcli.symbolic.derivative import Derivative, differentiate
-from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import alone as printed
 from gradcli.symbolic.printing import as_factor
 

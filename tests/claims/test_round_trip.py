@@ -22,7 +22,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import differentiate
-from gradcli.symbolic.element import NoFormulaError
+from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
 
 GOLDENS = Path(__file__).parent.parent / "goldens"

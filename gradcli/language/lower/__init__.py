@@ -7,6 +7,7 @@ dotted_names  variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 constants     constant arguments and indices, lists and loops that are written out
 indices       formulas in index notation, as operations on whole tensors
+written       rows that are written in others, by the shapes of their operands
 sizes         the shape of what was read so far
 matlab        MATLAB's marks
 joined        names that are several words written together

@@ -250,7 +250,7 @@ class Binder:
             statics["dim"] = None
         if op.name == "clamp" and len(bound.operands) == 2:
             bound.op = op = ops.TABLE["clamp_max" if "max" in bound.operands else "clamp_min"]
-        absent = [p for p in op.operands if p not in bound.operands and p not in ("operands", "tensors")]
+        absent = [p for p in op.operands if p not in bound.operands and p not in ("operands", "tensors", *op.optional)]
         absent += [p for p, value in statics.items() if value is REQUIRED]
         absent += [p for p in ("operands", "tensors") if p in op.operands and not bound.extra]
         if absent:
@@ -259,10 +259,8 @@ class Binder:
     def _listed(self, op: Op, argument: Argument) -> list[Operand]:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
         node, token = argument.value, self.source.tokens[argument.start]
-        if op.name == "einsum":
+        if op.has_equation:
             return [self.lower(node)]
-        if (known := self.scope.list_of(node)) is not None:
-            return known
         first = leading(node)
         if isinstance(first, Items | Group):
             items = self.constants.items(first)
@@ -270,7 +268,9 @@ class Binder:
                 position = self.source.position(first.span.stop)
                 raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
             return items
-        if token.text in ("[", "("):
+        if (parts := self.constants.parts(node)) is not None:
+            return parts
+        if token.text in ("[", "(") or "operands" in op.operands:
             return [self.lower(node)]
         raise self.source.error(f"{op.name} takes a list", token.span, hint=f"write {op.name}([a, b])")
 

@@ -6,7 +6,7 @@ methods that do nothing to a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -19,8 +19,9 @@ from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.scope import Lines, Lower, Operand
+from gradcli.language.lower.written import Writing
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.wengert import CONSTANTS, Atom, Program, Shape
+from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
@@ -37,6 +38,9 @@ _LIBRARIES: Mapping[str, str] = {
     "math": "math",
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
+
+_ELSEWHERE: Mapping[tuple[str, str], str] = {("repeat", "numpy"): "repeat_interleave"}
+"""What another library means by the name of a row: another one."""
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
@@ -71,9 +75,9 @@ class Calls:
         lower: Lower,
         constants: Constants,
         indices: Indices,
-        meaning: Callable[[str, Sequence[str]], Program],
+        writing: Writing,
     ) -> None:
-        self.lines, self.lower, self.constants, self.meaning = lines, lower, constants, meaning
+        self.lines, self.lower, self.constants, self.writing = lines, lower, constants, writing
         self.indices = indices
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
         self.binder = Binder(lines, lower, constants)
@@ -209,6 +213,8 @@ class Calls:
         if member.arguments is not None:
             return self._method(name, span, operand, member.arguments)
         place = member.dot.span.to(name.span)
+        if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
+            return several.parts[several.names.index(name.text)][0], span
         match name.text:
             case "T":
                 return self._transposed(operand[0], span)
@@ -286,8 +292,10 @@ class Calls:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
-        if given and op.kind in (Kind.SOURCE, Kind.LIST):
-            hint = f"write {op.name}([a, b])" if op.kind is Kind.LIST else f"write {op.name}(...)"
+        op = ops.TABLE[_ELSEWHERE.get((op.name, library), op.name)]
+        is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
+        if given and (op.kind is Kind.SOURCE or is_of_list):
+            hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"
             message = f"'{name.text}' is not a method of a tensor"
             raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
@@ -305,9 +313,11 @@ class Calls:
             self._require_vector_norm(bound, name, span)
         if after_dot:
             self._require_taken(bound, name, library)
+        if bound.op.kind is Kind.WRITTEN:
+            return self.writing.call(bound, whole)
         meaning = bound.op.elsewhere.get(library)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.meaning(meaning, bound.op.operands)
+            program = self.writing.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 

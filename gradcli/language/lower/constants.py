@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError, Span, TooLargeError
+from gradcli.language import ops
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
@@ -37,16 +38,17 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "grid_sample.mode": ("bilinear", "nearest", "bicubic"),
     "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
+    "indexing": ("ij", "xy"),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 
 SEVERAL = frozenset(
     "dim dims shape pad shifts kernel_size stride padding dilation output_padding output_size normalized_shape size "
-    "scale_factor".split()
+    "scale_factor sizes split_size sections repeats source destination strides".split()
 )
 """Parameters that may take several numbers in parentheses."""
 
-GATHERED = frozenset(["shape", "dims"])
+GATHERED = frozenset(["shape", "dims", "sizes"])
 """Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
 
 UNKNOWN_SIZE = 4
@@ -96,9 +98,9 @@ class Constants:
             LanguageError: it is not of the kind that the parameter takes.
         """
         value = self._static(op, parameter, arguments)
-        if parameter == "keepdim" and value in (0, 1):
-            return bool(value)
         is_flag = isinstance(op.statics[parameter], bool)
+        if is_flag and value in (0, 1):
+            return bool(value)
         takes = "true or false" if is_flag else "a whole number"
         takes = "a number" if parameter in NUMBERS else takes
         takes = "whole numbers" if parameter in SEVERAL else takes
@@ -154,7 +156,7 @@ class Constants:
         if len(bound.parts) == 1 and (only := bound.parts[0]) is not None:
             if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
                 return "..." if only.token.text == "..." else NEW
-            if _is_newaxis(only):
+            if is_newaxis(only):
                 return NEW
         limits: list[int | None] = [None, None, None]
         colons = 0
@@ -168,10 +170,9 @@ class Constants:
             if limits[0] is None:
                 raise self.source.error("an index is missing", bound.span, hint="write x[0] or x[1:]")
             return limits[0]
-        if colons == 3 or (limits[2] is not None and limits[2] < 1):
-            reverses = "flip(x, 0) reverses" if limits[2] is not None else None
-            raise self.source.error("a slice is start:stop:step with a positive step", bound.span, hint=reverses)
-        return Slice(limits[0], limits[1], limits[2] or 1)
+        if colons == 3 or limits[2] == 0:
+            raise self.source.error("a slice is start:stop:step with a step that is not 0", bound.span)
+        return Slice(limits[0], limits[1], 1 if limits[2] is None else limits[2])
 
     def place(self, subscript: nodes.Subscript) -> int:
         """The whole number that is all of an index."""
@@ -304,13 +305,23 @@ class Constants:
         if len(items) > 1 and not (has_start and items[1].name is None):
             return None
         node = items[0].value
-        if (known := self.scope.list_of(node)) is not None:
+        if (known := self.parts(node)) is not None:
             return known
         if not isinstance(node, nodes.Items) or not (node.opening.text == "[" or node.has_comma):
             return None
         if self.source.tokens[items[0].start + 1].text == "[":
             return None
         return self.items(node)
+
+    def parts(self, node: nodes.Node) -> list[Operand] | None:
+        """The tensors of a call that gives several, or of a name that stands for them; None of anything else."""
+        if (known := self.scope.list_of(node)) is not None:
+            return known
+        last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
+        if not isinstance(last, nodes.Name | nodes.Member) or last.arguments is None:
+            return None
+        op = ops.find((last.token if isinstance(last, nodes.Name) else last.name).text, after_dot=True)
+        return self.scope.parts_of(self.lower(node)[0]) if op is not None and op.parts else None
 
     def generator(self, arguments: nodes.Arguments) -> nodes.Argument | None:
         """The argument that is a loop, if one is."""
@@ -362,6 +373,8 @@ class Constants:
         elif isinstance(node, nodes.Items | nodes.Group):
             values = [a for a, _ in self.items(node)]
             behind = self.source.position(node.span.stop)
+        elif (parts := self.parts(clause.values)) is not None:
+            return [a for a, _ in parts]
         if values is None or not all(a.is_number for a in values):
             span = clause.word.span.to(self.source.tokens[behind].span)
             raise self.source.error("a loop runs over range(...) or a list of numbers", span)
@@ -404,7 +417,7 @@ class Constants:
         return self.source.error(message, word.span, hint=hint, kind=TooLargeError)
 
 
-def _is_newaxis(node: nodes.Node) -> bool:
+def is_newaxis(node: nodes.Node) -> bool:
     """Whether it is `np.newaxis`."""
     match node:
         case nodes.Postfix(

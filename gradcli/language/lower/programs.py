@@ -15,12 +15,14 @@ import sympy
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.constants import Constants, is_newaxis
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.matlab import Matlab
-from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope
+from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.lower.written import Writing
+from gradcli.language.ops import Kind
+from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
@@ -90,10 +92,11 @@ class Lowering:
         self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
         self.constants = Constants(self.lines, self.lower, evaluation)
-        sizes = Sizes(self.lines, self.constants)
+        self.sizes = sizes = Sizes(self.lines, self.constants)
         self.matlab = Matlab(self.lines, sizes)
         self.indices = Indices(self.lines, self.lower, self.constants, sizes)
-        self.calls = Calls(self.lines, self.lower, self.constants, self.indices, parse_meaning)
+        writing = Writing(self.lines, self.constants, sizes, parse_meaning)
+        self.calls = Calls(self.lines, self.lower, self.constants, self.indices, writing)
         self.last_list: tuple[nodes.Node, list[Operand]] | None = None
         self.unused_value: Operand | None = None
 
@@ -150,6 +153,8 @@ class Lowering:
         last_list = self.last_list
         if last_list is not None and last_list[0] is node:
             scope.lists[name] = last_list[1]
+        if (parts := scope.parts_of(value)) is not None:
+            scope.lists[name] = parts
         scope.pairs.discard(name)
         if self.calls.is_pair:
             scope.pairs.add(name)
@@ -190,10 +195,10 @@ class Lowering:
     def finish(self, output: Operand) -> Program:
         """The Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
-        atom, span = output
+        atom, span = self._whole(output)
         atom = self.lines.as_number(atom, span)
         names = {value: name for name, value in scope.names.items()}
-        written = self.lines.builder.lines
+        written = self._lines(atom)
         lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
         unused = (f"the name '{name}' is assigned but never used" for name in scope.unused if name != scope.last_name)
         warnings = tuple(dict.fromkeys((*scope.warnings, *unused)))
@@ -202,6 +207,26 @@ class Lowering:
         named = {name: scope.names[name] for name in assigned if name in scope.names}
         text, source, needs = self.source.text, self.source.name, scope.needs_shapes
         return Program(text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs)
+
+    def _whole(self, output: Operand) -> Operand:
+        """The output as one tensor: several of one shape are put in a list."""
+        atom, span = output
+        parts = self.scope.parts_of(atom)
+        if parts is None or self.scope.several[atom].names or len({self.sizes.of(a) for a, _ in parts}) != 1:
+            return self.lines.one(atom, span), span
+        return self.lines.emit("stack", [a for a, _ in parts], span, (0,))
+
+    def _lines(self, output: Atom) -> list[Line]:
+        """The lines so far, less those that served a constant or a part that nobody took."""
+        written, spent = self.lines.builder.lines, self.scope.spent
+        if not spent:
+            return written
+        wanted, kept = {output, *self.scope.names.values()}, list[Line]()
+        for line in reversed(written):
+            if line.symbol not in spent or line.symbol in wanted:
+                wanted.update(line.call.operands)
+                kept.append(line)
+        return kept[::-1]
 
     # -- expressions
 
@@ -373,18 +398,53 @@ class Lowering:
         """`x[key]`; `[0]` takes the values of torch's pair of values and positions."""
         if (found := self.hooks.indexed(operand, subscript)) is not None:
             return found
+        if (several := self.scope.several.get(operand[0])) is not None:
+            return self._part(several, operand[1].to(subscript.span), subscript)
         if self.indices.mentions(subscript.span):
             return self.indices.element(operand, subscript)
         is_pair, self.calls.is_pair = self.calls.is_pair, False
-        items: list[Any] = [self.constants.item(bound) for bound in subscript.items]
+        items: list[Any] = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
         require_sound(subscript.fault)
         span = operand[1].to(subscript.span)
+        if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
+            return self.calls.writing.index(operand, items, span)
         if is_pair and items == [0]:
             return operand[0], span
         if is_pair and items == [1]:
             raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
+
+    def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
+        """A tensor or a list in an index; None for all else that may stand there."""
+        node = bound.parts[0] if len(bound.parts) == 1 else None
+        is_plain = node is None or isinstance(node, nodes.Number | nodes.Word | nodes.Unary) or is_newaxis(node)
+        if node is None or is_plain or bound.fault is not None:
+            return None
+        if self.lines.is_meaning:
+            if isinstance(node, nodes.Items):
+                return self.constants.integers(node)
+            is_known = isinstance(node, nodes.Name) and self.constants.is_known(node)
+            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
+        mark = len(self.lines.builder.lines)
+        operand = self.lower(node)
+        shape = self.sizes.of(operand[0])
+        _, leaves = self.lines.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
+        is_unknown = shape is None and not leaves.isdisjoint(self.scope.variables.values())
+        if shape or is_unknown or operand[0] in self.lines.conditions:
+            return operand
+        self.lines.builder.forget(mark)  # one number, which is read again as a constant
+        return None
+
+    def _part(self, several: Several, span: Span, subscript: nodes.Subscript) -> Operand:
+        """`x.chunk(3)[1]`."""
+        place, count = self.constants.place(subscript), len(several.parts)
+        if several.is_provisional:
+            return several.parts[0][0], span
+        if not -count <= place < count:
+            message = f"{several.call} gives {count} tensors, counted from 0"
+            raise self.source.error(message, subscript.span)
+        return several.parts[place][0], span
 
     def _ranged(self, node: nodes.Ranged) -> Operand:
         """A sum over indices, and the like."""

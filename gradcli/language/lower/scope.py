@@ -114,6 +114,23 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Several:
+    """What a function gives that gives several tensors, as `x.chunk(3)` and `torch.sort(x)` do.
+
+    Attributes:
+        call: The function.
+        parts: The tensors; what they are is not known yet where `is_provisional`.
+        names: What torch calls them, `values` and `indices`; empty for a list.
+        is_provisional: Whether the text is to be read again with shapes, which may give another number of parts.
+    """
+
+    call: str
+    parts: tuple[Operand, ...]
+    names: tuple[str, ...] = ()
+    is_provisional: bool = False
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """What NumPy and the rules of shapes say.
 
@@ -143,6 +160,8 @@ class Scope:
         names: What was assigned.
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
+        several: What stands for the several tensors that a function gives: no operation takes it as an operand.
+        spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
         warnings: Remarks for the user.
@@ -158,6 +177,8 @@ class Scope:
     names: dict[str, Atom] = field(default_factory=dict)
     lists: dict[str, list[Operand]] = field(default_factory=dict)
     pairs: set[str] = field(default_factory=set)
+    several: dict[Atom, Several] = field(default_factory=dict)
+    spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -174,6 +195,16 @@ class Scope:
             return None
         self.unused.pop(node.token.text, None)
         return self.lists[node.token.text]
+
+    def parts_of(self, atom: Atom) -> list[Operand] | None:
+        """The tensors that a value stands for, if it is several."""
+        return list(self.several[atom].parts) if atom in self.several else None
+
+    def together(self, several: Several) -> Atom:
+        """What stands for several tensors."""
+        whole = sympy.Dummy(several.call, real=True)
+        self.several[whole] = several
+        return whole
 
     @property
     def known_shapes(self) -> dict[Atom, Shape]:
@@ -207,6 +238,8 @@ class Lines:
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
         """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
+        if self.scope.several:
+            operands = [self.one(a, span) for a in operands]
         if self.is_meaning:
             return self.builder.emit(op, tuple(operands), span, statics), span
         self.hooks.emitting(operands, span)
@@ -225,6 +258,21 @@ class Lines:
             plain = [p not in row.conditions for p in row.operands] + [True] * len(operands)
             operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
         return self._written(row, operands, span, statics, keeps=keeps)
+
+    def one(self, atom: Atom, span: Span) -> Atom:
+        """A value that is one tensor.
+
+        Raises:
+            LanguageError: It is several.
+        """
+        several = self.scope.several.get(atom)
+        if several is None:
+            return atom
+        if several.is_provisional:
+            return several.parts[0][0]
+        names = f" ({', '.join(several.names)})" if several.names else ""
+        hint = f"take one of them, {several.call}(...)[0]" + ("" if names else ", or torch.stack all of them")
+        raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
 
     def _written(
         self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool

@@ -5,6 +5,7 @@ elementwise  arithmetic and functions, pieces, and branches by conditions
 networks     activations of neural networks
 losses       losses of training
 reductions   over a dimension; of matrices
+gathering    elements at the positions that tensors of whole numbers name
 structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import elementwise, losses, networks, reductions, structure
+from gradcli.language.ops import elementwise, gathering, losses, networks, reductions, structure
 from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -49,6 +50,9 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "products": reductions.CONTRACTIONS,
     "square matrices": reductions.MATRICES,
     "lists": structure.LISTS,
+    "pieces of tensors": structure.PARTS,
+    "joined and repeated": structure.JOINED,
+    "at positions": gathering.GATHERED,
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
     "losses": losses.LOSSES,

@@ -83,7 +83,7 @@ def _classes(name: str, shapes: Shapes) -> tuple[int, int]:
     return axis, scores[axis]
 
 
-def _count_of_classes(shapes: Shapes) -> int:
+def _count_of_classes(shapes: Shapes, _: object) -> int:
     return shapes[0][min(1, len(shapes[0]) - 1)]
 
 
@@ -417,7 +417,7 @@ LOSSES = (
         undifferentiated=("weight",),
         whole=("target",),
         needs=_of_samples,
-        places=lambda shapes: shapes[0][-1],
+        places=lambda shapes, _: shapes[0][-1],
     ),
     _of(
         "multilabel_margin_loss(input, target, reduction=mean)",

@@ -47,7 +47,10 @@ class Branches:
 
 
 class Kind(Enum):
-    """How the operation moves elements: each reading has one rule a kind, or one a name inside it."""
+    """How the operation moves elements: each reading has one rule a kind, or one a name inside it.
+
+    What is `written` no reading meets: the lowering writes it in other operations, by the shapes of its operands.
+    """
 
     ELEMENTWISE = "elementwise"
     REDUCTION = "reduction"
@@ -59,6 +62,7 @@ class Kind(Enum):
     COUNT = "count"
     SOURCE = "source"
     DEFINED = "defined"
+    WRITTEN = "written"
     DERIVATIVE = "derivative"
 
 
@@ -113,11 +117,12 @@ class Op:
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
         numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
-        optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them.
+        optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them,
+            but where the kind is `written`.
         undifferentiated: Operands by which torch's function has no derivative; where they are no plain numbers, the
             meaning is run.
         whole: Operands that are whole numbers, as positions are, and have no derivative.
-        places: How many places there are for these positions, by the shapes of the operands.
+        places: How many places there are for these positions, by the shapes of the operands and the constants.
         whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
         ranks: Dimensions that an operand must have.
         equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
@@ -135,6 +140,7 @@ class Op:
         keeps_order: Of a movement, whether the elements stay in row-major order.
         keeps_shape: Of a function of a matrix, whether the result is one too, and no number.
         variadic: Whether more operands than named are folded from the left, two at a time.
+        parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
         kinks: Expressions of the operands that vanish where the derivative jumps.
@@ -192,7 +198,7 @@ class Op:
     optional: tuple[str, ...] = ()
     undifferentiated: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
-    places: Callable[[Shapes], int] | None = field(default=None, repr=False)
+    places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
     whole_if_fewer: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     equal_shapes: tuple[str, str] | None = None
@@ -210,6 +216,7 @@ class Op:
     keeps_order: bool | None = None
     keeps_shape: bool | None = None
     variadic: bool = False
+    parts: tuple[str, ...] = ()
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()

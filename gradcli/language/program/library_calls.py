@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.language.ops import REQUIRED, Kind, Op
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.movement import as_key, axes_of, fill_of, moved, permutation
+from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -123,7 +123,8 @@ class TorchCalls:
                 return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
         if op.is_by_name:
-            return self._called_by_name(call, operands, tensors)
+            found = self._called_by_name(call, operands, tensors)
+            return found.to(self.dtype) if op.name == "one_hot" else found  # which torch gives in whole numbers
         match op.name:
             case "where":
                 return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
@@ -146,7 +147,8 @@ class TorchCalls:
     def _moved(self, call: Call, x: Any, shape: Shape) -> Any:
         match call.op.name:
             case "index":
-                return x[as_key(call.statics[0])]
+                key, turned = forward_key(shape, call.statics[0])
+                return x[as_key(key)].flip(*_spread(turned)) if turned else x[as_key(key)]
             case "transpose" if call.statics != (None, None):
                 return x.transpose(*call.statics)
             case "transpose" | "permute":

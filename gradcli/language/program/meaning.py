@@ -346,6 +346,12 @@ class eq(Comparison):  # noqa: N801
 
     sign = "=="
 
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """As of any comparison; that 1 or 0 by a condition is 1 is the condition."""
+        is_one = isinstance(a, where) and b == 1 and a.args[1:] == (1, 0)
+        return a.args[0] if is_one else super().eval(a, b)
+
 
 class ne(Comparison):  # noqa: N801
     """a ≠ b."""

@@ -23,7 +23,7 @@ NEW = "None"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`start:stop:step` with a positive step; None as in Python."""
+    """`start:stop:step`; None as in Python. Torch has no negative step, which NumPy has."""
 
     start: int | None
     stop: int | None
@@ -39,19 +39,48 @@ class Slice:
 
 
 class Axis(NamedTuple):
-    """Where an indexed dimension comes from: `source` of the operand, at start + step*i; source -1 is new."""
+    """Where an indexed dimension comes from: `source` of the operand, at start + step*i; source -1 is new.
+
+    Positions that are listed one by one stand in `places`.
+    """
 
     source: int
     start: int
     step: int
     size: int
+    places: tuple[int, ...] = ()
 
 
 def as_key(key: Hashable) -> tuple[Any, ...]:
     """A parsed index as the tuple that NumPy and torch take."""
     words: dict[Hashable, Any] = {"...": Ellipsis, NEW: None}
     items = key if isinstance(key, tuple) else (key,)
-    return tuple(slice(k.start, k.stop, k.step) if isinstance(k, Slice) else words.get(k, k) for k in items)
+    return tuple(
+        slice(k.start, k.stop, k.step) if isinstance(k, Slice) else [*k] if isinstance(k, tuple) else words.get(k, k)
+        for k in items
+    )
+
+
+def forward_key(shape: Shape, key: Hashable) -> tuple[Hashable, tuple[int, ...]]:
+    """An index whose slices have no negative step, which torch has not, and the dimensions to turn around behind it.
+
+    >>> forward_key((5,), (Slice(None, None, -2),))
+    ((Slice(start=0, stop=5, step=2),), (0,))
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    taken = sum(item not in ("...", NEW) for item in items)
+    source, place, found, turned = 0, 0, list[Hashable](), list[int]()
+    for item in items:
+        if isinstance(item, Slice) and item.step < 0:
+            chosen = item.range(shape[source])
+            turned.append(place)
+            found.append(Slice(chosen[-1], chosen[0] + 1, -item.step) if chosen else Slice(0, 0))
+        else:
+            found.append(item)
+        skipped = len(shape) - taken if item == "..." else 1
+        source += 0 if item == NEW else skipped
+        place += 0 if isinstance(item, int) else skipped
+    return tuple(found), tuple(turned)
 
 
 def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int]]:
@@ -82,15 +111,24 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
         if isinstance(item, Slice):
             chosen = item.range(size)
             axes.append(Axis(source, chosen.start, chosen.step, len(chosen)))
+        elif isinstance(item, tuple):
+            places = tuple(_place(at, source, shape) for at in item)
+            axes.append(Axis(source, 0, 0, len(places), places))
         elif isinstance(item, int):
-            if not -size <= item < size:
-                raise ShapeError(
-                    f"the index {item} is outside dimension {source} of the shape {show(shape)}",
-                    hint=f"it has {size} elements, counted from 0",
-                )
-            dropped[source] = item % size
+            dropped[source] = _place(item, source, shape)
         source += 1
     return axes, dropped
+
+
+def _place(at: int, axis: int, shape: Shape) -> int:
+    """A position in a dimension, counted from the front."""
+    size = shape[axis]
+    if not -size <= at < size:
+        raise ShapeError(
+            f"the index {at} is outside dimension {axis} of the shape {show(shape)}",
+            hint=f"it has {size} elements, counted from 0",
+        )
+    return at % size
 
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
@@ -124,6 +162,23 @@ def axes_of(shape: Shape, dims: Hashable) -> tuple[int, ...]:
     if len(set(axes)) < len(axes):
         raise ShapeError(f"dim={dims} names a dimension of the shape {show(shape)} twice")
     return axes
+
+
+def broadcast(operands: list[Shape]) -> Shape:
+    """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
+    if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
+        return operands[0]
+    result: list[int] = []
+    for position in range(1, max(map(len, operands)) + 1):
+        sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}
+        if len(sizes) > 1:
+            shown = " and ".join(show(shape) for shape in operands)
+            raise ShapeError(
+                f"the shapes {shown} do not broadcast",
+                hint="sizes must be equal or 1, counted from the last dimension",
+            )
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(reversed(result))
 
 
 def permutation(shape: Shape, call: Call) -> tuple[int, ...]:

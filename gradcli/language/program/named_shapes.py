@@ -377,7 +377,7 @@ def _dimensions(call: Call) -> int:
     for name, static in zip(call.op.statics, call.statics, strict=True):
         items = static if isinstance(static, tuple) else (static,)
         if name == "key":
-            return sum(isinstance(item, int | Slice) for item in items)
+            return sum(isinstance(item, int | Slice | tuple) for item in items)
         if name.startswith("dim") or name.endswith("dim"):
             axes = [item for item in items if isinstance(item, int) and not isinstance(item, bool)]
             found = max([found, *(axis + 1 if axis >= 0 else -axis for axis in axes)])

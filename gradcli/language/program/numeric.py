@@ -9,7 +9,7 @@ what torch gives.  Random numbers come from NumPy's PCG64 with the seed that is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -80,29 +80,46 @@ def _defined(call: Call, operands: list[Array]) -> Array:
 
 def _require_range(call: Call, operands: list[Array]) -> None:
     """Refuse what torch refuses for its numbers."""
-    for name in call.op.positions([a.ndim for a in operands]):
-        found = operands[call.op.operands.index(name)]
-        _require_positions(call, name, found, tuple(a.shape for a in operands))
+    require_positions(call, operands)
     match call.op.name, operands:
         case "binary_cross_entropy", _ if not all(((a >= 0) & (a <= 1)).all() for a in operands):
             raise InputError("binary_cross_entropy needs input and target between 0 and 1")
         case "hardtanh", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
             raise InputError("hardtanh needs min_val <= max_val")
+        case "triplet_margin_with_distance_loss", (_, _, _, margin) if margin.ndim == 0 and margin <= 0:
+            raise InputError("triplet_margin_with_distance_loss needs margin > 0")
         case "smooth_l1_loss", (_, _, beta) if beta.ndim == 0 and beta < 0:
             raise InputError("smooth_l1_loss needs beta >= 0")
 
 
+def require_positions(call: Call, operands: Sequence[Array]) -> None:
+    """Refuse positions that are no whole numbers, and those that there are not.
+
+    Args:
+        call: Any operation.
+        operands: Their values.
+
+    Raises:
+        InputError: There is one.
+    """
+    for name in call.op.positions([a.ndim for a in operands]):
+        found = operands[call.op.operands.index(name)]
+        _require_positions(call, name, found, tuple(a.shape for a in operands))
+
+
 def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape, ...]) -> None:
     """Refuse fractions, and classes that there are not."""
+    is_index = call.op.name == "one_hot"  # as x[i] is written
     if not (found == np.round(found)).all():
-        raise InputError(f"{call.op.name} takes whole numbers for {name}")
+        raise InputError("an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}")
     if call.op.places is None:
         return
-    ignored = dict(zip(call.op.statics, call.statics, strict=True)).get("ignore_index")
-    count = call.op.places(shapes)
+    constants = dict(zip(call.op.statics, call.statics, strict=True))
+    ignored, count = constants.get("ignore_index"), call.op.places(shapes, constants)
     outside = found[(found != ignored) & ((found < 0) | (found >= count))]
     if outside.size:
-        raise InputError(f"{call.op.name} takes {name} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
+        said = "an index is" if is_index else f"{call.op.name} takes {name}"
+        raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
 
 
 def require_room(elements: float) -> None:

@@ -14,7 +14,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.program.movement import axes_of, axis_of, shape_after
+from gradcli.language.program.movement import axes_of, axis_of, broadcast, shape_after
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
 
 MAX_ELEMENTS = 2**26
@@ -123,6 +123,8 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _defined(call, operands)
         case Kind.DERIVATIVE:
             return _derivative(call, operands)
+        case Kind.WRITTEN:
+            raise AssertionError(f"{call.op.name} is written in other operations as it is read")
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
@@ -216,23 +218,6 @@ def require_work(call: Call, operands: list[Shape]) -> None:
         if products > MAX_PRODUCTS:
             message = f"this matrix product takes {products:,} multiplications; at most {MAX_PRODUCTS:,} are made"
             raise TooLargeError(message, hint="use smaller inputs")
-
-
-def broadcast(operands: list[Shape]) -> Shape:
-    """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
-    if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
-        return operands[0]
-    result: list[int] = []
-    for position in range(1, max(map(len, operands)) + 1):
-        sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}
-        if len(sizes) > 1:
-            shown = " and ".join(show(shape) for shape in operands)
-            raise ShapeError(
-                f"the shapes {shown} do not broadcast",
-                hint="sizes must be equal or 1, counted from the last dimension",
-            )
-        result.append(sizes.pop() if sizes else 1)
-    return tuple(reversed(result))
 
 
 def axis_of_scan(call: Call, shape: Shape) -> int | None:

@@ -180,12 +180,13 @@ class Program:
         """
         positions: set[Atom] = set()
         others: set[Atom] = {self.output}
-        for line in self.lines:
+        for line in reversed(self.lines):
             op, held = line.call.op, line.call.operands
             ranks = [len(shape) for shape in line.call.statics[-1] or ()] if op.of_shapes else []
             whole = op.positions(ranks) if ranks or not op.whole_if_fewer else ()
+            is_position = line.symbol in positions and line.symbol not in others
             for parameter, operand in zip(op.operands, held, strict=False):
-                (positions if parameter in whole else others).add(operand)
+                (positions if is_position or parameter in whole else others).add(operand)
             others.update(held[len(op.operands) :])
         return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 

@@ -277,7 +277,7 @@ def test_class_indices_are_whole_and_inside() -> None:
     """Torch would take the whole part of a fraction."""
     with pytest.raises(InputError, match="whole numbers"):
         Function("cross_entropy(x, t)").grad({"x": [[1.0, 2.0]], "t": [0.5]})
-    with pytest.raises(GradcliError, match="out of bounds"):
+    with pytest.raises(GradcliError, match="and there is"):
         Function("nll_loss(x, t)").grad({"x": [[1.0, 2.0]], "t": [2]})
     with pytest.raises(ShapeError, match=r"class indices of the shape \(1,\)"):
         Function("cross_entropy(x, t)").grad({"x": [[1.0, 2.0]], "t": [0, 1]})

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.language import ops
+from gradcli.language.lower.written import RULES as WRITTEN
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import definition
@@ -19,7 +20,9 @@ from tests.language.ops import (
     test_algebra,
     test_branches,
     test_elementwise,
+    test_gathering,
     test_losses,
+    test_parts,
     test_reductions,
     test_structure,
 )
@@ -31,6 +34,8 @@ TRUTHS: list[Mapping[str, object]] = [
     test_branches.CASES,
     test_reductions.CASES,
     test_structure.CASES,
+    test_parts.CASES,
+    test_gathering.CASES,
     test_algebra.PRODUCTS,
     test_algebra.LOSSES,
     test_losses.CASES,
@@ -61,12 +66,16 @@ def test_rows_are_whole(op: ops.Op) -> None:
     assert set(op.torch_keywords) <= set(op.statics)
     if op.kind is Kind.ELEMENTWISE:
         assert op.is_primitive == (op.name in MEANINGS)
-    assert op.is_primitive == (op.kind not in (Kind.ELEMENTWISE, Kind.DEFINED)) or op.kind is Kind.ELEMENTWISE
-    if not op.is_primitive and op.name != "einsum" and not op.of_shapes:
+    is_defined = op.kind in (Kind.DEFINED, Kind.WRITTEN)
+    assert op.is_primitive != is_defined or op.kind is Kind.ELEMENTWISE
+    assert (op.kind is Kind.WRITTEN) == (op.name in WRITTEN)
+    is_whole = op.kind is not Kind.WRITTEN and not op.of_shapes and ops.REQUIRED not in op.statics.values()
+    if not op.is_primitive and is_whole and not op.has_equation:
         statics = tuple(op.statics.values())
         assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
     text, at = op.worked_example
-    assert any(line.call.op is op for line in parse(text).lines) or op.name in ("max", "min")
+    is_met = any(line.call.op is op for line in parse(text).lines)
+    assert is_met or op.kind is Kind.WRITTEN or op.name in ("max", "min")
     assert set(parse(text).names) == set(at)
 
 

@@ -1,0 +1,145 @@
+"""Rows of kind written: what they are in other operations, by the shapes of their operands, as text of the language.
+
+given         what a rule is handed: shapes, constants, the numbers of operands that are constant
+pieces        tensors that are cut, joined and repeated
+at_positions  elements at the positions that tensors of whole numbers name
+
+Functions that give several tensors give a text for each.  While a shape is not known the first operand stands for the
+result, and the text is read again when it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import GradcliError, Place, Span
+from gradcli.language.lower.arguments import Bound
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.language.lower.scope import Array, Lines, Operand, Several
+from gradcli.language.lower.sizes import Sizes
+from gradcli.language.lower.written import at_positions, pieces
+from gradcli.language.lower.written.given import Given, Text, UnknownShapeError
+from gradcli.language.program.wengert import Atom, Program, Shape
+
+RULES: Mapping[str, Callable[[Given], Text]] = {**pieces.RULES, **at_positions.RULES}
+"""What each written row is."""
+
+Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
+"""A text of the language as a Program in operands of these names, with constants by name."""
+
+
+class Writing:
+    """Writes calls of such rows in other operations."""
+
+    def __init__(self, lines: Lines, constants: Constants, sizes: Sizes, meaning: Meaning) -> None:
+        self.lines, self.constants, self.sizes, self.meaning = lines, constants, sizes, meaning
+        self.scope, self.source = lines.scope, lines.source
+
+    def call(self, bound: Bound, span: Span) -> Operand:
+        """The value of a call; what stands for several, where it gives several.
+
+        Args:
+            bound: Its arguments.
+            span: Of the call.
+        """
+        op = bound.op
+        names, atoms = self._operands(bound, span)
+        known = dict(zip(names, atoms, strict=True))
+        given = Given(
+            op=op,
+            names=tuple(names),
+            statics=bound.statics,
+            library=bound.library,
+            is_method=bound.is_method,
+            known=lambda name: self._shape(known[name]),
+            numbers=lambda name: self.numbers(known[name]),
+            refuse=partial(self._refused, span),
+        )
+        mark = len(self.lines.builder.lines)
+        try:
+            text = RULES[op.name](given)
+        except UnknownShapeError:
+            return self._provisional(bound, atoms[0], span), span
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
+        if isinstance(text, str):
+            return self._written(text, given, atoms, span), span
+        texts = list(text.values()) if isinstance(text, dict) else text
+        found = tuple((self._written(one, given, atoms, span), span) for one in texts)
+        self.scope.spent.update(line.symbol for line in self.lines.builder.lines[mark:])
+        names_of = tuple(text) if isinstance(text, dict) else ()
+        return self.scope.together(Several(op.name, found, names_of)), span
+
+    def index(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
+        """`x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
+        shape = self.sizes.of(operand[0])
+        tensors = [item for item in items if isinstance(item, tuple)]
+        found = {atom: self.sizes.of(atom) for atom, _ in tensors}
+        if shape is None or None in found.values():
+            self.scope.needs_shapes = True
+            return operand[0], span
+        read: list[Any] = []
+        for item in items:
+            read += self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
+        try:
+            text = at_positions.indexed("x", shape, read)
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
+        names = ["x", *(f"i{n}" for n in range(len(tensors)))]
+        program = self.meaning(text, names, {})
+        atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
+        return self.lines.builder.inline(program, atoms, span), span
+
+    def _positions(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
+        """A tensor in an index; a mask as one tensor for each of its dimensions."""
+        atom, where = item
+        shape = self.sizes.of(atom)
+        numbers = self.numbers(self.lines.as_number(atom, where))
+        if atom not in self.lines.conditions:
+            return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), numbers)]
+        if numbers is None:
+            x, mask = self.source.excerpt(operand[1]), self.source.excerpt(where)
+            message = "the values of variables decide how many elements this mask takes"
+            hint = f"where({mask}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
+            raise self.source.error(message, where, hint=hint)
+        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(numbers)]
+
+    def numbers(self, atom: Atom) -> Array | None:
+        """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""
+        lines, _ = self.lines.builder.made_of(atom)
+        program = self.lines.builder.program(atom, self.scope.variables.values())
+        if program.variables:
+            return None
+        self.scope.spent.update(line.symbol for line in lines)
+        return np.asarray(self.constants.evaluation.run(program, {}))
+
+    def _operands(self, bound: Bound, span: Span) -> tuple[list[str], list[Atom]]:
+        names = [name for name in bound.op.operands if name in bound.operands]
+        names += [f"x{n}" for n in range(len(bound.extra))]
+        atoms = [self.lines.as_number(self.lines.one(a, span), span) for a, _ in bound.values]
+        return names, atoms
+
+    def _shape(self, atom: Atom) -> Shape | None:
+        return self.sizes.of(atom)
+
+    def _written(self, text: str, given: Given, atoms: Sequence[Atom], span: Span) -> Atom:
+        program = self.meaning(text, given.names, given.held)
+        return self.lines.builder.inline(program, atoms, span)
+
+    def _provisional(self, bound: Bound, atom: Atom, span: Span) -> Atom:
+        """What stands for the result until the shapes are known."""
+        self.scope.needs_shapes = True
+        if not bound.op.parts:
+            return atom
+        names = () if bound.op.parts == ("...",) else bound.op.parts
+        found = ((atom, span),) * (len(names) or UNKNOWN_SIZE)
+        return self.scope.together(Several(bound.op.name, found, names, is_provisional=True))
+
+    def _refused(self, span: Span, message: str, hint: str | None) -> GradcliError:
+        return self.source.error(message, span, hint=hint)

@@ -1,0 +1,246 @@
+"""Elements at the positions that tensors of whole numbers name: `x[idx]`, gather, take, index_add, scatter.
+
+Constant positions are an index of the language; those of a variable choose by a comparison with every position that
+there is, so that every reading follows what it can do anyway.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import ShapeError
+from gradcli.language.lower.scope import Array
+from gradcli.language.lower.written.given import Given, Text, sizes
+from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axes
+from gradcli.language.program.wengert import Shape, show
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A tensor of whole numbers in an index.
+
+    Attributes:
+        name: What it is called in the text.
+        shape: Of the tensor.
+        numbers: Those of a constant one.
+    """
+
+    name: str
+    shape: Shape
+    numbers: Array | None = None
+
+
+def listed(places: Sequence[int]) -> str:
+    """Positions as an item of an index: a slice where they are evenly spaced.
+
+    >>> listed([1, 3, 5]), listed([2, 1, 0]), listed([0, 0, 2])
+    ('1:6:2', '2::-1', '[0, 0, 2]')
+    """
+    if not places:
+        return ":0"
+    step = places[1] - places[0] if len(places) > 1 else 1
+    if step == 0 or any(b - a != step for a, b in itertools.pairwise(places)):
+        return str([*places])
+    stop = places[-1] + (1 if step > 0 else -1)
+    return f"{places[0]}:{stop if stop >= 0 else ''}" + (f":{step}" if step != 1 else "")
+
+
+def checked(numbers: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Positions in a dimension of this size, counted from the front.
+
+    Raises:
+        ShapeError: One is no whole number, or outside of the dimension.
+    """
+    found = np.asarray(numbers, dtype=np.float64)
+    for at in found.ravel().tolist():
+        if not at.is_integer():
+            raise ShapeError(f"an index is a whole number, not {at:g}")
+        if not -size <= at < size:
+            raise ShapeError(f"the index {at:.0f} is outside a dimension of size {size}", hint="it counts from 0")
+    return found.astype(np.intp) % max(size, 1)
+
+
+def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
+    """The text of an index with tensors of positions among its items, by torch's rules.
+
+    Args:
+        x: The operand.
+        shape: Of the operand.
+        items: Whole numbers, slices, `...`, None as the language has it, and `Positions`.
+
+    Raises:
+        ShapeError: The index does not fit.
+
+    >>> indexed("x", (4,), [Positions("i", (2,), np.array([3, 1]))])
+    'x[3:0:-2]'
+    """
+    taken = sum(item not in ("...", NEW) for item in items)
+    if taken > len(shape):
+        raise ShapeError(f"{taken} indices for the shape {show(shape)}", hint=f"it takes at most {len(shape)}")
+    rest = [Slice(None, None)] * (len(shape) - taken)
+    at = next((n for n, item in enumerate(items) if item == "..."), len(items))
+    full = [*items[:at], *rest, *items[at + 1 :]]
+    basic = [Slice(None, None) if isinstance(item, Positions) else item for item in full]
+    if any(item != Slice(None, None) for item in basic):
+        x = f"{x}[{', '.join(map(str, basic))}]"
+    axes = iter(range(len(full)))
+    places = [(next(axes), item) for item in full if not isinstance(item, int)]
+    found = {n: item for n, item in places if isinstance(item, Positions)}
+    after = tuple(axis.size for axis in indexed_axes(shape, tuple(basic))[0])
+    return _picked(x, after, found)
+
+
+def _picked(x: str, shape: Shape, found: Mapping[int, Positions]) -> str:
+    """Along some dimensions the elements at positions, which broadcast; all other dimensions in full."""
+    if len(found) == 1:
+        ((axis, one),) = found.items()
+        if one.numbers is not None:
+            places = checked(one.numbers, shape[axis]).ravel().tolist()
+            text = f"{x}[{':, ' * axis}{listed(places)}]"
+            whole = (*shape[:axis], *one.shape, *shape[axis + 1 :])
+            return text if len(one.shape) == 1 else f"reshape({text}, {sizes(whole)})"
+    axes = [*found]
+    others = [n for n in range(len(shape)) if n not in found]
+    taken, kept = [shape[n] for n in axes], [shape[n] for n in others]
+    whole = broadcast([one.shape for one in found.values()])
+    if [*axes, *others] != sorted(range(len(shape))):
+        x = f"permute({x}, {sizes([*axes, *others])})"
+    text = _chosen(x, taken, kept, [*found.values()], whole)
+    is_adjacent = axes == [*range(axes[0], axes[0] + len(axes))]
+    if not is_adjacent or not axes[0]:
+        return text
+    rank, first = len(whole), axes[0]
+    order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))]
+    return f"permute({text}, {sizes(order)})"
+
+
+def _chosen(x: str, taken: Sequence[int], kept: Sequence[int], found: Sequence[Positions], whole: Shape) -> str:
+    """The elements at positions in the first dimensions, in the shape of the positions and of the rest."""
+    count = math.prod(taken)
+    arrays = [one.numbers for one in found]
+    if all(array is not None for array in arrays):
+        stretched = [
+            np.broadcast_to(checked(np.asarray(a), n), whole).ravel() for a, n in zip(arrays, taken, strict=True)
+        ]
+        flat = np.ravel_multi_index(tuple(stretched), tuple(taken)) if count else np.zeros(0, dtype=np.intp)
+        text = f"reshape({x}, {sizes([count, *kept])})[{listed(flat.tolist())}]"
+        return f"reshape({text}, {sizes([*whole, *kept])})"
+    hits = []
+    for n, one in enumerate(found):
+        ones = [taken[n] if m == n else 1 for m in range(len(taken))]
+        name = one.name if one.numbers is None else written(one.numbers)
+        stretched_name = f"expand({name}, {sizes(whole)})" if whole and one.shape != whole else name
+        hits.append(f"reshape(one_hot({stretched_name}, {taken[n]}), {sizes([*whole, *ones])})")
+    holds = f"reshape({'*'.join(hits)}, {sizes([*whole, count, *[1] * len(kept)])}) == 1"
+    values = f"reshape({x}, {sizes([*[1] * len(whole), count, *kept])})"
+    return f"sum(where({holds}, {values}, 0), {len(whole)})"
+
+
+def written(numbers: Array) -> str:
+    """A constant array as text.
+
+    >>> written(np.array([[0.0, 1.0]]))
+    '[[0, 1]]'
+    """
+    items = np.asarray(numbers).tolist()
+
+    def text(item: Any) -> str:
+        if isinstance(item, list):
+            return f"[{', '.join(map(text, item))}]"
+        return str(int(item)) if float(item).is_integer() else repr(float(item))
+
+    return text(items)
+
+
+def of_mask(mask: Array) -> list[Array]:
+    """A mask as the positions of what it takes, one tensor for each of its dimensions."""
+    return [np.asarray(axis, dtype=np.float64) for axis in np.nonzero(mask)]
+
+
+# -- functions
+
+
+def _positions(g: Given, name: str = "index", shape: Shape | None = None) -> Positions:
+    return Positions(name, g.shape(name) if shape is None else shape, g.numbers(name))
+
+
+def _index_select(g: Given) -> Text:
+    if g.rank("index") > 1:
+        raise g.refuse(f"index_select takes a vector of positions, and index has {g.rank('index')} dimensions", None)
+    at = _positions(g)
+    if not at.shape:
+        at = Positions("reshape(index, 1)", (1,), None if at.numbers is None else at.numbers.reshape(1))
+    return indexed("x", g.shape("x"), [*[Slice(None, None)] * g.axis("x"), at])
+
+
+def _take(g: Given) -> Text:
+    return indexed("reshape(x, -1)", (math.prod(g.shape("x")),), [_positions(g)])
+
+
+def _along(g: Given, axis: int, shape: Shape) -> list[Positions]:
+    """For each dimension the positions of what a gather along one takes, in the shape of the index."""
+    found = []
+    for n, size in enumerate(shape):
+        line = np.arange(size, dtype=np.float64).reshape([size if m == n else 1 for m in range(len(shape))])
+        found.append(_positions(g) if n == axis else Positions("", line.shape, line))
+    return found
+
+
+def _gather(g: Given) -> Text:
+    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
+    if len(shape) != len(wanted) or any(a > b for n, (a, b) in enumerate(zip(wanted, shape, strict=True)) if n != axis):
+        raise g.refuse(f"gather needs an index that fits x, and the shapes are {show(wanted)} and {show(shape)}", None)
+    return _gathered(g, "x", shape, axis)
+
+
+def _gathered(g: Given, x: str, shape: Shape, axis: int) -> str:
+    """The elements along a dimension at positions, all other indices being those of the position itself."""
+    at, wanted = _positions(g), g.shape("index")
+    if at.numbers is not None:
+        return indexed(x, shape, _along(g, axis, wanted))
+    cut = f"{x}[{', '.join(':' if n == axis else f':{size}' for n, size in enumerate(wanted))}]"
+    last = len(shape)
+    hits = f"transpose(one_hot(index, {shape[axis]}), {axis}, {last}) == 1"
+    return f"squeeze(sum(where({hits}, unsqueeze({cut}, {last}), 0), {axis}, keepdim=True)" + _turned(axis, last)
+
+
+def _turned(axis: int, last: int) -> str:
+    """What brings the positions, which lie last, to the dimension that was summed."""
+    return f".transpose({axis}, {last}), {last})"
+
+
+def _take_along_dim(g: Given) -> Text:
+    if g["dim"] is None:
+        return indexed("reshape(x, -1)", (math.prod(g.shape("x")),), [_positions(g, shape=g.shape("index"))])
+    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
+    if len(shape) != len(wanted):
+        raise g.refuse("take_along_dim needs an index of as many dimensions as x", None)
+    one = [1 if n == axis else size for n, size in enumerate(shape)]
+    other = [1 if n == axis else size for n, size in enumerate(wanted)]
+    full = broadcast([tuple(one), tuple(other)])
+    stretched = tuple(shape[axis] if n == axis else size for n, size in enumerate(full))
+    if other != [*full]:
+        raise g.refuse("take_along_dim needs an index of x's sizes", "expand(index, shape) stretches it")
+    return _gathered(g, f"expand(x, {sizes(stretched)})", stretched, axis)
+
+
+def _masked_select(g: Given) -> Text:
+    shape = broadcast([g.shape("x"), g.shape("mask")])
+    mask = np.broadcast_to(g.constant("mask", "a mask"), shape)
+    x = f"expand(x, {sizes(shape)})" if shape else "reshape(x, 1)"
+    return indexed(x, shape or (1,), [Positions("", p.shape, p) for p in of_mask(mask.reshape(shape or (1,)))])
+
+
+RULES: Mapping[str, Callable[[Given], Text]] = {
+    "index_select": _index_select,
+    "take": _take,
+    "gather": _gather,
+    "take_along_dim": _take_along_dim,
+    "masked_select": _masked_select,
+}
