@@ -248,9 +248,10 @@ def test_value_and_gradient_are_bitwise_those_of_plain_torch(
         np.testing.assert_array_equal(found[name], 0 if expected is None else expected.numpy())
 
 
-def test_every_operation_is_run() -> None:
-    """At least once."""
-    assert {line.call.op.name for text, _ in PLAIN for line in parse(text).lines} == set(ops.TABLE)
+def test_every_primitive_is_run() -> None:
+    """At least once; the truths of the table run the others."""
+    primitives = {name for name, op in ops.TABLE.items() if op.is_primitive}
+    assert primitives <= {line.call.op.name for text, _ in PLAIN for line in parse(text).lines}
 
 
 def test_integers_beyond_64_bits_are_floats() -> None:
