@@ -17,8 +17,9 @@ from gradcli.claims.subject import as_written
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
-from gradcli.symbolic.element import Entries, NoFormulaError
+from gradcli.symbolic.element import Entries
 from gradcli.symbolic.linear import assemble, linear, tidied
+from gradcli.symbolic.origins import NoFormulaError
 
 
 def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
