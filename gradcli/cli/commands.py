@@ -18,6 +18,7 @@ from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import arguments, read_expression, signed
 from gradcli.errors import UsageError
+from gradcli.recording.targets import target
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -134,6 +135,10 @@ def _function_of(expression: str) -> tuple[Function, Files]:
     from gradcli.files import Files
 
     files = Files()
+    if (named := target(expression)) is not None:
+        from gradcli.recording.functions import named as function_named
+
+        return function_named(named), files
     text = read_expression(expression, files)
     from gradcli.function import Function
 

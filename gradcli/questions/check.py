@@ -264,7 +264,7 @@ class _PointCheck:
         """One point, with these values in place of some of the question's."""
         from gradcli.autodiff.jacobians import vjp
 
-        question = replace(self.question, arrays={**self.question.arrays, **drawn})
+        question = self.question.at(drawn)
         jacobian = v = product = None
         if self.cotangent is None:
             jacobian, _ = question.jacobian(question.jacobian_entries)

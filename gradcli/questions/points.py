@@ -70,8 +70,7 @@ class Points:
 
     def at(self, point: int) -> Question:
         """The question at one of the points: a row of every variable that differs between them."""
-        arrays = {name: array[point] if name in self.names else array for name, array in self.arrays.items()}
-        return replace(self.question, arrays=arrays)
+        return self.question.at({name: self.arrays[name][point] for name in self.names})
 
     def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
         """The values of y at all points by torch, and their vᵀJ and Jacobians if asked for."""

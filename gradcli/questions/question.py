@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,28 @@ Cotangent = Array | Program
 """A gradient vector: numbers, or an expression in y and the variables."""
 
 
+class Live(Protocol):
+    """A function that is run itself, of which a Program was recorded at one point."""
+
+    @property
+    def program(self) -> Program:
+        """What was recorded."""
+
+    @property
+    def called(self) -> str:
+        """What the function is called."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know of the recording."""
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """The function run, with a graph for the variables to differentiate by."""
+
+    def at(self, arrays: Mapping[str, Array]) -> Live:
+        """The same recorded at another point."""
+
+
 @dataclass(frozen=True)
 class Question:
     """A Program with shapes and values, before and after torch has run it.
@@ -56,6 +78,7 @@ class Question:
         frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
         as_typed: The function with the derivatives that it takes itself, as torch takes them, where it does; in
             `program` they are lines of the language.
+        live: The function that is run in place of the Program, which was recorded of it.
     """
 
     program: Program
@@ -66,6 +89,7 @@ class Question:
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
     as_typed: Program | None = None
+    live: Live | None = None
 
     @property
     def shape(self) -> Shape:
@@ -75,6 +99,16 @@ class Question:
     def with_remark(self, *remarks: str) -> Question:
         """The same with a remark of what was typed."""
         return replace(self, program=replace(self.program, warnings=(*self.program.warnings, *remarks)))
+
+    def at(self, arrays: Mapping[str, Array]) -> Question:
+        """The same at another point, with these values in place of some of its own."""
+        arrays = {**self.arrays, **arrays}
+        if self.live is None:
+            return replace(self, arrays=arrays)
+        live = self.live.at(arrays)
+        program = replace(live.program, shown=self.program.shown, warnings=self.program.warnings)
+        known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
+        return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
 
     @property
     def jacobian_entries(self) -> int:
@@ -106,7 +140,10 @@ class Question:
         """
         from gradcli.autodiff.run import run
 
-        forward = run(self.as_typed or self.program, self.arrays, self.wrt, self.dtype, twice=twice)
+        if self.live is not None:
+            forward = self.live.forward(self.arrays, self.wrt)
+        else:
+            forward = run(self.as_typed or self.program, self.arrays, self.wrt, self.dtype, twice=twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
@@ -284,6 +321,7 @@ class Inquiry:
         dtype: Of the computation; by default that of the tensors of the text, or float64.
         check: Whether to compare with the reference.
         points_of: The variables whose first axis counts points.
+        live: The function of Python whose recording the text is.
     """
 
     expression: str
@@ -293,6 +331,7 @@ class Inquiry:
     dtype: Dtype | None = None
     check: bool = True
     points_of: Sequence[str] = ()
+    live: Live | None = None
 
     def question(self, command: str = "", *, shares: bool = True) -> Question:
         """Everything that can be known without torch, with a remark if the text asks for another command."""
@@ -338,7 +377,9 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()
     dtype = dtype or snippet.dtype or "float64"
     shadowed, told = frozenset(at) & SHADOWABLE, snippet.program.warnings
-    if shadowed or not shares:
+    if inquiry.live is not None:
+        shadowed, told = frozenset(snippet.program.names), (*told, *inquiry.live.remarks)
+    if (shadowed and inquiry.live is None) or not shares:
         # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
         snippet = read(expression, given=shadowed, shares=shares)
     program = snippet.program
@@ -363,9 +404,9 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
 
         program = written_out(program, known)
         shapes = infer(program, known)
-    program = replace(program, warnings=tuple(warnings))
+    program = replace(program, warnings=tuple(warnings), shown=inquiry.live.called if inquiry.live else program.shown)
     asked = chosen_variables(inquiry, replace(snippet, program=program))
-    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed)
+    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:

@@ -1,0 +1,165 @@
+"""A function's parameters with values, as tensors and plain numbers of Python; and one tensor of what it gives back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor, tensor_of
+from gradcli.errors import InputError, did_you_mean
+from gradcli.results import Array
+
+PLAIN = (bool, int, str)
+"""Types of a parameter that takes no tensor."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function takes.
+
+    Attributes:
+        tensors: The parameters that take tensors, in order; those in `optional` may be left out.
+        plain: The parameters that take a plain number of Python, with its type.
+        optional: What has a default.
+        keyword_only: What has to be named in a call.
+        order: All of them, as they are written.
+    """
+
+    tensors: tuple[str, ...]
+    plain: Mapping[str, type] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    keyword_only: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The tensors without which it cannot be called."""
+        return tuple(name for name in self.tensors if name not in self.optional)
+
+
+def signature(function: Callable[..., Any], called: str) -> Signature:
+    """The parameters of a function.
+
+    Args:
+        function: Any callable; of a module, those of its `forward`, and of an `autograd.Function` too.
+        called: What to call it in messages.
+
+    Raises:
+        InputError: They cannot be known, as of `def f(*x)`.
+    """
+    parameters = list(_parameters(function, called))
+    names, plain, optional, keyword_only = [], {}, set(), set()
+    for one in parameters:
+        if one.kind is one.VAR_KEYWORD:
+            continue
+        if one.kind is one.VAR_POSITIONAL:
+            raise InputError(
+                f"{called} takes any number of arguments (*{one.name}), so they have no names",
+                hint="write a function with named parameters that calls it",
+            )
+        kind = one.annotation if one.annotation in PLAIN else _named_type(one.annotation)
+        if kind is None and one.default is not one.empty and isinstance(one.default, PLAIN):
+            kind = type(one.default)
+        if kind is not None:
+            plain[one.name] = kind
+        else:
+            names.append(one.name)
+        if one.default is not one.empty:
+            optional.add(one.name)
+        if one.kind is one.KEYWORD_ONLY:
+            keyword_only.add(one.name)
+    order = tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
+    return Signature(tuple(names), plain, frozenset(optional), frozenset(keyword_only), order)
+
+
+def _named_type(annotation: Any) -> type | None:
+    """The type that an annotation in quotes names, as `from __future__ import annotations` has all of them."""
+    return {"int": int, "bool": bool, "str": str}.get(annotation) if isinstance(annotation, str) else None
+
+
+def _parameters(function: Callable[..., Any], called: str) -> list[inspect.Parameter]:
+    custom = custom_of(function)
+    try:
+        if custom is not None:
+            skips = 0 if _has_setup(custom) else 1  # ctx
+            return list(inspect.signature(custom.forward).parameters.values())[skips:]
+        asked = function.forward if isinstance(function, torch.nn.Module) else function
+        return list(inspect.signature(asked).parameters.values())
+    except (TypeError, ValueError):
+        raise InputError(f"the parameters of {called} cannot be known", hint="write a function that calls it") from None
+
+
+def custom_of(function: Callable[..., Any]) -> Any:
+    """The `autograd.Function` whose `apply` this is; None of any other function."""
+    owner = getattr(function, "__self__", None)
+    return owner if isinstance(owner, type) and issubclass(owner, torch.autograd.Function) else None
+
+
+def _has_setup(custom: Any) -> bool:
+    return custom.setup_context is not torch.autograd.function._SingleLevelFunction.setup_context
+
+
+def argument(kind: type, array: Array | str, name: str) -> Any:
+    """A plain argument: a whole number, true or false, or a word.
+
+    Raises:
+        InputError: It is none.
+    """
+    if kind is str:
+        return str(array)
+    number = np.asarray(array)
+    if number.ndim or number != np.round(number):
+        raise InputError(f"--at {name} is not the {'whole number' if kind is int else 'True or False'} that it takes")
+    return kind(number.item())
+
+
+def require_names(taken: Signature, given: Sequence[str], captured: Sequence[str], called: str) -> None:
+    """Refuse values for what is no parameter, and parameters without one.
+
+    Raises:
+        InputError: There are such.
+    """
+    known = [*taken.tensors, *taken.plain]
+    for name in given:
+        if name not in known and name not in captured:
+            hint = did_you_mean(name, (*known, *captured)) or f"it takes {', '.join(known) or 'nothing'}"
+            raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
+    missing = [name for name in known if name not in given and name not in taken.optional]
+    if missing:
+        names = ", ".join(f"'{name}'" for name in missing)
+        raise InputError(
+            f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}",
+            hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
+        )
+
+
+def one_tensor(found: Any, called: str) -> Tensor:
+    """What a function gives back as one tensor: several are flattened and put one behind the other.
+
+    Raises:
+        InputError: It gives back something else.
+    """
+    if isinstance(found, torch.Tensor):
+        if not found.is_floating_point():
+            raise InputError(f"{called} gives a tensor of {found.dtype}, which has no derivative")
+        return found
+    if isinstance(found, tuple | list) and found and all(isinstance(one, torch.Tensor) for one in found):
+        parts = [one for one in found if one.is_floating_point()]
+        if len({one.shape for one in parts}) == 1:
+            return torch.stack(parts) if len(parts) > 1 else parts[0]
+        if parts:
+            return torch.cat([one.reshape(-1) for one in parts])
+    kind = type(found).__name__
+    hint = "return the tensor that it is computed from" if isinstance(found, float | int) else "return a tensor"
+    raise InputError(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
+
+
+def as_tensor(array: Array, dtype: str, *, is_whole: bool, requires_grad: bool) -> Tensor:
+    """An argument."""
+    tensor = tensor_of(array, torch.int64 if is_whole else getattr(torch, dtype))
+    return tensor.requires_grad_() if requires_grad else tensor

@@ -1,0 +1,200 @@
+"""A `Function` that is a function of Python: run for its numbers, recorded for its formula and its enclosure."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.errors import InputError
+from gradcli.function import Function
+from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.language.snippets.asked import Snippet
+from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
+from gradcli.recording.calling import require_names, signature
+from gradcli.recording.loading import load
+from gradcli.recording.recorded import Call, Recorded, WrongDtypeError
+from gradcli.recording.targets import Target
+from gradcli.results import Array, ClosedForm
+
+_NEEDS_WHOLE = re.compile(r"\b[Ll]ong\b|\bint64\b|integer|\bindices\b|\bInt\b")
+"""What torch says of an argument that should hold whole numbers."""
+
+_TWO_DTYPES = re.compile(r"dtype|scalar type|\bFloat\b|\bDouble\b")
+"""What it says where two dtypes meet."""
+
+
+class PythonFunction(Function):
+    """A function of Python with named parameters.
+
+    Args:
+        function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
+        called: What to call it.
+        given: Values of parameters that `at` need not repeat.
+
+    Raises:
+        InputError: Its parameters have no names.
+    """
+
+    def __init__(self, function: Callable[..., Any], called: str, given: Mapping[str, Value] | None = None) -> None:
+        self.expression = called
+        self._function, self._given = function, dict(given or {})
+        self._taken = signature(function, called)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The parameters that need a value, or all if each has one."""
+        left = tuple(name for name in self._taken.order if name not in self._given)
+        return tuple(name for name in left if name not in self._taken.optional) or left or self._taken.order
+
+    @property
+    def asks(self) -> str:
+        """Nothing but what is asked of it."""
+        return ""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it can be called without further values."""
+        return not [name for name in self._taken.order if name not in {*self._given, *self._taken.optional}]
+
+    @property
+    def has_passes(self) -> bool:
+        """Backward passes are those of the question."""
+        return False
+
+    def unnamed(self) -> Self:
+        """Itself: a parameter has the name that its author gave it."""
+        return self
+
+    def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
+        """Refused: a function of Python is recorded where it is called.
+
+        Raises:
+            InputError: Always.
+        """
+        names = " ".join(f"--at {name}=VALUE" for name in self.variables[:4])
+        raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=f"give {names}")
+
+    def check(self, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
+        """As of any function; what has no value is recorded in the corner of its box."""
+        values = self._by_name(at)
+        for name, text in (options.get("box") or {}).items():
+            if name not in values:
+                values[name] = read_range(text, f"--in {name}")[0]
+        return super().check(values, v, **options)
+
+    # -- recorded
+
+    def _asked(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        *,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Inquiry:
+        values = {name: self._value(name, value) for name, value in self._by_name(at).items()}
+        for name in points_of:
+            if name in values and not np.ndim(values[name]):
+                raise InputError(f"--points-of {name}: {name} is one number, and has no axis of points")
+        first = {name: values[name][0] if name in points_of else value for name, value in values.items()}
+        made = self._recorded(first, dtype, frozenset(wrt or ()))
+        names = set(made.program.names)
+        constants = {name: made.arrays[name] for name in made.constants}
+        own = {name: made.arrays[name] for name in names if name not in constants}
+        own |= {name: rounded(np.asarray(values[name]), made.call.dtype) for name in points_of if name in names}
+        chosen = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
+        program = made.program
+        snippet = Snippet(program, values=constants, wrt=None)
+        return Inquiry(
+            made.written.text,
+            snippet,
+            own,
+            chosen if wrt is None else wrt,
+            made.call.dtype,
+            check,
+            points_of,
+            live=made,
+        )
+
+    def _by_name(self, at: Inputs | None) -> dict[str, Value]:
+        if at is None or isinstance(at, Mapping):
+            return {**self._given, **(at or {})}
+        if len(self.variables) == 1:
+            return {**self._given, self.variables[0]: at}
+        raise InputError(
+            f"a value alone names no parameter, and {self.expression} has {', '.join(self._taken.order) or 'none'}",
+            hint="give " + " ".join(f"--at {name}=VALUE" for name in self.variables[:4]),
+        )
+
+    def _value(self, name: str, value: Value) -> Any:
+        """The numbers of a value; the word of a parameter that takes one."""
+        return str(value) if self._taken.plain.get(name) is str else read_value(value, f"--at {name}")
+
+    def _recorded(self, given: Mapping[str, Array], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
+        """The function recorded with arguments of the types that it takes.
+
+        Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
+        dtype, or needs whole numbers, it is called again with those.
+        """
+        function, own = self._function, _dtype_of(self._function)
+        if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
+            function = copy.deepcopy(function).to(getattr(torch, dtype))
+        known = {name: array for name, array in given.items() if name in self._taken.order}
+        first: InputError | None = None
+        for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):
+            call = Call(function, self.expression, self._taken, known, kind, whole)
+            try:
+                made = call.recorded()
+                others = {name: array for name, array in given.items() if name not in known}
+                require_names(self._taken, (*known, *others), made.constants, self.expression)
+                return made.with_constants(others) if others else made
+            except InputError as error:
+                if not isinstance(error, WrongDtypeError) and not _is_of_types(error):
+                    raise
+                first = first or error
+        require_names(self._taken, tuple(known), (), self.expression)
+        assert first is not None  # noqa: S101
+        raise first
+
+    def _types(
+        self, given: Mapping[str, Array], asked: Dtype | None, dtype: str, wrt: frozenset[str]
+    ) -> Iterator[tuple[str, frozenset[str]]]:
+        """The dtypes and sets of parameters of whole numbers that are tried, the likeliest first."""
+        candidates = [
+            name for name in self._taken.tensors
+            if name in given and name not in wrt and np.all(given[name] == np.round(given[name]))
+        ][::-1]  # targets and indices come last  # fmt: skip
+        dtypes = [dtype] if asked is not None else list(dict.fromkeys([dtype, "float64", "float32"]))
+        sets = [frozenset(few) for size in range(min(len(candidates), 3) + 1) for few in itertools.combinations(candidates, size)]
+        yield from ((kind, whole) for whole in sets for kind in dtypes)
+
+
+def _dtype_of(function: Callable[..., Any]) -> str | None:
+    """The dtype of the parameters of a module, or of the module whose method it is."""
+    owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+    if not isinstance(owner, torch.nn.Module):
+        return None
+    kinds = [str(one.dtype).removeprefix("torch.") for one in owner.parameters() if one.is_floating_point()]
+    return next((kind for kind in kinds if kind in ("float32", "float64")), None)
+
+
+def _is_of_types(error: InputError) -> bool:
+    """Whether a function failed for want of arguments of other types."""
+    said = error.in_shell.message
+    return "raised while" in said and bool(_NEEDS_WHOLE.search(said) or _TWO_DTYPES.search(said))
+
+
+def named(target: Target) -> PythonFunction:
+    """The function that a target names, in its file or module.
+
+    Raises:
+        InputError: There is none, or it fails when it is run.
+    """
+    return PythonFunction(load(target), target.short)

@@ -1,0 +1,154 @@
+"""The file or the module of a target, run as an import runs it, and the function in it.
+
+What it prints goes to standard error, and the working directory stays.  `if __name__ == "__main__":` does not hold in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gradcli.errors import InputError, did_you_mean
+from gradcli.recording.targets import Target
+
+LONGEST = 1.0
+"""Seconds that a thread of the file may go on after it has run."""
+
+
+def load(target: Target) -> Callable[..., Any]:
+    """The function that a target names.
+
+    Raises:
+        InputError: There is no such file, module or name; it fails when it is run, or leaves; the name is no function.
+    """
+    with guarded(f"{target.file or target.module} is run"):
+        module = _of_file(target) if target.file else _of_module(target)
+    return _found(target, module)
+
+
+@contextlib.contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
+
+    Args:
+        what: What is done, for messages.
+
+    Raises:
+        InputError: It raised something, left, or leaves a thread running.
+    """
+    folder, before = os.getcwd(), set(threading.enumerate())
+    try:
+        with _away_from_output():
+            yield
+    except InputError:
+        raise
+    except SystemExit as error:
+        raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise InputError(
+            f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
+        ) from error
+    finally:
+        os.chdir(folder)
+    started = [thread for thread in set(threading.enumerate()) - before if not thread.daemon]
+    for thread in started:
+        thread.join(LONGEST)
+    if any(thread.is_alive() for thread in started):
+        raise InputError(f"a thread is started and goes on while {what}", hint="make it a daemon, or start it elsewhere")
+
+
+@contextlib.contextmanager
+def _away_from_output() -> Iterator[None]:
+    """Standard output is standard error for a while, for programs that are started too."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:
+        kept = -1
+    try:
+        with contextlib.suppress(OSError), contextlib.redirect_stdout(sys.stderr):
+            if kept >= 0:
+                os.dup2(2, 1)
+            yield
+    finally:
+        if kept >= 0:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the user's that an error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_of_user(frame.filename)]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+
+
+_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__), sys.prefix, sys.base_prefix)
+
+
+def is_of_user(file: str) -> bool:
+    """Whether a file is neither Python's, a package's that is installed, nor of this package."""
+    return not file.startswith(("<frozen", "<string")) and not file.startswith(_LIBRARIES)
+
+
+def _of_file(target: Target) -> ModuleType:
+    path = Path(target.file)
+    if not path.is_file():
+        is_folder = path.is_dir()
+        raise InputError(f"there is no file {target.file}" if not is_folder else f"{target.file} is a folder")
+    name = path.stem if path.stem.isidentifier() else "target"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    assert spec is not None and spec.loader is not None, "it ends in .py"  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))  # as Python has it for a script
+    sys.modules.setdefault(name, module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise InputError(f"{target.file}, line {error.lineno}: {error.msg}") from None
+    return module
+
+
+def _of_module(target: Target) -> ModuleType:
+    sys.path.insert(0, os.getcwd())  # as `python -m` has it
+    try:
+        return importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{target.module}.".startswith(f"{error.name}."):
+            raise
+        raise InputError(
+            f"there is no module {target.module}", hint=f"a function of a file is FILE.py::{target.name}"
+        ) from None
+
+
+def _found(target: Target, module: ModuleType) -> Callable[..., Any]:
+    """The attribute that the name is; an instance for a class of modules that needs no arguments."""
+    found: Any = module
+    for word in target.name.split("."):
+        names = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(found, word):
+            what = target.file or target.module if found is module else f"'{target.name.partition(f'.{word}')[0]}'"
+            functions = [name for name in names if callable(getattr(found, name, None))]
+            hint = did_you_mean(word, names) or f"it has {', '.join(functions[:8]) or 'no functions'}"
+            raise InputError(f"{what} has no '{word}'", hint=hint)
+        found = getattr(found, word)
+    if not callable(found):
+        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}")
+    if isinstance(found, type):
+        raise InputError(
+            f"{target.text} is a class, and no function of tensors",
+            hint=f"name an instance of it, or {target.text}.apply of an autograd.Function",
+        )
+    function: Callable[..., Any] = found
+    return function

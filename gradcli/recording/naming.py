@@ -1,0 +1,65 @@
+"""Names of tensors that a function finds elsewhere: those of its module's parameters, of `self`, of the code around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+
+UNNAMED = "const"
+"""What a tensor without a name is called, with a number behind it."""
+
+
+class Names:
+    """Hands out names that no other value has.
+
+    Args:
+        function: Whose tensors are named.
+        taken: Names of its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], taken: Iterator[str]) -> None:
+        self._taken = set(taken)
+        self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
+
+    def of(self, tensor: Tensor, frame: FrameType | None) -> str:
+        """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
+        found = self._of_owner.get(id(tensor)) or next(_around(tensor, frame), "")
+        return self.free(found or UNNAMED, numbered=not found)
+
+    def free(self, name: str, *, numbered: bool = False) -> str:
+        """A name as wished for, with a number behind it if that is taken."""
+        found, number = name, 2 - numbered
+        while numbered or found in self._taken:
+            found, number, numbered = f"{name}_{number}", number + 1, False
+        self._taken.add(found)
+        return found
+
+
+def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
+    """Parameters and buffers of a module, by the identity of their tensors."""
+    if isinstance(owner, torch.nn.Module):
+        for name, tensor in (*owner.named_parameters(), *owner.named_buffers()):
+            yield id(tensor), name
+
+
+def _around(tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
+    """What a tensor is called where it is used: a local name, an attribute of `self`, a name of the file."""
+    if frame is None:
+        return
+    for scope in (frame.f_locals, frame.f_globals):
+        yield from (name for name, value in scope.items() if value is tensor and name.isidentifier())
+        for name, value in scope.items():
+            if name == "self":
+                yield from _in("self", vars(value) if hasattr(value, "__dict__") else {}, tensor)
+            if isinstance(value, torch.nn.Module):
+                own = dict(_of_module(value)).get(id(tensor))
+                if own:
+                    yield own if name == "self" else f"{name}.{own}"
+
+
+def _in(owner: str, attributes: Mapping[str, Any], tensor: Tensor) -> Iterator[str]:
+    yield from (f"{owner}.{name}" for name, value in attributes.items() if value is tensor and name.isidentifier())

@@ -1,0 +1,293 @@
+"""A recording that is believed: its text replayed gives the function's own value, bit for bit.
+
+The numbers of an answer are those of the function itself, which is run again for them; the formula and the enclosure
+are those of the text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, output_of, prepared, tensor_of
+from gradcli.errors import GradcliError, InputError
+from gradcli.language.program.wengert import Program
+from gradcli.language.snippets import read
+from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
+from gradcli.recording.loading import guarded
+from gradcli.recording.naming import Names
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.values import Leaf, Step
+from gradcli.recording.writing import Written, written
+from gradcli.results import Array
+
+OUTPUT = "y"
+"""What the value is called, where the code says nothing."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run of a function, as a Program that computes the same.
+
+    Attributes:
+        call: What is run.
+        program: The Program of the text.
+        arrays: The value of every variable: of the arguments, and of the tensors that were found elsewhere.
+        constants: The names of the latter.
+        remarks: What to know of the recording.
+        written: The text, and where each of its calls stands in the user's code.
+        recorder: All that was recorded.
+    """
+
+    call: Call
+    program: Program
+    arrays: Mapping[str, Array]
+    constants: tuple[str, ...]
+    remarks: tuple[str, ...]
+    written: Written
+    recorder: Recorder
+
+    @property
+    def called(self) -> str:
+        """What the function is called."""
+        return self.call.called
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """The function run again, with a graph for the variables to differentiate by."""
+        found = {leaf.name: leaf for _, leaf in self.recorder.leaves()}
+        constants = {name: found[name].tensor for name in self.constants}
+        made_anew = [name for name in wrt if name in constants and found[name].is_made]
+        if made_anew:
+            message = f"{made_anew[0]} is made anew by each call of {self.called}, and no derivative is by it"
+            raise InputError(message, hint="make it an argument of the function")
+        asked = {name: array for name, array in arrays.items() if name not in constants or not found[name].is_made}
+        return self.call.forward(asked, wrt, {name: one for name, one in constants.items() if name in asked})
+
+    def with_constants(self, given: Mapping[str, Array]) -> Recorded:
+        """The same with other numbers in tensors that the function finds elsewhere."""
+        tensors = {leaf.name: leaf.tensor for _, leaf in self.recorder.leaves() if leaf.name in given}
+        return self.call.recorded(tensors, given)
+
+    def at(self, arrays: Mapping[str, Array]) -> Recorded:
+        """The same function recorded at another point, where it may take other branches."""
+        given = {name: array for name, array in arrays.items() if name not in self.constants}
+        other = self.call.at(given).recorded()
+        if other.program.names != self.program.names:
+            raise InputError(
+                f"{self.call.called} is another function at another point: it is made of other tensors there",
+                hint="ask for each point by itself",
+            )
+        return other
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function with the values that it is called with.
+
+    Attributes:
+        function: What is called.
+        called: What to call it in messages.
+        taken: Its parameters.
+        given: Values by parameter, or by the name of a tensor that is found elsewhere.
+        dtype: Of the floating-point arguments.
+        whole: The parameters that are given as whole numbers.
+    """
+
+    function: Callable[..., Any]
+    called: str
+    taken: Signature
+    given: Mapping[str, Array]
+    dtype: str
+    whole: frozenset[str] = frozenset()
+    _random: Tensor = field(default_factory=torch.get_rng_state, repr=False)
+
+    def at(self, given: Mapping[str, Array]) -> Call:
+        """The same at another point."""
+        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self._random)
+
+    def recorded(self, constants: Mapping[str, Tensor] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})) -> Recorded:
+        """The function run once, and recorded.
+
+        Args:
+            constants: Tensors that it finds elsewhere.
+            numbers: What they are to hold.
+
+        Raises:
+            InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
+        """
+        tensors = self._tensors(self.given, ())
+        recorder = Recorder(tensors, Names(self.function, iter(tensors)))
+        with self._held(constants, numbers, ()), self._running(), recorder:
+            found = self._run(tensors)
+            y = one_tensor(found, self.called)
+        output = recorder.ref(y)
+        if output is None or (y.dtype is not getattr(torch, self.dtype)):
+            self._refuse(y, known=output is not None)
+        assert output is not None  # noqa: S101
+        text = written(recorder, output, OUTPUT)
+        leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
+        program = self._parsed(text, leaves)
+        arrays = {name: _numbers(leaves[name].value) for name in program.names}
+        constants = tuple(name for name in program.names if not leaves[name].is_argument)
+        remarks = (*self._remarks(recorder), *recorder.remarks)
+        made = Recorded(self, program, arrays, constants, remarks, text, recorder)
+        _require_same(made, y)
+        return made
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Tensor]) -> Forward:
+        """The function run with a graph.
+
+        Args:
+            arrays: Values of the parameters and constants.
+            wrt: The names to differentiate by.
+            constants: The tensors that the function finds elsewhere, by name.
+        """
+        tensors = self._tensors(arrays, wrt)
+        with self._held(constants, arrays, wrt), self._running():
+            y = one_tensor(self._run(tensors), self.called)
+        return Forward({**constants, **tensors}, y)
+
+    # -- running
+
+    def _tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> dict[str, Tensor]:
+        return {
+            name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
+            for name in self.taken.tensors
+            if name in arrays
+        }
+
+    def _run(self, tensors: Mapping[str, Tensor]) -> Any:
+        plain = {name: argument(kind, self.given[name], name) for name, kind in self.taken.plain.items() if name in self.given}
+        values = {**tensors, **plain}
+        first: list[Any] = []
+        rest = dict(values)
+        for name in self.taken.order:
+            if name not in rest or name in self.taken.keyword_only:
+                break
+            first.append(rest.pop(name))
+        return self.function(*first, **rest)
+
+    @contextlib.contextmanager
+    def _running(self) -> Iterator[None]:
+        """With the random numbers of the first run, and new tensors in the dtype of the question."""
+        before, default = torch.get_rng_state(), torch.get_default_dtype()
+        torch.set_rng_state(self._random)
+        torch.set_default_dtype(getattr(torch, self.dtype))
+        try:
+            with guarded(f"{self.called} is called"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            torch.set_rng_state(before)
+            torch.set_default_dtype(default)
+
+    @contextlib.contextmanager
+    def _held(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> Iterator[None]:
+        """With these values in the tensors that the function finds elsewhere.
+
+        What the function itself changes, such as running means, is as it was behind it; a value that was asked for
+        stays, as the backward pass reads it.
+        """
+        before = {name: tensor.detach().clone() for name, tensor in constants.items() if name not in arrays}
+        for name, tensor in constants.items():
+            if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
+                tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
+            if name in wrt:
+                tensor.requires_grad_()
+        try:
+            yield
+        finally:
+            for name, numbers in before.items():
+                if not torch.equal(constants[name], numbers):
+                    constants[name].data.copy_(numbers)
+
+    # -- what was recorded
+
+    def _refuse(self, y: Tensor, *, known: bool) -> None:
+        if known:
+            raise WrongDtypeError(str(y.dtype).removeprefix("torch."), self.called)
+        raise InputError(
+            f"the value of {self.called} is made by no call of torch that was seen",
+            hint="what NumPy or another library computes has no derivative in torch",
+        )
+
+    def _parsed(self, text: Written, leaves: Mapping[str, Leaf]) -> Program:
+        shapes = {name: tuple(leaf.value.shape) for name, leaf in leaves.items()}
+        try:
+            return read(text.text, given=frozenset(shapes), shapes=shapes).program
+        except GradcliError as error:
+            raise self._unread(error, text) from None
+
+    def _unread(self, error: GradcliError, text: Written) -> GradcliError:
+        """An error in the text, at the line of the user's that made the call."""
+        if error.place is None:
+            return error
+        at = error.place.span.start
+        inside = [n for span, n in text.places if span.start <= at <= span.stop]
+        return InputError(
+            f"{self.called} is recorded, and the language does not read it: {error.in_shell.message}",
+            place=error.place,
+            hint=error.in_shell.hint,
+        ) if not inside else error
+
+    def _remarks(self, recorder: Recorder) -> Iterator[str]:
+        for guard in recorder.guards:
+            at = "" if guard.where is None else f" ({guard.where})"
+            yield f"a branch was taken as a condition is {guard.holds}{at}: the answer is of that branch"
+
+
+class WrongDtypeError(InputError):
+    """The function computes in another dtype than it was given.
+
+    Attributes:
+        dtype: The one that it computes in.
+    """
+
+    def __init__(self, dtype: str, called: str) -> None:
+        super().__init__(f"{called} computes in {dtype}", hint=f"add --dtype {dtype}")
+        self.dtype = dtype
+
+
+def _numbers(tensor: Tensor) -> Array:
+    found = array_of(tensor)
+    return found if found.dtype.kind == "f" else found.astype(np.float64)
+
+
+def _require_same(made: Recorded, y: Tensor) -> None:
+    """Refuse a recording that is not the function.
+
+    Raises:
+        InputError: Its value is another one.
+    """
+    ran, dtype = prepared(made.program), made.call.dtype
+    leaves = {name: tensor_of(made.arrays[name], getattr(torch, dtype)) for name in ran.names}
+    values = evaluate(ran, leaves, dtype)
+    found, own = array_of(output_of(ran, values, dtype)), array_of(y)
+    if np.array_equal(found, own, equal_nan=True):
+        return
+    parts = ""
+    numbers = {name: n for n, name in made.written.names.items()}
+    for name, atom in made.program.named.items():
+        step = made.recorder.values[numbers[name]] if name in numbers else None
+        if isinstance(step, Step) and atom in values and not _is_same(values[atom], step.value):
+            parts = f"; they part at {step.where}" if step.where is not None else ""
+            break
+    raise InputError(
+        f"the recording of {made.call.called} is not the function: replayed, it gives {_short(found)}, "
+        f"and the function {_short(own)}{parts}"
+    )
+
+
+def _is_same(tensor: Tensor, other: Tensor) -> bool:
+    return bool(np.array_equal(array_of(tensor), array_of(other), equal_nan=True))
+
+
+def _short(array: Array) -> str:
+    return np.array2string(array, threshold=4, precision=17)

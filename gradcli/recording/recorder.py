@@ -1,0 +1,300 @@
+"""Every call of torch while a function runs, and what becomes of its tensors.
+
+A tensor is known by its identity.  What no recorded call made was there before (weights, data), or came from outside of
+torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it; what shares its
+memory is out of date from then on, and may not be used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+from gradcli.errors import InputError
+from gradcli.recording.loading import is_of_user
+from gradcli.recording.naming import Names
+from gradcli.recording.spelling import last, path_of
+from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, replaced, within
+
+MOST_STEPS = 100_000
+"""Calls of one recording."""
+
+_READS = frozenset("float int index complex item tolist numpy array".split())
+"""Methods that give numbers, which autograd does not follow."""
+
+_RANDOM = frozenset("rand_like randn_like randint_like bernoulli multinomial normal poisson".split())
+"""Functions of tensors whose result is drawn, and a constant to autograd."""
+
+_DROPOUTS = frozenset("dropout alpha_dropout feature_dropout feature_alpha_dropout dropout1d dropout2d dropout3d".split())
+
+_IN_PLACE = {"iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "ipow": "pow", "imatmul": "matmul"}
+
+
+@dataclass
+class _Known:
+    """What is known of a tensor: its value, its version then, and where it became out of date."""
+
+    tensor: Tensor  # held, so that no other tensor has its identity
+    ref: Ref
+    version: int
+    changed: Where | None = None
+
+
+class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    """Records while it is entered.
+
+    Args:
+        arguments: The tensors that the function is given, by name.
+        names: What names others.
+
+    Attributes:
+        values: Leaves and steps, by their numbers.
+        guards: What Python decided by.
+        applications: Of `autograd.Function`.
+        remarks: What to know of the recording.
+    """
+
+    def __init__(self, arguments: Mapping[str, Tensor], names: Names) -> None:
+        super().__init__()
+        self.names = names
+        self.values: list[Leaf | Step] = []
+        self.guards: list[Guard] = []
+        self.applications: list[Application] = []
+        self.remarks: dict[str, None] = {}
+        self._known: dict[int, _Known] = {}
+        self._new: dict[int, Tensor] = {}
+        self._frames: dict[int, int] = {}
+        for name, tensor in arguments.items():
+            self._hold(tensor, Leaf(name, tensor, _copied(tensor), is_argument=True))
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it if it made a tensor from tensors."""
+        kwargs = kwargs or {}
+        path = path_of(function)
+        tensors = list(_tensors((args, kwargs)))
+        if path.startswith("torch.autograd."):
+            return function(*args, **kwargs)
+        if not tensors:
+            return self._made(function(*args, **kwargs))
+        frame, custom = self._frame()
+        where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
+        self._learn_names(frame)
+        name = last(path)
+        before = None
+        if name in _READS or name == "bool":
+            refs = [self._ref(tensor, frame, where) for tensor in tensors]
+            found = function(*args, **kwargs)
+            self._read(name, refs[0], found, where)
+            return found
+        refs = {id(tensor): tensor for tensor in tensors}
+        changed = self._changed(path, args, kwargs)
+        if changed is not None or self._may_give_tensors(path):
+            for tensor in tensors:
+                self._ref(tensor, frame, where)  # as it is before the call
+            before = {key: self._known[key].ref for key in refs}
+        state = torch.get_rng_state() if name in _DROPOUTS and kwargs.get("training", True) else None
+        found = function(*args, **kwargs)
+        if before is None:
+            if any(True for _ in _tensors(found)):
+                raise AssertionError(f"{path} gives tensors")
+            return found
+        if state is not None:
+            self._dropped(function, args, kwargs, state, found, where, custom)
+        else:
+            self._record(path, args, kwargs, found, changed, where, custom, before)
+        return found
+
+    def _made(self, found: Any) -> Any:
+        """What a call made from no tensors: a constant where it is used, and made anew in each run."""
+        for tensor in _tensors(found):
+            self._new[id(tensor)] = tensor
+        return found
+
+    # -- what is asked of the recording
+
+    def ref(self, tensor: Tensor) -> Ref | None:
+        """The value that a tensor holds; None if no recorded call made it."""
+        known = self._known.get(id(tensor))
+        return None if known is None else known.ref
+
+    def leaves(self) -> Iterator[tuple[Ref, Leaf]]:
+        """The values that no step made."""
+        return ((Ref(n), value) for n, value in enumerate(self.values) if isinstance(value, Leaf))
+
+    def capture(self, tensor: Tensor) -> Ref:
+        """The value of a tensor, which becomes a constant if nothing is known of it."""
+        return self._ref(tensor, None, None)
+
+    # -- recording
+
+    def _record(
+        self,
+        path: str,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        found: Any,
+        changed: Tensor | None,
+        where: Where | None,
+        custom: int | None,
+        before: Mapping[int, Ref],
+    ) -> None:
+        def held(value: Any) -> Any:
+            return replaced(value, torch.Tensor, lambda tensor: before[id(tensor)])
+
+        results = [found] if changed is None else [changed]
+        parts: list[tuple[int | None, Tensor]] = []
+        for result in results:
+            if isinstance(result, torch.Tensor):
+                parts.append((None, result))
+            elif isinstance(result, tuple | list):
+                parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
+        inputs = [self.values[ref.number] for ref in before.values()]
+        if last(path) in _RANDOM or all(isinstance(one, Leaf) and one.is_made for one in inputs):
+            self._made(found)
+            if changed is not None:
+                self._known.pop(id(changed), None)
+            return
+        recorded = torch.is_grad_enabled() or custom is not None
+        arguments, keywords = held(tuple(args)), {key: held(value) for key, value in kwargs.items() if key != "out"}
+        for part, tensor in parts:
+            is_known = id(tensor) in before and changed is None
+            if is_known or not (tensor.is_floating_point() or tensor.dtype is torch.bool):
+                continue  # the tensor itself, or whole numbers, which are constants where they are used
+            is_cut = not recorded and any(one.requires_grad for one in _tensors((args, kwargs)))
+            step = Step(path, arguments, keywords, part, is_cut, where, _copied(tensor), custom=custom)
+            self._hold(tensor, step, stale=where if changed is not None else None)
+
+    def _dropped(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        state: Tensor,
+        found: Tensor,
+        where: Where | None,
+        custom: int | None,
+    ) -> None:
+        """Dropout as a product with what it drew: ones go through it with the same random state."""
+        x, *rest = args
+        after = torch.get_rng_state()
+        torch.set_rng_state(state)
+        with torch.no_grad():
+            mask = function(torch.ones_like(x), *rest, **{**kwargs, "inplace": False})
+        torch.set_rng_state(after)
+        drawn = Leaf(self.names.free("dropped"), mask, _copied(mask), is_argument=False, is_made=True)
+        ref = self._hold(mask, drawn)
+        self.remarks.setdefault("what dropout drew is a constant of the recording")
+        step = Step("torch.Tensor.mul", (self._known[id(x)].ref, ref), {}, None, False, where, _copied(found), "", custom)
+        self._hold(found, step)
+
+    def _hold(self, tensor: Tensor, value: Leaf | Step, *, stale: Where | None = None) -> Ref:
+        if len(self.values) >= MOST_STEPS:
+            raise InputError(f"the function makes more than {MOST_STEPS:,} calls of torch", hint="record a part of it")
+        ref = Ref(len(self.values))
+        self.values.append(value)
+        if stale is not None:
+            place = _memory(tensor)
+            for known in self._known.values():
+                if known.tensor is not tensor and _memory(known.tensor) == place:
+                    known.changed = stale
+        self._known[id(tensor)] = _Known(tensor, ref, tensor._version)
+        return ref
+
+    def _ref(self, tensor: Tensor, frame: FrameType | None, where: Where | None) -> Ref:
+        known = self._known.get(id(tensor))
+        if known is not None and known.changed is not None and isinstance(self.values[known.ref.number], Step | Leaf):
+            raise InputError(
+                f"a tensor is used ({where}) whose memory another one changed in place ({known.changed})",
+                hint="record it with .clone() before what changes it",
+            )
+        if known is None:
+            is_made = id(tensor) in self._new
+            leaf = Leaf(self.names.of(tensor, frame), tensor, _copied(tensor), is_argument=False, is_made=is_made)
+            return self._hold(tensor, leaf)
+        return known.ref
+
+    def _read(self, name: str, ref: Ref, found: Any, where: Where | None) -> None:
+        value = self.values[ref.number]
+        if name == "bool":
+            self.guards.append(Guard(ref, bool(found), where))
+        elif isinstance(value, Step) or value.is_argument:
+            at = "" if where is None else f" ({where})"
+            self.remarks.setdefault(
+                f"numbers leave torch by .{name}(){at}: what is computed from them is a constant, as for autograd"
+            )
+
+    def _changed(self, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
+        """The tensor that a call changes in place."""
+        name = path.rpartition(".")[2]
+        is_of_itself = (name.endswith("_") and not name.endswith("__")) or name == "__setitem__"
+        if isinstance(kwargs.get("out"), torch.Tensor):
+            return kwargs["out"]
+        is_in_place = kwargs.get("inplace") is True or is_of_itself or name.strip("_") in _IN_PLACE
+        if path.endswith(".__set__"):
+            raise InputError(f"a tensor's .{path.split('.')[-2]} is set, which is not recorded")
+        return args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) and name != "requires_grad_" else None
+
+    def _may_give_tensors(self, path: str) -> bool:
+        name = path.removesuffix(".__get__").rpartition(".")[2]
+        return not path.endswith("__get__") or name in ("T", "mT", "H", "mH", "data", "real", "grad")
+
+    # -- where a call comes from
+
+    def _frame(self) -> tuple[FrameType | None, int | None]:
+        """The line of the user's that makes a call, and the `autograd.Function` in whose forward it is."""
+        frame: FrameType | None = sys._getframe(2)
+        own: FrameType | None = None
+        custom = None
+        while frame is not None:
+            if own is None and is_of_user(frame.f_code.co_filename):
+                own = frame
+            if frame.f_code is _APPLY and custom is None:
+                custom = self._application(frame)
+            frame = frame.f_back
+        return own, custom
+
+    def _application(self, frame: FrameType) -> int:
+        if id(frame) not in self._frames:
+            outer = frame.f_back
+            while outer is not None and not is_of_user(outer.f_code.co_filename):
+                outer = outer.f_back
+            where = None if outer is None else Where(outer.f_code.co_filename, outer.f_lineno)
+            given = frame.f_locals["args"]
+            tensors = tuple(_tensors(given))
+            arguments = replaced(given, torch.Tensor, lambda tensor: self._ref(tensor, outer, where))
+            self._frames[id(frame)] = len(self.applications)
+            self.applications.append(Application(frame.f_locals["cls"], tuple(arguments), where, tensors))
+            self._held_frames = [*getattr(self, "_held_frames", []), frame]  # so that no other has its identity
+        return self._frames[id(frame)]
+
+    def _learn_names(self, frame: FrameType | None) -> None:
+        """Remember what the user's code calls the values that are there."""
+        for name, value in () if frame is None else frame.f_locals.items():
+            known = self._known.get(id(value)) if isinstance(value, torch.Tensor) else None
+            step = None if known is None else self.values[known.ref.number]
+            if isinstance(step, Step) and not step.name and name.isidentifier():
+                step.name = self.names.free(name)
+
+
+_APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
+"""What runs while a custom function is applied; a name for it may have been taken before, as `f = F.apply`."""
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    with torch.no_grad():
+        return torch.Tensor.clone(torch.Tensor.detach(tensor))
+
+
+def _memory(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage().data_ptr())
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    return within(value, torch.Tensor)

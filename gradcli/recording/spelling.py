@@ -1,0 +1,132 @@
+"""A call of torch as text of the language, which reads torch's own spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.autodiff._torch import torch
+from gradcli.language.ops import find
+from gradcli.recording.values import Ref
+
+SIGNS: Mapping[str, str] = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "true_divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "pow": "**",
+    "matmul": "@",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "and": "&",
+    "or": "|",
+}
+"""Methods and functions of two that are signs."""
+
+_ALIKE: Mapping[str, str] = {"subtract": "sub", "multiply": "mul", "divide": "div", "bitwise_and": "and",
+    "bitwise_or": "or", "logical_and": "and", "logical_or": "or", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "not_equal": "ne", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder"}  # fmt: skip
+
+_HELD = frozenset(
+    "dtype device requires_grad pin_memory memory_format copy layout out inplace non_blocking _stacklevel".split()
+)
+"""Keywords that say how a tensor is held."""
+
+Named = Callable[[Ref], str]
+"""The text of a value."""
+
+
+def path_of(function: Callable[..., Any]) -> str:
+    """A function of torch as it is typed: `torch.Tensor.sum`, `torch.nn.functional.relu`; empty if it has no name."""
+    return torch.overrides.resolve_name(function) or getattr(function, "__name__", "")
+
+
+def last(path: str) -> str:
+    """The name alone, that of a property too, without the underscores of a sign and that of a call in place."""
+    name = path.removesuffix(".__get__").rpartition(".")[2]
+    if name.startswith("__") and name.endswith("__"):
+        return name.strip("_")
+    return name.rstrip("_") if not name.startswith("_") else name
+
+
+def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], named: Named) -> str:
+    """A call as text.
+
+    Args:
+        path: Of the function.
+        arguments: Tensors, numbers, lists of them.
+        keywords: Those given by name.
+        named: The text of each tensor.
+    """
+    name = last(path)
+    if path.endswith("__get__"):
+        return f"{named(arguments[0])}.{name}"
+    is_reflected = name.startswith("r") and find(name) is None and name[1:] in {*SIGNS, *_ALIKE}
+    sign = SIGNS.get(_ALIKE.get(name[is_reflected:], name[is_reflected:]), "")
+    scale = keywords.get("alpha", 1)
+    given = {key: value for key, value in keywords.items() if key not in _HELD and value is not None}
+    if sign and len(arguments) == 2 and given.keys() <= {"alpha"}:
+        a, b = reversed(arguments) if is_reflected else arguments
+        right = _operand(b, named) if scale == 1 else f"{_operand(scale, named)}*{_operand(b, named)}"
+        gap = "" if sign in ("*", "/", "**") else " "
+        return f"{_operand(a, named)}{gap}{sign}{gap}{right}"
+    if name == "getitem":
+        return f"{named(arguments[0])}[{_key(arguments[1], named)}]"
+    if name in ("neg", "negative"):
+        return f"-{named(arguments[0])}"
+    if name in ("invert", "logical_not", "bitwise_not"):
+        return f"~{named(arguments[0])}"
+    parts = [text(argument, named) for argument in arguments if not isinstance(argument, torch.dtype | torch.device)]
+    parts += [f"{key}={text(value, named)}" for key, value in given.items() if not isinstance(value, torch.dtype)]
+    if ".Tensor." in path or "TensorBase." in path:
+        return f"{parts[0]}.{name}({', '.join(parts[1:])})"
+    if path.startswith("torch.functional."):
+        path = f"torch.{name}"
+    is_plain = find(name) is not None and not path.startswith(("torch.linalg.", "torch.special."))
+    shown = name if is_plain else path[: -len(path.rpartition(".")[2])] + name
+    return f"{shown}({', '.join(parts)})"
+
+
+def _operand(value: Any, named: Named) -> str:
+    """An argument beside a sign."""
+    found = text(value, named)
+    return f"({found})" if found.startswith("-") else found
+
+
+def text(value: Any, named: Named) -> str:
+    """An argument as text."""
+    if isinstance(value, Ref):
+        return named(value)
+    match value:
+        case bool() | None:
+            return repr(value)
+        case float():
+            return repr(value)
+        case int():
+            return repr(int(value))
+        case str():
+            return repr(value)
+        case torch.Size() | tuple():
+            inside = ", ".join(text(one, named) for one in value)
+            return f"({inside}{',' * (len(value) == 1)})"
+        case list():
+            return f"[{', '.join(text(one, named) for one in value)}]"
+    if hasattr(value, "item"):  # a number of NumPy
+        return text(value.item(), named)
+    raise TypeError(f"an argument of type {type(value).__name__}")
+
+
+def _key(key: Any, named: Named) -> str:
+    if isinstance(key, tuple):
+        return ", ".join(_key(one, named) for one in key)
+    if isinstance(key, slice):
+        start, stop = ("" if end is None else text(end, named) for end in (key.start, key.stop))
+        return f"{start}:{stop}" + (f":{text(key.step, named)}" if key.step not in (None, 1) else "")
+    return "..." if key is Ellipsis else text(key, named)

@@ -1,0 +1,45 @@
+"""What names a function of Python: a file or a module, and a name in it.  Imports nothing that it names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+_IN_FILE = re.compile(r"(?P<file>[^\n]+\.pyw?)::(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+_IN_MODULE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function of Python.
+
+    Attributes:
+        text: As typed.
+        file: The path of the file, if it is named by one.
+        module: The name of the module, if by that.
+        name: In it, with attributes behind dots.
+    """
+
+    text: str
+    file: str
+    module: str
+    name: str
+
+    @property
+    def short(self) -> str:
+        """Without the folders of the file."""
+        return f"{PurePath(self.file).name}::{self.name}" if self.file else self.text
+
+
+def target(text: str) -> Target | None:
+    """The function that a text names; None for any other text, which is an expression.
+
+    >>> target("model.py::Net.loss").name, target("package.module:loss").module, target("x**2"), target("x[1:n]")
+    ('Net.loss', 'package.module', None, None)
+    """
+    found = _IN_FILE.fullmatch(text.strip())
+    if found is not None:
+        return Target(text.strip(), found["file"], "", found["name"])
+    found = _IN_MODULE.fullmatch(text.strip())
+    return Target(text.strip(), "", found["module"], found["name"]) if found is not None else None

@@ -1,0 +1,126 @@
+"""What a recording holds: the values of a run, and where in the user's code they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from gradcli.autodiff.run import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A line of the user's code."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{PurePath(self.file).name}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value of the recording, by its number: an argument, a constant, or what a step made."""
+
+    number: int
+
+
+@dataclass
+class Step:
+    """One call that made a value.
+
+    Attributes:
+        path: The function, as torch's own path.
+        arguments: Of the call; tensors are `Ref`.
+        keywords: Those given by name.
+        part: Which of several results it is.
+        is_detached: Whether autograd did not record it.
+        where: The line of the user's.
+        value: Its numbers, as they were then.
+        name: What the user's code calls it, if it has a name there.
+        custom: The number of the application of an `autograd.Function` in whose forward it is.
+    """
+
+    path: str
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    part: int | None
+    is_detached: bool
+    where: Where | None
+    value: Tensor
+    name: str = ""
+    custom: int | None = None
+
+
+@dataclass
+class Leaf:
+    """A tensor that no step made.
+
+    Attributes:
+        name: Of the argument, of the parameter, or what it is called where it is used.
+        tensor: Itself, which a later run may find again.
+        value: Its numbers when it was first used.
+        is_argument: Whether the function was given it.
+        is_made: Whether the function made it, from no tensors: `torch.randn(3)`.
+    """
+
+    name: str
+    tensor: Tensor
+    value: Tensor
+    is_argument: bool
+    is_made: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A value of a tensor that Python decided by: `if x.sum() > 0:`."""
+
+    ref: Ref
+    holds: bool
+    where: Where | None
+
+
+@dataclass
+class Application:
+    """One application of an `autograd.Function`, in whose forward steps were recorded.
+
+    Attributes:
+        function: The class.
+        arguments: What it was applied to; tensors are `Ref`.
+        where: The line of the user's that applied it.
+        tensors: The tensors among the arguments.
+    """
+
+    function: type
+    arguments: tuple[Any, ...]
+    where: Where | None
+    tensors: tuple[Tensor, ...]
+
+
+def within(value: Any, kind: type) -> Iterator[Any]:
+    """What is of a type in nested lists, tuples, dictionaries and slices."""
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from within(one, kind)
+    elif isinstance(value, dict):
+        yield from within(list(value.values()), kind)
+    elif isinstance(value, slice):
+        yield from within((value.start, value.stop, value.step), kind)
+
+
+def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
+    """The same nested value with other things in place of those of a type."""
+    if isinstance(value, kind):
+        return by(value)
+    if isinstance(value, list):
+        return [replaced(one, kind, by) for one in value]
+    if isinstance(value, tuple):
+        return tuple(replaced(one, kind, by) for one in value)
+    if isinstance(value, slice):
+        return slice(*(replaced(end, kind, by) for end in (value.start, value.stop, value.step)))
+    return value
