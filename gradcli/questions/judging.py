@@ -120,10 +120,12 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
     from gradcli.check.point import Torch
 
     if isinstance(numbers, Torch):
-        return judge(question.point, numbers, question.wrt, tolerance)
-    from gradcli.check.second_derivatives import judge_derived
+        found = judge(question.point, numbers, question.wrt, tolerance)
+    else:
+        from gradcli.check.second_derivatives import judge_derived
 
-    return judge_derived(question.point, numbers, question.wrt, tolerance)
+        found = judge_derived(question.point, numbers, question.wrt, tolerance)
+    return found if question.live is None else replace(found, check=question.live.commented(found.check))
 
 
 def advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:

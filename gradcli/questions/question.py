@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.check.formulas import Derived
     from gradcli.check.point import Point
+    from gradcli.results import Check
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -62,6 +63,9 @@ class Live(Protocol):
 
     def at(self, arrays: Mapping[str, Array]) -> Live:
         """The same recorded at another point."""
+
+    def commented(self, check: Check) -> Check:
+        """A check of it with what is known of the function beside its numbers."""
 
 
 @dataclass(frozen=True)

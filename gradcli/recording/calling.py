@@ -118,24 +118,33 @@ def argument(kind: type, array: Array | str, name: str) -> Any:
     return kind(number.item())
 
 
-def require_names(taken: Signature, given: Sequence[str], captured: Sequence[str], called: str) -> None:
-    """Refuse values for what is no parameter, and parameters without one.
+def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
+    """Refuse parameters without a value.
 
     Raises:
         InputError: There are such.
     """
-    known = [*taken.tensors, *taken.plain]
-    for name in given:
-        if name not in known and name not in captured:
-            hint = did_you_mean(name, (*known, *captured)) or f"it takes {', '.join(known) or 'nothing'}"
-            raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
-    missing = [name for name in known if name not in given and name not in taken.optional]
+    missing = [name for name in taken.order if name not in given and name not in taken.optional]
     if missing:
+        require_constants([name for name in given if name not in taken.order], (), taken, called)
         names = ", ".join(f"'{name}'" for name in missing)
         raise InputError(
             f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}",
             hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
         )
+
+
+def require_constants(given: Sequence[str], constants: Sequence[str], taken: Signature, called: str) -> None:
+    """Refuse values for what is neither a parameter nor a tensor that the function finds elsewhere.
+
+    Raises:
+        InputError: There are such.
+    """
+    for name in given:
+        if name not in constants:
+            known = (*taken.order, *constants)
+            hint = did_you_mean(name, known) or f"it takes {', '.join(known) or 'nothing'}"
+            raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
 
 
 def one_tensor(found: Any, called: str) -> Tensor:

@@ -16,16 +16,16 @@ from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.asked import Snippet
 from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
-from gradcli.recording.calling import require_names, signature
+from gradcli.recording.calling import require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded, WrongDtypeError
 from gradcli.recording.targets import Target
 from gradcli.results import Array, ClosedForm
 
-_NEEDS_WHOLE = re.compile(r"\b[Ll]ong\b|\bint64\b|integer|\bindices\b|\bInt\b")
+_NEEDS_WHOLE = re.compile(r"\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
 """What torch says of an argument that should hold whole numbers."""
 
-_TWO_DTYPES = re.compile(r"dtype|scalar type|\bFloat\b|\bDouble\b")
+_TWO_DTYPES = re.compile(r"dtype|scalar type|\bfloat\b|\bdouble\b", re.IGNORECASE)
 """What it says where two dtypes meet."""
 
 
@@ -45,12 +45,19 @@ class PythonFunction(Function):
         self.expression = called
         self._function, self._given = function, dict(given or {})
         self._taken = signature(function, called)
+        kinds = [str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()]
+        self._dtype = next((kind.removeprefix("torch.") for kind in kinds), _dtype_of(function))
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The parameters that need a value, or all if each has one."""
         left = tuple(name for name in self._taken.order if name not in self._given)
         return tuple(name for name in left if name not in self._taken.optional) or left or self._taken.order
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """All parameters, in order."""
+        return self._taken.order
 
     @property
     def asks(self) -> str:
@@ -99,7 +106,8 @@ class PythonFunction(Function):
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Inquiry:
-        values = {name: self._value(name, value) for name, value in self._by_name(at).items()}
+        given = self._by_name(at)
+        values = {name: self._value(name, value) for name, value in given.items()}
         for name in points_of:
             if name in values and not np.ndim(values[name]):
                 raise InputError(f"--points-of {name}: {name} is one number, and has no axis of points")
@@ -143,23 +151,23 @@ class PythonFunction(Function):
         Tensors are of the dtype asked for, else of its own parameters, else float64; where it then meets another
         dtype, or needs whole numbers, it is called again with those.
         """
-        function, own = self._function, _dtype_of(self._function)
+        function, own = self._function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
         known = {name: array for name, array in given.items() if name in self._taken.order}
+        require_names(self._taken, tuple(given), self.expression)
         first: InputError | None = None
         for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):
             call = Call(function, self.expression, self._taken, known, kind, whole)
             try:
                 made = call.recorded()
                 others = {name: array for name, array in given.items() if name not in known}
-                require_names(self._taken, (*known, *others), made.constants, self.expression)
+                require_constants(tuple(others), made.constants, self._taken, self.expression)
                 return made.with_constants(others) if others else made
             except InputError as error:
                 if not isinstance(error, WrongDtypeError) and not _is_of_types(error):
                     raise
                 first = first or error
-        require_names(self._taken, tuple(known), (), self.expression)
         assert first is not None  # noqa: S101
         raise first
 

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import threading
 import traceback
@@ -94,12 +95,13 @@ def _where(error: BaseException) -> str:
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
-_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__), sys.prefix, sys.base_prefix)
+_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
+_INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
 
 
 def is_of_user(file: str) -> bool:
     """Whether a file is neither Python's, a package's that is installed, nor of this package."""
-    return not file.startswith(("<frozen", "<string")) and not file.startswith(_LIBRARIES)
+    return not file.startswith(_LIBRARIES) and not _INSTALLED.search(file)
 
 
 def _of_file(target: Target) -> ModuleType:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -20,13 +20,16 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, output_of,
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
+from gradcli.recording.blaming import faults
+from gradcli.recording.branches import at_boundaries
+from gradcli.recording.branches import remarks as branches
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.naming import Names
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.values import Leaf, Step
 from gradcli.recording.writing import Written, written
-from gradcli.results import Array
+from gradcli.results import Array, Check
 
 OUTPUT = "y"
 """What the value is called, where the code says nothing."""
@@ -44,6 +47,7 @@ class Recorded:
         remarks: What to know of the recording.
         written: The text, and where each of its calls stands in the user's code.
         recorder: All that was recorded.
+        value: What the function gave.
     """
 
     call: Call
@@ -53,6 +57,7 @@ class Recorded:
     remarks: tuple[str, ...]
     written: Written
     recorder: Recorder
+    value: Array
 
     @property
     def called(self) -> str:
@@ -69,6 +74,19 @@ class Recorded:
             raise InputError(message, hint="make it an argument of the function")
         asked = {name: array for name, array in arrays.items() if name not in constants or not found[name].is_made}
         return self.call.forward(asked, wrt, {name: one for name, one in constants.items() if name in asked})
+
+    def commented(self, check: Check) -> Check:
+        """A check with what there is to say of the branches that were taken, and of custom functions.
+
+        A branch whose condition is at its boundary is a kink, and custom functions are asked alone, at other points
+        too.
+        """
+        check = at_boundaries(self, check)
+        found = faults(self) if self.recorder.applications else []
+        here = "; ".join(str(fault) for fault in found if fault.is_here)
+        noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
+        elsewhere = [f"elsewhere {fault}" for fault in found if not fault.is_here]
+        return replace(check, findings=tuple(noted), notes=(*check.notes, *elsewhere))
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
         """The same with other numbers in tensors that the function finds elsewhere."""
@@ -112,6 +130,12 @@ class Call:
         """The same at another point."""
         return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self._random)
 
+    def of(
+        self, function: Callable[..., Any], called: str, taken: Signature, given: Mapping[str, Array], whole: frozenset[str]
+    ) -> Call:
+        """A part of the function by itself."""
+        return Call(function, called, taken, given, self.dtype, whole, self._random)
+
     def recorded(self, constants: Mapping[str, Tensor] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})) -> Recorded:
         """The function run once, and recorded.
 
@@ -133,11 +157,11 @@ class Call:
         assert output is not None  # noqa: S101
         text = written(recorder, output, OUTPUT)
         leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
-        program = self._parsed(text, leaves)
+        program = self._parsed(text, recorder)
         arrays = {name: _numbers(leaves[name].value) for name in program.names}
         constants = tuple(name for name in program.names if not leaves[name].is_argument)
-        remarks = (*self._remarks(recorder), *recorder.remarks)
-        made = Recorded(self, program, arrays, constants, remarks, text, recorder)
+        remarks = (*branches(recorder, text), *recorder.remarks)
+        made = Recorded(self, program, arrays, constants, remarks, text, recorder, array_of(y))
         _require_same(made, y)
         return made
 
@@ -218,29 +242,18 @@ class Call:
             hint="what NumPy or another library computes has no derivative in torch",
         )
 
-    def _parsed(self, text: Written, leaves: Mapping[str, Leaf]) -> Program:
-        shapes = {name: tuple(leaf.value.shape) for name, leaf in leaves.items()}
+    def _parsed(self, text: Written, recorder: Recorder) -> Program:
+        shapes = {leaf.name: tuple(leaf.value.shape) for _, leaf in recorder.leaves()}
         try:
             return read(text.text, given=frozenset(shapes), shapes=shapes).program
         except GradcliError as error:
-            raise self._unread(error, text) from None
+            at = -1 if error.place is None else error.place.span.start
+            inside = [number for span, number in text.places if span.start <= at < span.stop]
+            step = recorder.values[inside[0]] if inside else None
+            where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
+            message = f"{self.called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
+            raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
 
-    def _unread(self, error: GradcliError, text: Written) -> GradcliError:
-        """An error in the text, at the line of the user's that made the call."""
-        if error.place is None:
-            return error
-        at = error.place.span.start
-        inside = [n for span, n in text.places if span.start <= at <= span.stop]
-        return InputError(
-            f"{self.called} is recorded, and the language does not read it: {error.in_shell.message}",
-            place=error.place,
-            hint=error.in_shell.hint,
-        ) if not inside else error
-
-    def _remarks(self, recorder: Recorder) -> Iterator[str]:
-        for guard in recorder.guards:
-            at = "" if guard.where is None else f" ({guard.where})"
-            yield f"a branch was taken as a condition is {guard.holds}{at}: the answer is of that branch"
 
 
 class WrongDtypeError(InputError):

@@ -7,6 +7,7 @@ memory is out of date from then on, and may not be used.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,6 +162,9 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             if changed is not None:
                 self._known.pop(id(changed), None)
             return
+        if changed is not None and last(path) == "setitem":
+            self._assigned(changed, args[1], held(args[2]), before[id(changed)], where, custom)
+            return
         recorded = torch.is_grad_enabled() or custom is not None
         arguments, keywords = held(tuple(args)), {key: held(value) for key, value in kwargs.items() if key != "out"}
         for part, tensor in parts:
@@ -170,6 +174,32 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             is_cut = not recorded and any(one.requires_grad for one in _tensors((args, kwargs)))
             step = Step(path, arguments, keywords, part, is_cut, where, _copied(tensor), custom=custom)
             self._hold(tensor, step, stale=where if changed is not None else None)
+
+    def _assigned(
+        self, changed: Tensor, key: Any, given: Any, before: Ref, where: Where | None, custom: int | None
+    ) -> None:
+        """`y[key] = given`: the new elements at these places, and those of before elsewhere."""
+        shape = tuple(changed.shape)
+        is_new = torch.zeros(shape, dtype=torch.bool)
+        is_new[key] = True
+        ref = self._constant("is_new", is_new)
+        if isinstance(given, Ref) and self.values[given.number].value.numel() > 1:
+            places = torch.zeros(shape, dtype=torch.int64)
+            size = tuple(places[key].shape)
+            places[key] = torch.arange(math.prod(size)).reshape(size)
+            from_value = self._constant("place", places)
+            for name, others in (("expand", size), ("reshape", (-1,)), ("__getitem__", (from_value,))):
+                operands = [places if one is from_value else one for one in others]
+                value = getattr(torch.Tensor, name)(self.values[given.number].value, *operands)
+                step = Step(f"torch.Tensor.{name}", (given, *others), {}, None, False, where, value, custom=custom)
+                given = Ref(len(self.values))
+                self.values.append(step)
+        step = Step("torch.where", (ref, given, before), {}, None, False, where, _copied(changed), custom=custom)
+        self._hold(changed, step, stale=where)
+
+    def _constant(self, name: str, tensor: Tensor) -> Ref:
+        """A tensor that the recording needs beside those of the function."""
+        return self._hold(tensor, Leaf(self.names.free(name), tensor, tensor, is_argument=False, is_made=True))
 
     def _dropped(
         self,
@@ -188,8 +218,7 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         with torch.no_grad():
             mask = function(torch.ones_like(x), *rest, **{**kwargs, "inplace": False})
         torch.set_rng_state(after)
-        drawn = Leaf(self.names.free("dropped"), mask, _copied(mask), is_argument=False, is_made=True)
-        ref = self._hold(mask, drawn)
+        ref = self._constant("dropped", mask)
         self.remarks.setdefault("what dropout drew is a constant of the recording")
         step = Step("torch.Tensor.mul", (self._known[id(x)].ref, ref), {}, None, False, where, _copied(found), "", custom)
         self._hold(found, step)
@@ -227,7 +256,7 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         elif isinstance(value, Step) or value.is_argument:
             at = "" if where is None else f" ({where})"
             self.remarks.setdefault(
-                f"numbers leave torch by .{name}(){at}: what is computed from them is a constant, as for autograd"
+                f"numbers leave torch by {name}(){at}: what is computed from them is a constant, as for autograd"
             )
 
     def _changed(self, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:

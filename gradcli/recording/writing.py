@@ -32,11 +32,13 @@ class Written:
         text: Statements, a line each.
         places: Where the user's code makes the call that a range of the text is, the innermost last.
         names: What the text calls each value that has a statement, by its number; of leaves too.
+        texts: How each value is written where it is used.
     """
 
     text: str
     places: tuple[tuple[Span, int], ...]
     names: dict[int, str]
+    texts: dict[int, str]
 
 
 def written(recorder: Recorder, output: Ref, name: str) -> Written:
@@ -72,10 +74,10 @@ def written(recorder: Recorder, output: Ref, name: str) -> Written:
         statements.append(f"{own} = \x01{n}\x02{found}\x03")
     if output.number not in names or isinstance(values[output.number], Leaf):
         statements.append(f"{recorder.names.free(name)} = {texts[output.number]}")
-    return _parted("\n".join(statements), names)
+    return _parted("\n".join(statements), names, {n: _MARKS.sub("", found) for n, found in texts.items()})
 
 
-def _parted(marked: str, names: dict[int, str]) -> Written:
+def _parted(marked: str, names: dict[int, str], texts: dict[int, str]) -> Written:
     """The text without its marks, and the ranges between them."""
     places: list[tuple[Span, int]] = []
     pieces: list[str] = []
@@ -90,7 +92,7 @@ def _parted(marked: str, names: dict[int, str]) -> Written:
         else:
             start, number = open_marks.pop()
             places.append((Span(start, length), number))
-    return Written("".join(pieces) + marked[end:], tuple(places), names)
+    return Written("".join(pieces) + marked[end:], tuple(places), names, texts)
 
 
 def _text(step: Step, texts: dict[int, str]) -> str:
