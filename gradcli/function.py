@@ -41,7 +41,7 @@ from gradcli.results import (
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
-    from gradcli.questions.streaming import Stream
+    from gradcli.questions.streaming import Plan, Stream
 
 
 class Function(ParsedText):
@@ -468,9 +468,9 @@ class Function(ParsedText):
         >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read
         ([[0.0, 4.0], [8.0, 12.0]], 4)
         """
-        from gradcli.questions.streaming import Stream, plan
+        from gradcli.questions.streaming import Stream
 
-        return Stream(plan(self._asked(at, wrt, dtype), source), on_error, check=check)
+        return Stream(self._planned(source, at, wrt, dtype), on_error, check=check)
 
     def map(
         self,
@@ -493,4 +493,10 @@ class Function(ParsedText):
         """
         from gradcli.questions.streaming import mapped
 
-        return mapped(self._asked(at, wrt, dtype), columns)
+        return mapped(lambda source: self._planned(source, at, wrt, dtype), columns)
+
+    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+        """The variables bound to columns."""
+        from gradcli.questions.streaming import plan
+
+        return plan(self._asked(at, wrt, dtype), source)

@@ -240,7 +240,7 @@ OPTIONS = (
         "to",
         Kind.CHOICE,
         ("code",),
-        choices=("torch", "numpy", "latex"),
+        choices=("torch", "numpy", "latex", "gradcli"),
         default="torch",
         help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, or a "
         "LaTeX document with all of it.",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,6 +39,9 @@ from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
 Node = Any
 """A node of torch's graph, such as a `MulBackward0`."""
+
+Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Mapping[str, Tensor]]]
+"""Runs a function that is no Program: values and variables to what it gave, and the tensors that have names."""
 
 MOST_IN_A_NODE = 36
 """Elements of a value that its node holds, with its adjoint."""
@@ -119,6 +122,7 @@ def retained(
     dtype: str,
     wanted: Mapping[str, Atom],
     vs: Sequence[Array],
+    live: Live | None = None,
 ) -> tuple[dict[str, Array], list[dict[str, Array]]]:
     """The values of some intermediates, and the `.grad` that `retain_grad()` makes them keep, for each v alone.
 
@@ -129,6 +133,7 @@ def retained(
         dtype: `float64` or `float32`.
         wanted: The intermediates by name: lines or variables.
         vs: The gradient vectors, of y's shape.
+        live: What is run in place of the Program.
 
     Returns:
         The values by name, and per v the gradients of those that have one: that depend on a variable of `wrt`.
@@ -144,10 +149,14 @@ def retained(
     >>> values["y"].tolist(), gradients[0]["y"].tolist()
     ([1.0, 4.0], [3.0, 48.0])
     """
-    ran = unshared(program)
-    tensors = evaluate(ran.program, leaves_of(ran.program, inputs, wrt, dtype), dtype)
-    y = output_of(ran.program, tensors, dtype)
-    shown = {name: tensors[ran.renamed.get(atom, atom)] for name, atom in wanted.items()}
+    if live is not None:
+        forward, tensors = live(inputs, wrt)
+        y, shown = forward.output, {name: tensors[name] for name in wanted}
+    else:
+        ran = unshared(program)
+        values = evaluate(ran.program, leaves_of(ran.program, inputs, wrt, dtype), dtype)
+        y = output_of(ran.program, values, dtype)
+        shown = {name: values[ran.renamed.get(atom, atom)] for name, atom in wanted.items()}
     kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
     for tensor in kept.values():
         tensor.retain_grad()
@@ -237,6 +246,7 @@ def walk(
     named: Mapping[str, Atom],
     retained: Iterable[str] = (),
     v: Array | None = None,
+    live: Live | None = None,
 ) -> Walked:
     """Run a Program in torch, walk its backward graph, and run the backward pass if there is a v.
 
@@ -249,6 +259,7 @@ def walk(
             output.
         retained: Which of these names keep their gradients, by `retain_grad()`.
         v: The gradient vector, of y's shape; without it there is no backward pass.
+        live: What is run in place of the Program.
 
     Raises:
         InputError: What torch refuses.
@@ -266,8 +277,16 @@ def walk(
     met: dict[Node, str] = {}
     with collector.paused():
         try:
-            leaves = leaves_of(ran.program, inputs, wrt, dtype)
-            return _run(program, ran, leaves, dtype, named, tuple(retained), v, met)
+            if live is not None:
+                forward, tensors = live(inputs, wrt)
+                leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
+                values = {ran.renamed.get(atom, atom): tensors[name] for name, atom in named.items() if name in tensors}
+                y = forward.output
+            else:
+                leaves = leaves_of(ran.program, inputs, wrt, dtype)
+                values = evaluate(ran.program, leaves, dtype)
+                y = output_of(ran.program, values, dtype)
+            return _walked(program, ran, leaves, values, y, named, tuple(retained), v, met)
         finally:
             # A node that Python has seen is freed by a call inside the call that frees what leads to it, and a long
             # chain would overflow the stack. The tensors are gone by now: free the nodes one by one, the output first.
@@ -275,19 +294,18 @@ def walk(
                 met.popitem()
 
 
-def _run(
+def _walked(
     program: Program,
     ran: Expansion,
     leaves: Mapping[str, Tensor],
-    dtype: str,
+    values: Mapping[Atom, Tensor],
+    y: Tensor,
     named: Mapping[str, Atom],
     retained: tuple[str, ...],
     v: Array | None,
     met: dict[Node, str],
 ) -> Walked:
-    """Run forward and backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
-    values = evaluate(ran.program, leaves, dtype)
-    y = output_of(ran.program, values, dtype)
+    """Run backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
     held = {name: values.get(ran.renamed.get(atom, atom)) for name, atom in named.items()}
     # The output may be a plain number, of which only `output_of` makes a tensor.
     held = {name: y if named[name] == program.output else tensor for name, tensor in held.items()}
@@ -319,7 +337,7 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
     excerpts = {line.symbol: printable(program.excerpt(line)) for line in program.lines}
     for part in ran.program.lines:
         text = excerpts[ran.owners[part.symbol]]
-        waiting = [values[part.symbol].grad_fn]
+        waiting = [values[part.symbol].grad_fn] if part.symbol in values else []
         while waiting:
             node = waiting.pop()
             if node is not None and node not in met:

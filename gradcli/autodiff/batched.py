@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Barrier
 from typing import Any
@@ -76,6 +76,7 @@ class Batch:
         points: How many there are.
         shape: Of y at one point.
         elements: Of all lines at one point.
+        live: What is run in place of the Program, at one point after the other: values and variables to a Forward.
     """
 
     program: Program
@@ -86,11 +87,12 @@ class Batch:
     points: int
     shape: Shape
     elements: int
+    live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def part(self, first: int, last: int) -> Batch:
         """The batch of the points from `first` up to `last`, without the last."""
         inputs = {name: array[first:last] if name in self.mapped else array for name, array in self.inputs.items()}
-        return Batch(self.program, inputs, self.mapped, self.wrt, self.dtype, last - first, self.shape, self.elements)
+        return replace(self, inputs=inputs, points=last - first)
 
     def inputs_at(self, point: int) -> dict[str, Array]:
         """The values of the variables at one point."""
@@ -139,8 +141,9 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
 def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iterator[tuple[int, Forward]]:
     """The Program run at some of the points at once, or where torch cannot do that, at one after the other."""
     try:
-        yield first, mapped(batch.part(first, last), wrt)
-        return
+        if batch.live is None:
+            yield first, mapped(batch.part(first, last), wrt)
+            return
     except InputError:
         # Few points are run one by one: some operations have no rule under vmap, and a loop over many takes too long.
         if batch.points > MOST_ALONE:
@@ -198,7 +201,10 @@ def _leaf(batch: Batch, name: str, wrt: tuple[str, ...]) -> Tensor:
 
 
 def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
-    """One point as a batch of one: each leaf and y with a first axis of size 1."""
+    """One point as a batch of one: y with a first axis of size 1, and each leaf of a Program."""
+    if batch.live is not None:
+        forward = batch.live(batch.inputs_at(point), wrt)
+        return Forward(forward.leaves, forward.output[None])
     leaves = {
         name: tensor_of(array[None], getattr(torch, batch.dtype)).requires_grad_(name in wrt)
         for name, array in batch.inputs_at(point).items()
@@ -232,6 +238,7 @@ class Engine:
         dtype: `float64` or `float32`, of every tensor.
         shape: Of y at one point.
         elements: Of all lines at one point.
+        live: What is run in place of the Program, as of a `Batch`.
     """
 
     program: Program
@@ -241,6 +248,7 @@ class Engine:
     dtype: str
     shape: Shape
     elements: int
+    live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def at(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
         """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
@@ -257,7 +265,7 @@ class Engine:
         >>> [array.tolist() for array in engine.at({"x": np.array([1.0, 2.0])}, 2)[0]]
         [[3.0, 12.0], [6.0, 12.0]]
         """
-        if count and self._is_elementwise:
+        if count and self._is_elementwise and self.live is None:
             return self._at_once(columns, count), {}
         return self._mapped(columns, count)
 
@@ -314,11 +322,14 @@ class Engine:
     def _mapped(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
         """All points under `torch.vmap`; those that torch refuses on their own."""
         inputs = {name: columns[name] if name in columns else self.fixed[name] for name in self._shapes}
-        whole = Batch(self._prepared, inputs, tuple(self.rows), self.wrt, self.dtype, count, self.shape, self.elements)
+        names, size = tuple(self.rows), self.elements
+        whole = Batch(self._prepared, inputs, names, self.wrt, self.dtype, count, self.shape, size, self.live)
         y = np.full((count, *self.shape), np.nan, self.dtype)
         blocks = {name: np.full((*y.shape, *self._shapes[name]), np.nan, self.dtype) for name in self.wrt}
         refused: dict[int, InputError] = {}
         waiting = [(0, count)] if count else []
+        if self.live is not None:
+            waiting = [(row, row + 1) for row in reversed(range(count))]
         while waiting:
             first, last = waiting.pop()
             rows = slice(first, last)

@@ -10,6 +10,7 @@ reference has confirmed; nothing is differentiated here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
@@ -114,6 +115,47 @@ class _TorchScript(Script):
     def as_constant(self, v: Written) -> Written:
         """The value of v without its graph, where a variable that is differentiated by is behind it."""
         return v.detach() if self.reached.get(self.v) else v
+
+
+def gradcli_text(task: Task) -> str:
+    """The text of a function with the values of its variables and its gradient vector, which the language reads.
+
+    Raises:
+        TooLargeError: As for `torch_script`.
+
+    >>> import numpy as np
+    >>> from gradcli.language.parsing import parse
+    >>> print(gradcli_text(Task(parse("w*x**2"), {"w": np.array(3.0), "x": np.array(2.0)}, ("x",), "float64", None, {})))
+    w = torch.tensor(3.0, dtype=torch.float64)
+    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    <BLANKLINE>
+    y = w*x**2
+    y.backward()
+    <BLANKLINE>
+    """
+    return _Text(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), is_in_torch).text()
+
+
+class _Text(_TorchScript):
+    """One task as its own text, in the place of the calls of torch that it stands for."""
+
+    def text(self) -> str:
+        """Values, statements as they are written, and the backward pass."""
+        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
+        program = self.task.program
+        words = {re.escape(name): given for name, given in self.variables.items() if name != given}
+        text = program.text.strip()
+        for name, given in words.items():
+            text = re.sub(rf"(?<![\w.]){name}(?![\w.]*\()", given, text)
+        if not program.assigned:
+            text = f"{self.output} = {text}"
+        ending = self.function()
+        del ending.written[:]
+        if self.reached.get(self.program.output, 0):
+            self.write_v(ending)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            ending.written.append(f"{program.output_name}.backward({v})")
+        return assembled(definitions, [*text.split("\n"), *ending.written], imports={})
 
 
 _NUMPY_IMPORTS = {

@@ -148,19 +148,22 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
         verdicts = worst.verdicts
     else:
         worst, sampling, verdicts = _sampled(asking, demands, draws)
-    shared, check = _readings(worst, asking.derived, tolerance)
+    shared, check = _readings(worst, asking.derived_at(worst), tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
     is_enough = check.is_whole or not demands.requires_all
+    elsewhere = () if question.live is None else question.live.elsewhere()
     return Checking(
         command="check",
         allowed=demands.allowed,
         requires_all=demands.requires_all,
         passed=verdicts | {check.verdict} <= passing
         and is_enough
+        and not elsewhere
         and all(_passes(claim, demands.allowed) for claim in found),
         claims=found,
+        elsewhere=elsewhere,
         sampling=sampling,
         jacobian=worst.jacobian if is_small else None,
         jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),
@@ -274,13 +277,18 @@ class _PointCheck:
         numbers = first_derivatives(question, jacobian, v, product)
         return _AtPoint(question, jacobian, v, product, compared(question, numbers, self.tolerance))
 
+    def derived_at(self, look: _AtPoint) -> Derived:
+        """The formulas at a point: the same at all, unless a function of Python takes other branches there."""
+        return self.derived if look.question.live is None else look.question.derived
+
     def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""
         from gradcli.check.formulas import contradicted, with_refuted
 
         look = self.at(drawn)
-        found = contradicted(look.question.point, self.derived, look.judgement.evidence)
-        check = with_refuted(look.judgement.check, found, self.derived)
+        derived = self.derived_at(look)
+        found = contradicted(look.question.point, derived, look.judgement.evidence)
+        check = with_refuted(look.judgement.check, found, derived)
         return replace(look, judgement=replace(look.judgement, check=check))
 
 

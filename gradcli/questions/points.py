@@ -83,8 +83,9 @@ class Points:
 
         question = self.question
         elements = _elements(question)
+        live = None if question.live is None else question.live.forward
         return Batch(
-            question.program, self.arrays, self.names, wrt, question.dtype, self.count, question.shape, elements
+            question.program, self.arrays, self.names, wrt, question.dtype, self.count, question.shape, elements, live
         )
 
     def weights(self, cotangent: Cotangent) -> Array:
@@ -260,9 +261,13 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
 
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
-    witnesses = [Witness(points.at(n).point, judgement.evidence, n) for n, judgement in judgements.items()]
+    looks = {n: points.at(n) for n in judgements}
+    witnesses = [Witness(looks[n].point, judgement.evidence, n) for n, judgement in judgements.items()]
     witnesses = witnesses or [Witness(question.point, None)]
-    return as_fields(*concluded(verdict, witnesses, question.program, question.derived))
+    derived = question.derived
+    if len({question.program.text, *(look.program.text for look in looks.values())}) > 1:
+        derived = replace(derived, blocks=dict.fromkeys(derived.blocks, "the points take different branches"))
+    return as_fields(*concluded(verdict, witnesses, question.program, derived))
 
 
 def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:

@@ -223,7 +223,8 @@ def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) ->
         return _Kept(atoms)
     from gradcli.autodiff.backward_passes import retained
 
-    values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs)
+    live = None if question.live is None else question.live.tensors
+    values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
     return _Kept(atoms, values, adjoints)
 
 

@@ -61,11 +61,17 @@ class Live(Protocol):
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """The function run, with a graph for the variables to differentiate by."""
 
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
+        """As `forward`, and the tensor of each name that the Program has."""
+
     def at(self, arrays: Mapping[str, Array]) -> Live:
         """The same recorded at another point."""
 
     def commented(self, check: Check) -> Check:
         """A check of it with what is known of the function beside its numbers."""
+
+    def elsewhere(self) -> tuple[str, ...]:
+        """What is wrong of the function at other points than this."""
 
 
 @dataclass(frozen=True)
@@ -385,7 +391,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         shadowed, told = frozenset(snippet.program.names), (*told, *inquiry.live.remarks)
     if (shadowed and inquiry.live is None) or not shares:
         # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
-        snippet = read(expression, given=shadowed, shares=shares)
+        snippet = replace(read(expression, given=shadowed, shares=shares), values=snippet.values)
     program = snippet.program
     named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
     for name, value in at.items():

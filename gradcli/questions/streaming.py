@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -117,7 +117,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
-        found = _columns_of(name, names, source)
+        found = columns_of(name, names, source)
         if found is None:
             _require_value(name, names, source, at, snippet)
         elif name in at:
@@ -145,7 +145,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
 # -- columns to variables
 
 
-def _columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tuple[str, ...], Shape] | None:
+def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tuple[str, ...], Shape] | None:
     """The columns that are a variable, and its shape; None if there are none."""
     if name in source.columns:
         if name in source.twice:
@@ -326,14 +326,15 @@ class Stream:
         question = self.plan.question
         fixed = {name: array for name, array in question.arrays.items() if name not in self.plan.bound}
         shapes = {name: question.arrays[name].shape for name in self.plan.bound}
+        live = None if question.live is None else question.live.forward
         self._engine: Engine = Engine(
-            question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements
+            question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements, live
         )
         if self._checks and self._sample is None:
             from gradcli.check.many_points import Sample
 
             self._sample = Sample()
-        count = min(MOST_WORKERS, cores())
+        count = min(MOST_WORKERS, cores()) if live is None else 1  # code of the user knows of no threads
         return stack.enter_context(workers(count)), count + 1
 
     def _compute(self, block: Block) -> _Done:
@@ -412,8 +413,12 @@ class Stream:
         return merged(checks, self.read - self._faulty)
 
 
-def mapped(inquiry: Inquiry, columns: Mapping[str, Value]) -> dict[str, Array]:
+def mapped(planned: Callable[[RowSource], Plan], columns: Mapping[str, Value]) -> dict[str, Array]:
     """The value and the derivatives at many points that are there at once, as `Function.map` has them.
+
+    Args:
+        planned: Binds the variables to columns.
+        columns: Arrays of shape (N, *x.shape).
 
     Raises:
         GradcliError: As for `plan`; columns of different lengths.
@@ -424,7 +429,7 @@ def mapped(inquiry: Inquiry, columns: Mapping[str, Value]) -> dict[str, Array]:
         if len(array) != count:
             raise InputError(f"the column '{name}' has {len(array):,} rows, and the first has {count:,}")
     source = RowSource("the columns", {name: array.shape[1:] for name, array in arrays.items()})
-    stream = Stream(plan(inquiry, source))
+    stream = Stream(planned(source))
     rows = Block(np.arange(count), {name: arrays[name] for name in stream.plan.columns}, {})
     found = {q.name: np.empty((count, *q.shape), stream.plan.question.dtype) for q in stream.plan.quantities}
     first = 0

@@ -61,7 +61,10 @@ def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGr
     from gradcli.autodiff.backward_passes import walk
 
     weights = None if cotangent is None else question.weights(cotangent)
-    found = walk(program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights)
+    live = None if question.live is None else question.live.tensors
+    found = walk(
+        program, question.arrays, question.wrt, question.dtype, named=named, retained=retained, v=weights, live=live
+    )
     by_name = {tensor.name: tensor for tensor in found.tensors}
     y = by_name[program.output_name]
     return BackwardGraph(
@@ -186,6 +189,10 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
             from gradcli.codegen.languages import torch_script
 
             text = torch_script(task)
+        case "gradcli":
+            from gradcli.codegen.languages import gradcli_text
+
+            text = gradcli_text(task)
         case "numpy":
             text, in_ascii = _numpy(question, task)
         case "latex":

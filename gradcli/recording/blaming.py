@@ -183,13 +183,15 @@ def _words(call: Call, name: str, names: Sequence[str], looks: Sequence[_Look], 
     bad = [look for look, is_wrong in zip(looks, wrong, strict=True) if is_wrong]
     of = f"for {name}" if len(names) > 1 else ""
     ratio = next(_ratios(name, bad, dtype), "")
-    by_other = next((other for other in names if other != name and _all(bad, name, lambda k: k.truth[other], dtype)), "")  # noqa: B023
+    others = [
+        other for other in names if other != name and _all(bad, name, lambda k, other=other: k.truth[other], dtype)
+    ]
     if not any(look.found[name].any() for look in bad):
         said = f"gives 0 {of}"
     elif ratio:
         said = f"gives {ratio} {of}"
-    elif by_other:
-        said = f"gives for {name} the gradient of {by_other}"
+    elif others:
+        said = f"gives for {name} the gradient of {others[0]}"
     elif _all(bad, name, lambda k: k.plain[name], dtype):
         said = f"does not use the gradient that it is given {of}"
     elif all(look.truth[name].ndim == 2 for look in bad) and _all(bad, name, lambda k: k.truth[name].T, dtype):
@@ -235,7 +237,8 @@ def _region(call: Call, name: str, names: Sequence[str], looks: Sequence[_Look])
         last, first = max(sign * x for x in right), min(sign * x for x in wrong)
         if last < first:
             last, first = _narrowed(call, name, names, sign, last, first)
-            return f", only where {name} is {what}: from {'about ' * (f'{last:.4g}' != f'{first:.4g}')}{sign * first:.4g} on"
+            about = "about " * (f"{last:.4g}" != f"{first:.4g}")
+            return f", only where {name} is {what}: from {about}{sign * first:.4g} on"
     return f", at {len(wrong)} of {len(pairs)} elements that were tried"
 
 

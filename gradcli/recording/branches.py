@@ -38,8 +38,8 @@ def remarks(recorder: Recorder, text: Written) -> Iterator[str]:
 
 
 def _said(guard: Guard, text: Written) -> str:
-    condition = text.texts[guard.ref.number].removeprefix("(").removesuffix(")")
-    return f"the branch {condition if guard.holds else f'not {condition}'} was taken{_at(guard)}"
+    condition = text.texts[guard.ref.number]
+    return f"the branch {condition if guard.holds else f'not ({condition})'} was taken{_at(guard)}"
 
 
 def _at(guard: Guard) -> str:
@@ -52,7 +52,7 @@ def at_boundaries(recorded: Recorded, check: Check) -> Check:
     y = float(recorded.value.ravel()[0]) if recorded.value.size else None
     for guard in recorded.recorder.guards:
         if _is_at_boundary(recorded, guard):
-            condition = recorded.written.texts[guard.ref.number].removeprefix("(").removesuffix(")")
+            condition = recorded.written.texts[guard.ref.number]
             note = f"beside the point, {condition} decides otherwise{_at(guard)}, and another branch is taken"
             found.append(Entry(None, (0,) * recorded.value.ndim, None, "kink", y, note=note))
     if not found:
@@ -71,7 +71,7 @@ def _is_at_boundary(recorded: Recorded, guard: Guard) -> bool:
     first, second = (texts[one.number] if hasattr(one, "number") else repr(one) for one in step.arguments)
     shapes = {name: array.shape for name, array in recorded.arrays.items()}
     try:
-        program = read(f"{recorded.written.text}\n{first} - {second}", given=frozenset(shapes), shapes=shapes).program
+        program = read(f"{recorded.written.text}\n({first}) - ({second})", given=frozenset(shapes), shapes=shapes).program
         inputs = {name: recorded.arrays[name] for name in program.names}
         known = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
         point = Point.of(program, known, inputs)

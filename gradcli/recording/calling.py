@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, tensor_of
 from gradcli.errors import InputError, did_you_mean
+from gradcli.language.ops import find
 from gradcli.results import Array
 
 PLAIN = (bool, int, str)
@@ -77,6 +79,16 @@ def signature(function: Callable[..., Any], called: str) -> Signature:
     return Signature(tuple(names), plain, frozenset(optional), frozenset(keyword_only), order)
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    """What to call a function in messages: its name where it is defined, that of torch, or its type."""
+    custom = custom_of(function)
+    if custom is not None:
+        return f"{custom.__name__}.apply"
+    of_torch = torch.overrides.resolve_name(function) if callable(function) else None
+    name = of_torch or getattr(function, "__qualname__", type(function).__name__)
+    return str(name).rpartition("<locals>.")[2]
+
+
 def _named_type(annotation: Any) -> type | None:
     """The type that an annotation in quotes names, as `from __future__ import annotations` has all of them."""
     return {"int": int, "bool": bool, "str": str}.get(annotation) if isinstance(annotation, str) else None
@@ -91,6 +103,9 @@ def _parameters(function: Callable[..., Any], called: str) -> list[inspect.Param
         asked = function.forward if isinstance(function, torch.nn.Module) else function
         return list(inspect.signature(asked).parameters.values())
     except (TypeError, ValueError):
+        row = find(re.split(r"[.:]", called)[-1])
+        if row is not None:  # what torch has in C has no signature
+            return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in row.operands]
         raise InputError(f"the parameters of {called} cannot be known", hint="write a function that calls it") from None
 
 

@@ -6,6 +6,7 @@ import copy
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +17,12 @@ from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.asked import Snippet
 from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
+from gradcli.questions.streaming import Plan, columns_of, plan
 from gradcli.recording.calling import require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded, WrongDtypeError
 from gradcli.recording.targets import Target
-from gradcli.results import Array, ClosedForm
+from gradcli.results import Array, ClosedForm, RowSource
 
 _NEEDS_WHOLE = re.compile(r"\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
 """What torch says of an argument that should hold whole numbers."""
@@ -45,8 +47,10 @@ class PythonFunction(Function):
         self.expression = called
         self._function, self._given = function, dict(given or {})
         self._taken = signature(function, called)
-        kinds = [str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()]
-        self._dtype = next((kind.removeprefix("torch.") for kind in kinds), _dtype_of(function))
+        kinds = [
+            str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()
+        ]
+        self._dtype = next((_as_dtype(kind) for kind in kinds), _dtype_of(function))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -95,6 +99,15 @@ class PythonFunction(Function):
                 values[name] = read_range(text, f"--in {name}")[0]
         return super().check(values, v, **options)
 
+    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+        """The parameters bound to columns; of their values only the shapes count, so it is recorded at zeros."""
+        given = self._by_name(at)
+        bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
+        zeros = {name: np.zeros(found[1]) for name, found in bound.items() if found is not None}
+        inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype)
+        others = {name: value for name, value in inquiry.at.items() if name not in zeros}
+        return plan(replace(inquiry, at=others), source)
+
     # -- recorded
 
     def _asked(
@@ -111,10 +124,10 @@ class PythonFunction(Function):
         for name in points_of:
             if name in values and not np.ndim(values[name]):
                 raise InputError(f"--points-of {name}: {name} is one number, and has no axis of points")
-        first = {name: values[name][0] if name in points_of else value for name, value in values.items()}
+        first = {name: value[0] if name in points_of else value for name, value in values.items()}
         made = self._recorded(first, dtype, frozenset(wrt or ()))
         names = set(made.program.names)
-        constants = {name: made.arrays[name] for name in made.constants}
+        constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: made.arrays[name] for name in names if name not in constants}
         own |= {name: rounded(np.asarray(values[name]), made.call.dtype) for name in points_of if name in names}
         chosen = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
@@ -172,25 +185,34 @@ class PythonFunction(Function):
         raise first
 
     def _types(
-        self, given: Mapping[str, Array], asked: Dtype | None, dtype: str, wrt: frozenset[str]
-    ) -> Iterator[tuple[str, frozenset[str]]]:
+        self, given: Mapping[str, Array], asked: Dtype | None, dtype: Dtype, wrt: frozenset[str]
+    ) -> Iterator[tuple[Dtype, frozenset[str]]]:
         """The dtypes and sets of parameters of whole numbers that are tried, the likeliest first."""
         candidates = [
             name for name in self._taken.tensors
             if name in given and name not in wrt and np.all(given[name] == np.round(given[name]))
         ][::-1]  # targets and indices come last  # fmt: skip
-        dtypes = [dtype] if asked is not None else list(dict.fromkeys([dtype, "float64", "float32"]))
-        sets = [frozenset(few) for size in range(min(len(candidates), 3) + 1) for few in itertools.combinations(candidates, size)]
+        dtypes: list[Dtype] = [dtype] if asked is not None else list(dict.fromkeys((dtype, "float64", "float32")))
+        sets = [
+            frozenset(few)
+            for size in range(min(len(candidates), 3) + 1)
+            for few in itertools.combinations(candidates, size)
+        ]
         yield from ((kind, whole) for whole in sets for kind in dtypes)
 
 
-def _dtype_of(function: Callable[..., Any]) -> str | None:
+def _as_dtype(kind: str) -> Dtype | None:
+    """A dtype of torch as a dtype of questions, if it is one."""
+    name = kind.removeprefix("torch.")
+    return "float32" if name == "float32" else "float64" if name == "float64" else None
+
+
+def _dtype_of(function: Callable[..., Any]) -> Dtype | None:
     """The dtype of the parameters of a module, or of the module whose method it is."""
     owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
     if not isinstance(owner, torch.nn.Module):
         return None
-    kinds = [str(one.dtype).removeprefix("torch.") for one in owner.parameters() if one.is_floating_point()]
-    return next((kind for kind in kinds if kind in ("float32", "float64")), None)
+    return next((_as_dtype(str(one.dtype)) for one in owner.parameters() if one.is_floating_point()), None)
 
 
 def _is_of_types(error: InputError) -> bool:

@@ -1,6 +1,7 @@
 """The file or the module of a target, run as an import runs it, and the function in it.
 
-What it prints goes to standard error, and the working directory stays.  `if __name__ == "__main__":` does not hold in it.
+What it prints goes to standard error, and the working directory stays.  What is under `if __name__ == "__main__":` does
+not run.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def guarded(what: str) -> Iterator[None]:
     for thread in started:
         thread.join(LONGEST)
     if any(thread.is_alive() for thread in started):
-        raise InputError(f"a thread is started and goes on while {what}", hint="make it a daemon, or start it elsewhere")
+        raise InputError(
+            f"a thread is started and goes on while {what}", hint="make it a daemon, or start it elsewhere"
+        )
 
 
 @contextlib.contextmanager
@@ -111,7 +114,8 @@ def _of_file(target: Target) -> ModuleType:
         raise InputError(f"there is no file {target.file}" if not is_folder else f"{target.file} is a folder")
     name = path.stem if path.stem.isidentifier() else "target"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
-    assert spec is not None and spec.loader is not None, "it ends in .py"  # noqa: S101
+    if spec is None or spec.loader is None:
+        raise InputError(f"{target.file} is no file of Python")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))  # as Python has it for a script
     sys.modules.setdefault(name, module)

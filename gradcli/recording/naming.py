@@ -1,8 +1,8 @@
-"""Names of tensors that a function finds elsewhere: those of its module's parameters, of `self`, of the code around it."""
+"""Names of tensors that a function finds elsewhere: those of parameters, of `self`, of the code around it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
@@ -21,7 +21,7 @@ class Names:
         taken: Names of its arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], taken: Iterator[str]) -> None:
+    def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
         self._taken = set(taken)
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 

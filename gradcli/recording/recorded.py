@@ -10,6 +10,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -20,14 +21,15 @@ from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, output_of,
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
-from gradcli.recording.blaming import faults
+from gradcli.questions.question import Dtype
+from gradcli.recording.blaming import Fault, faults
 from gradcli.recording.branches import at_boundaries
 from gradcli.recording.branches import remarks as branches
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.naming import Names
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.values import Leaf, Step
+from gradcli.recording.values import Step
 from gradcli.recording.writing import Written, written
 from gradcli.results import Array, Check
 
@@ -66,27 +68,43 @@ class Recorded:
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """The function run again, with a graph for the variables to differentiate by."""
+        return self._again(arrays, wrt, contextlib.nullcontext())
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
+        """As `forward`, and the tensors that the text has names for, which are made in the same order."""
+        recorder = Recorder(self.recorder.names)
+        forward = self._again(arrays, wrt, recorder)
+        made = recorder.tensors()
+        return forward, {**forward.leaves, **{name: made[n] for n, name in self.written.names.items() if n in made}}
+
+    def _again(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], seen_by: Recorder | contextlib.nullcontext[None]
+    ) -> Forward:
         found = {leaf.name: leaf for _, leaf in self.recorder.leaves()}
-        constants = {name: found[name].tensor for name in self.constants}
-        made_anew = [name for name in wrt if name in constants and found[name].is_made]
-        if made_anew:
-            message = f"{made_anew[0]} is made anew by each call of {self.called}, and no derivative is by it"
-            raise InputError(message, hint="make it an argument of the function")
-        asked = {name: array for name, array in arrays.items() if name not in constants or not found[name].is_made}
-        return self.call.forward(asked, wrt, {name: one for name, one in constants.items() if name in asked})
+        for name in wrt:
+            if name in self.constants and found[name].is_made:
+                message = f"{name} is made anew by each call of {self.called}, and no derivative is by it"
+                raise InputError(message, hint="make it an argument of the function")
+        constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
+        return self.call.forward(arrays, wrt, constants, seen_by)
 
     def commented(self, check: Check) -> Check:
         """A check with what there is to say of the branches that were taken, and of custom functions.
 
-        A branch whose condition is at its boundary is a kink, and custom functions are asked alone, at other points
-        too.
+        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
         check = at_boundaries(self, check)
-        found = faults(self) if self.recorder.applications else []
-        here = "; ".join(str(fault) for fault in found if fault.is_here)
+        here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
         noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
-        elsewhere = [f"elsewhere {fault}" for fault in found if not fault.is_here]
-        return replace(check, findings=tuple(noted), notes=(*check.notes, *elsewhere))
+        return replace(check, findings=tuple(noted))
+
+    def elsewhere(self) -> tuple[str, ...]:
+        """The custom functions whose gradients are wrong at other points only."""
+        return tuple(str(fault) for fault in self._faults if not fault.is_here)
+
+    @cached_property
+    def _faults(self) -> list[Fault]:
+        return faults(self) if self.recorder.applications else []
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
         """The same with other numbers in tensors that the function finds elsewhere."""
@@ -122,7 +140,7 @@ class Call:
     called: str
     taken: Signature
     given: Mapping[str, Array]
-    dtype: str
+    dtype: Dtype
     whole: frozenset[str] = frozenset()
     _random: Tensor = field(default_factory=torch.get_rng_state, repr=False)
 
@@ -131,12 +149,21 @@ class Call:
         return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self._random)
 
     def of(
-        self, function: Callable[..., Any], called: str, taken: Signature, given: Mapping[str, Array], whole: frozenset[str]
+        self,
+        function: Callable[..., Any],
+        called: str,
+        taken: Signature,
+        given: Mapping[str, Array],
+        whole: frozenset[str],
     ) -> Call:
         """A part of the function by itself."""
         return Call(function, called, taken, given, self.dtype, whole, self._random)
 
-    def recorded(self, constants: Mapping[str, Tensor] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})) -> Recorded:
+    def recorded(
+        self,
+        constants: Mapping[str, Tensor] = MappingProxyType({}),
+        numbers: Mapping[str, Array] = MappingProxyType({}),
+    ) -> Recorded:
         """The function run once, and recorded.
 
         Args:
@@ -147,7 +174,8 @@ class Call:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
         tensors = self._tensors(self.given, ())
-        recorder = Recorder(tensors, Names(self.function, iter(tensors)))
+        recorder = Recorder(Names(self.function, tensors))
+        recorder.give(tensors)
         with self._held(constants, numbers, ()), self._running(), recorder:
             found = self._run(tensors)
             y = one_tensor(found, self.called)
@@ -159,22 +187,31 @@ class Call:
         leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
         program = self._parsed(text, recorder)
         arrays = {name: _numbers(leaves[name].value) for name in program.names}
-        constants = tuple(name for name in program.names if not leaves[name].is_argument)
+        found_elsewhere = tuple(name for name in program.names if not leaves[name].is_argument)
         remarks = (*branches(recorder, text), *recorder.remarks)
-        made = Recorded(self, program, arrays, constants, remarks, text, recorder, array_of(y))
+        made = Recorded(self, program, arrays, found_elsewhere, remarks, text, recorder, array_of(y))
         _require_same(made, y)
         return made
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Tensor]) -> Forward:
+    def forward(
+        self,
+        arrays: Mapping[str, Array],
+        wrt: Sequence[str],
+        constants: Mapping[str, Tensor],
+        seen_by: Recorder | contextlib.nullcontext[None],
+    ) -> Forward:
         """The function run with a graph.
 
         Args:
             arrays: Values of the parameters and constants.
             wrt: The names to differentiate by.
             constants: The tensors that the function finds elsewhere, by name.
+            seen_by: What records it, if that is wanted.
         """
         tensors = self._tensors(arrays, wrt)
-        with self._held(constants, arrays, wrt), self._running():
+        if isinstance(seen_by, Recorder):
+            seen_by.give(tensors)
+        with self._held(constants, arrays, wrt), self._running(), seen_by:
             y = one_tensor(self._run(tensors), self.called)
         return Forward({**constants, **tensors}, y)
 
@@ -188,7 +225,11 @@ class Call:
         }
 
     def _run(self, tensors: Mapping[str, Tensor]) -> Any:
-        plain = {name: argument(kind, self.given[name], name) for name, kind in self.taken.plain.items() if name in self.given}
+        plain = {
+            name: argument(kind, self.given[name], name)
+            for name, kind in self.taken.plain.items()
+            if name in self.given
+        }
         values = {**tensors, **plain}
         first: list[Any] = []
         rest = dict(values)
@@ -253,7 +294,6 @@ class Call:
             where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
             message = f"{self.called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
             raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
-
 
 
 class WrongDtypeError(InputError):

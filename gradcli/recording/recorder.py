@@ -1,8 +1,8 @@
 """Every call of torch while a function runs, and what becomes of its tensors.
 
-A tensor is known by its identity.  What no recorded call made was there before (weights, data), or came from outside of
-torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it; what shares its
-memory is out of date from then on, and may not be used.
+A tensor is known by its identity.  What no recorded call made was there before (weights, data), or came from outside
+of torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it; what shares
+its memory is out of date from then on, and may not be used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ _READS = frozenset("float int index complex item tolist numpy array".split())
 _RANDOM = frozenset("rand_like randn_like randint_like bernoulli multinomial normal poisson".split())
 """Functions of tensors whose result is drawn, and a constant to autograd."""
 
-_DROPOUTS = frozenset("dropout alpha_dropout feature_dropout feature_alpha_dropout dropout1d dropout2d dropout3d".split())
+_SOURCES = frozenset(f"torch.{name}" for name in "zeros ones eye full".split())
+"""Functions of sizes that the language has, with the same numbers."""
+
+_DROPOUTS = frozenset(
+    "dropout alpha_dropout feature_dropout feature_alpha_dropout dropout1d dropout2d dropout3d".split()
+)
 
 _IN_PLACE = {"iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "ipow": "pow", "imatmul": "matmul"}
 
@@ -46,12 +51,11 @@ class _Known:
     changed: Where | None = None
 
 
-class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+class Recorder(torch.overrides.TorchFunctionMode):
     """Records while it is entered.
 
     Args:
-        arguments: The tensors that the function is given, by name.
-        names: What names others.
+        names: What names the tensors that it is not given.
 
     Attributes:
         values: Leaves and steps, by their numbers.
@@ -60,7 +64,7 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         remarks: What to know of the recording.
     """
 
-    def __init__(self, arguments: Mapping[str, Tensor], names: Names) -> None:
+    def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
         self.values: list[Leaf | Step] = []
@@ -68,13 +72,20 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         self.applications: list[Application] = []
         self.remarks: dict[str, None] = {}
         self._known: dict[int, _Known] = {}
-        self._new: dict[int, Tensor] = {}
+        self._new: dict[int, tuple[Tensor, tuple[str, Any, Any] | None]] = {}
         self._frames: dict[int, int] = {}
+
+    def give(self, arguments: Mapping[str, Tensor]) -> None:
+        """The tensors that the function is given, by name."""
         for name, tensor in arguments.items():
             self._hold(tensor, Leaf(name, tensor, _copied(tensor), is_argument=True))
 
     def __torch_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Run a call, and record it if it made a tensor from tensors."""
         kwargs = kwargs or {}
@@ -83,23 +94,22 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         if path.startswith("torch.autograd."):
             return function(*args, **kwargs)
         if not tensors:
-            return self._made(function(*args, **kwargs))
+            return self._made(function(*args, **kwargs), (path, args, kwargs) if path in _SOURCES else None)
         frame, custom = self._frame()
         where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
         self._learn_names(frame)
         name = last(path)
         before = None
         if name in _READS or name == "bool":
-            refs = [self._ref(tensor, frame, where) for tensor in tensors]
+            ref = self._ref(tensors[0], frame, where)
             found = function(*args, **kwargs)
-            self._read(name, refs[0], found, where)
+            self._read(name, ref, found, where)
             return found
-        refs = {id(tensor): tensor for tensor in tensors}
         changed = self._changed(path, args, kwargs)
         if changed is not None or self._may_give_tensors(path):
             for tensor in tensors:
                 self._ref(tensor, frame, where)  # as it is before the call
-            before = {key: self._known[key].ref for key in refs}
+            before = {id(tensor): self._known[id(tensor)].ref for tensor in tensors}
         state = torch.get_rng_state() if name in _DROPOUTS and kwargs.get("training", True) else None
         found = function(*args, **kwargs)
         if before is None:
@@ -112,10 +122,10 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             self._record(path, args, kwargs, found, changed, where, custom, before)
         return found
 
-    def _made(self, found: Any) -> Any:
+    def _made(self, found: Any, call: tuple[str, Any, Any] | None = None) -> Any:
         """What a call made from no tensors: a constant where it is used, and made anew in each run."""
         for tensor in _tensors(found):
-            self._new[id(tensor)] = tensor
+            self._new[id(tensor)] = tensor, call
         return found
 
     # -- what is asked of the recording
@@ -125,13 +135,13 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         known = self._known.get(id(tensor))
         return None if known is None else known.ref
 
+    def tensors(self) -> dict[int, Tensor]:
+        """The tensors that hold values, by the numbers of these."""
+        return {known.ref.number: known.tensor for known in self._known.values()}
+
     def leaves(self) -> Iterator[tuple[Ref, Leaf]]:
         """The values that no step made."""
         return ((Ref(n), value) for n, value in enumerate(self.values) if isinstance(value, Leaf))
-
-    def capture(self, tensor: Tensor) -> Ref:
-        """The value of a tensor, which becomes a constant if nothing is known of it."""
-        return self._ref(tensor, None, None)
 
     # -- recording
 
@@ -157,7 +167,7 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             elif isinstance(result, tuple | list):
                 parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
         inputs = [self.values[ref.number] for ref in before.values()]
-        if last(path) in _RANDOM or all(isinstance(one, Leaf) and one.is_made for one in inputs):
+        if last(path) in _RANDOM or all(_is_made(one) for one in inputs):
             self._made(found)
             if changed is not None:
                 self._known.pop(id(changed), None)
@@ -220,7 +230,9 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         torch.set_rng_state(after)
         ref = self._constant("dropped", mask)
         self.remarks.setdefault("what dropout drew is a constant of the recording")
-        step = Step("torch.Tensor.mul", (self._known[id(x)].ref, ref), {}, None, False, where, _copied(found), "", custom)
+        step = Step(
+            "torch.Tensor.mul", (self._known[id(x)].ref, ref), {}, None, False, where, _copied(found), "", custom
+        )
         self._hold(found, step)
 
     def _hold(self, tensor: Tensor, value: Leaf | Step, *, stale: Where | None = None) -> Ref:
@@ -245,6 +257,10 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
             )
         if known is None:
             is_made = id(tensor) in self._new
+            source = self._new[id(tensor)][1] if is_made else None
+            if source is not None and tensor.is_floating_point() and not tensor._version:
+                path, args, kwargs = source
+                return self._hold(tensor, Step(path, tuple(args), kwargs, None, False, where, _copied(tensor)))
             leaf = Leaf(self.names.of(tensor, frame), tensor, _copied(tensor), is_argument=False, is_made=is_made)
             return self._hold(tensor, leaf)
         return known.ref
@@ -268,7 +284,9 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         is_in_place = kwargs.get("inplace") is True or is_of_itself or name.strip("_") in _IN_PLACE
         if path.endswith(".__set__"):
             raise InputError(f"a tensor's .{path.split('.')[-2]} is set, which is not recorded")
-        return args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) and name != "requires_grad_" else None
+        return (
+            args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) and name != "requires_grad_" else None
+        )
 
     def _may_give_tensors(self, path: str) -> bool:
         name = path.removesuffix(".__get__").rpartition(".")[2]
@@ -314,6 +332,11 @@ class Recorder(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """What runs while a custom function is applied; a name for it may have been taken before, as `f = F.apply`."""
+
+
+def _is_made(value: Leaf | Step) -> bool:
+    """Whether a value is a constant that the function made itself."""
+    return value.is_made if isinstance(value, Leaf) else value.path in _SOURCES
 
 
 def _copied(tensor: Tensor) -> Tensor:

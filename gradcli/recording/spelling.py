@@ -30,22 +30,37 @@ SIGNS: Mapping[str, str] = {
 }
 """Methods and functions of two that are signs."""
 
-_ALIKE: Mapping[str, str] = {"subtract": "sub", "multiply": "mul", "divide": "div", "bitwise_and": "and",
-    "bitwise_or": "or", "logical_and": "and", "logical_or": "or", "less": "lt", "less_equal": "le", "greater": "gt",
-    "greater_equal": "ge", "not_equal": "ne", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder"}  # fmt: skip
+_ALIKE: Mapping[str, str] = {
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "logical_and": "and",
+    "logical_or": "or",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "not_equal": "ne",
+}
+"""Other names of them."""
 
 _HELD = frozenset(
     "dtype device requires_grad pin_memory memory_format copy layout out inplace non_blocking _stacklevel".split()
 )
 """Keywords that say how a tensor is held."""
 
-Named = Callable[[Ref], str]
-"""The text of a value."""
+Named = Callable[[Ref, bool], str]
+"""The text of a value: beside signs and before dots, or alone between commas."""
 
 
 def path_of(function: Callable[..., Any]) -> str:
     """A function of torch as it is typed: `torch.Tensor.sum`, `torch.nn.functional.relu`; empty if it has no name."""
-    return torch.overrides.resolve_name(function) or getattr(function, "__name__", "")
+    return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))
 
 
 def last(path: str) -> str:
@@ -67,7 +82,7 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     """
     name = last(path)
     if path.endswith("__get__"):
-        return f"{named(arguments[0])}.{name}"
+        return f"{named(arguments[0], False)}.{name}"
     is_reflected = name.startswith("r") and find(name) is None and name[1:] in {*SIGNS, *_ALIKE}
     sign = SIGNS.get(_ALIKE.get(name[is_reflected:], name[is_reflected:]), "")
     scale = keywords.get("alpha", 1)
@@ -78,15 +93,18 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
         gap = "" if sign in ("*", "/", "**") else " "
         return f"{_operand(a, named)}{gap}{sign}{gap}{right}"
     if name == "getitem":
-        return f"{named(arguments[0])}[{_key(arguments[1], named)}]"
+        return f"{named(arguments[0], False)}[{_key(arguments[1], named)}]"
     if name in ("neg", "negative"):
-        return f"-{named(arguments[0])}"
+        return f"-{named(arguments[0], False)}"
     if name in ("invert", "logical_not", "bitwise_not"):
-        return f"~{named(arguments[0])}"
+        return f"~{named(arguments[0], False)}"
+    is_method = ".Tensor." in path or "TensorBase." in path
+    if is_method:
+        receiver, *arguments = arguments
     parts = [text(argument, named) for argument in arguments if not isinstance(argument, torch.dtype | torch.device)]
     parts += [f"{key}={text(value, named)}" for key, value in given.items() if not isinstance(value, torch.dtype)]
-    if ".Tensor." in path or "TensorBase." in path:
-        return f"{parts[0]}.{name}({', '.join(parts[1:])})"
+    if is_method:
+        return f"{_operand(receiver, named)}.{name}({', '.join(parts)})"
     if path.startswith("torch.functional."):
         path = f"torch.{name}"
     is_plain = find(name) is not None and not path.startswith(("torch.linalg.", "torch.special."))
@@ -95,7 +113,9 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
 
 
 def _operand(value: Any, named: Named) -> str:
-    """An argument beside a sign."""
+    """An argument beside a sign, or before a dot."""
+    if isinstance(value, Ref):
+        return named(value, False)
     found = text(value, named)
     return f"({found})" if found.startswith("-") else found
 
@@ -103,7 +123,7 @@ def _operand(value: Any, named: Named) -> str:
 def text(value: Any, named: Named) -> str:
     """An argument as text."""
     if isinstance(value, Ref):
-        return named(value)
+        return named(value, True)
     match value:
         case bool() | None:
             return repr(value)

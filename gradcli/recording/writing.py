@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import Span
@@ -61,13 +60,13 @@ def written(recorder: Recorder, output: Ref, name: str) -> Written:
         if isinstance(value, Leaf):
             names[n] = value.name
             is_condition = value.value.dtype is torch.bool
-            texts[n] = f'({value.name} != 0)' if is_condition else value.name
+            texts[n] = f"{value.name} != 0" if is_condition else value.name
             continue
         found = _text(value, texts)
         plain = _MARKS.sub("", found)
         is_last = n == output.number
         if uses[n] == 1 and not value.name and not is_last and len(plain) <= MOST_INLINE:
-            texts[n] = f"\x01{n}\x02{found if _ATOM.fullmatch(plain) else f'({found})'}\x03"
+            texts[n] = f"\x01{n}\x02{found}\x03"
             continue
         own = value.name or (recorder.names.free(name) if is_last else recorder.names.free("t", numbered=True))
         names[n] = texts[n] = own
@@ -96,8 +95,9 @@ def _parted(marked: str, names: dict[int, str], texts: dict[int, str]) -> Writte
 
 
 def _text(step: Step, texts: dict[int, str]) -> str:
-    def named(ref: Any) -> str:
-        return texts[ref.number]
+    def named(ref: Ref, is_alone: bool) -> str:
+        found = texts[ref.number]
+        return found if is_alone or _ATOM.fullmatch(_MARKS.sub("", found)) else f"({found})"
 
     found = spelled(step.path, step.arguments, step.keywords, named)
     if step.part is not None:

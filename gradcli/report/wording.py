@@ -289,6 +289,7 @@ def conclusion(answer: Checking) -> str:
     failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
     failed = ((claims[word], word) for word in failing if claims[word])
     words = [*reversed(causes), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    words += [f"elsewhere {fault}" for fault in answer.elsewhere]
     if answer.requires_all and answer.check is not None and not answer.check.is_whole:
         words.append(f"not all was checked, {extent(answer.check)}")
     return f"did not pass: {', '.join(words)}"

@@ -354,6 +354,7 @@ class Checking(Differentiation):
     opinions_count: int
     allowed: tuple[Allowed, ...]
     passed: bool
+    elsewhere: tuple[str, ...] = ()
     requires_all: bool = False
     claims: tuple[Claim, ...] = ()
     sampling: Sampling | None = None

@@ -210,7 +210,7 @@ class BackwardGraph(Answer):
 
 # -- code
 
-Language = Literal["torch", "numpy", "latex"]
+Language = Literal["torch", "numpy", "latex", "gradcli"]
 """What a script can be written in."""
 
 
