@@ -242,8 +242,8 @@ OPTIONS = (
         ("code",),
         choices=("torch", "numpy", "latex", "gradcli"),
         default="torch",
-        help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, or a "
-        "LaTeX document with all of it.",
+        help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a "
+        "LaTeX document with all of it, or the text of the function with its values, which gradcli reads.",
     ),
     # -- check
     Option(

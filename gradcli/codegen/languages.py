@@ -144,17 +144,18 @@ class _Text(_TorchScript):
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         program = self.task.program
         words = {re.escape(name): given for name, given in self.variables.items() if name != given}
-        text = program.text.strip()
-        for name, given in words.items():
-            text = re.sub(rf"(?<![\w.]){name}(?![\w.]*\()", given, text)
-        if not program.assigned:
-            text = f"{self.output} = {text}"
+        text = (program.shown or program.text).strip()
+        for word, given in words.items():
+            text = re.sub(rf"(?<![\w.]){word}(?![\w.]*\()", given, text)
+        name = program.output_name
+        if not re.search(rf"(?:^|[;\n])\s*{re.escape(name)}\s*=(?!=)[^;\n]*$", text):  # what has no name gets one
+            text = re.sub(r"(?:(?<=[;\n])[ \t]*|\A)(?=[^;\n]*\Z)", f"{name} = ", text, count=1)
         ending = self.function()
         del ending.written[:]
         if self.reached.get(self.program.output, 0):
             self.write_v(ending)
             v = "" if self.task.v is None else f"gradient={self.gradient}"
-            ending.written.append(f"{program.output_name}.backward({v})")
+            ending.written.append(f"{name}.backward({v})")
         return assembled(definitions, [*text.split("\n"), *ending.written], imports={})
 
 

@@ -116,7 +116,7 @@ class Question:
         if self.live is None:
             return replace(self, arrays=arrays)
         live = self.live.at(arrays)
-        program = replace(live.program, shown=self.program.shown, warnings=self.program.warnings)
+        program = replace(live.program, called=self.program.called, warnings=self.program.warnings)
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
 
@@ -414,7 +414,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
 
         program = written_out(program, known)
         shapes = infer(program, known)
-    program = replace(program, warnings=tuple(warnings), shown=inquiry.live.called if inquiry.live else program.shown)
+    program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
     return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live)
 

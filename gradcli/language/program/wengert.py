@@ -127,6 +127,7 @@ class Program:
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
         shown: The statements of the function alone, where the text is a whole snippet.
+        called: What the function is called, where the text is a recording of it.
     """
 
     text: str
@@ -138,6 +139,7 @@ class Program:
     named: Mapping[str, Atom] = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
     shown: str = ""
+    called: str = ""
     needs_shapes: bool = False
     _made: dict[Callable[[Program], Program], Program] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -146,7 +148,7 @@ class Program:
     @property
     def expression(self) -> str:
         """The function as text."""
-        return self.shown or self.text
+        return self.called or self.shown or self.text
 
     @property
     def output_name(self) -> str:
