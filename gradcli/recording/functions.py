@@ -158,6 +158,11 @@ class PythonFunction(Function):
         """The numbers of a value; the word of a parameter that takes one."""
         return str(value) if self._taken.plain.get(name) is str else read_value(value, f"--at {name}")
 
+    def recorded(self, at: Inputs | None = None) -> Recorded:
+        """The function recorded at a point."""
+        given = {name: self._value(name, value) for name, value in self._by_name(at).items()}
+        return self._recorded(given, None, frozenset())
+
     def _recorded(self, given: Mapping[str, Array], dtype: Dtype | None, wrt: frozenset[str]) -> Recorded:
         """The function recorded with arguments of the types that it takes.
 

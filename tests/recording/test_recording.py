@@ -1,0 +1,262 @@
+"""Functions of Python: their numbers are torch's own, their formulas and enclosures those of what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gradcli.errors import GradcliError
+from gradcli.recording.blaming import faults
+from gradcli.recording.in_tests import check, record
+from tests.recording import model
+
+X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
+OF_X = """
+polynomial reflected methods functions activations clamped chosen constants new_constants filled sums spreads extremes
+normalized scanned products equation solved shaped joined indexed flipped triangles padded of_shape called looped
+branched searched comprehended gathered keyword_only in_classes closed several several_shapes augmented assigned
+assigned_slices overwritten in_place_activation detached without_grad through_floats through_numpy noisy noise_alike
+dropped uses_square uses_name
+""".split()
+
+
+def _in_float64(function: Callable[..., Any], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """What a function gives, as its value is taken, with leaves that require gradients; new tensors are float64."""
+    leaves = [one.clone().requires_grad_(one.is_floating_point()) for one in given]
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = function(*leaves)
+    finally:
+        torch.set_default_dtype(before)
+    if isinstance(found, tuple):
+        alike = len({one.shape for one in found}) == 1
+        found = torch.stack(found) if alike else torch.cat([one.reshape(-1) for one in found])
+    return found, leaves
+
+
+@pytest.mark.parametrize("name", OF_X)
+def test_the_numbers_are_those_of_torch(name: str) -> None:
+    """Bit for bit, whatever Python does on the way; and all of them are judged."""
+    function = getattr(model, name)
+    state = torch.get_rng_state()
+    asked = record(function, X)
+    torch.set_rng_state(state)
+    y, (x,) = _in_float64(function, X)
+    v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape)
+    y.backward(v)
+    torch.set_rng_state(state)
+    answer = asked.vjp(v=v.numpy())
+    assert x.grad is not None
+    np.testing.assert_array_equal(answer.value, y.detach().numpy())
+    np.testing.assert_array_equal(answer.vjp["x"], x.grad.numpy())
+    assert answer.check is not None
+    assert answer.check.verdict == "agree", answer.check
+
+
+@pytest.mark.parametrize("name", ["net", "net64", "sequential"])
+def test_the_numbers_of_modules_are_those_of_torch(name: str) -> None:
+    """In the dtype of the module, and by its parameters too."""
+    module = getattr(model, name)
+    parameters = dict(module.named_parameters())
+    kind = next(module.parameters()).dtype
+    x = X.to(kind).requires_grad_()
+    y = module(x)
+    own = torch.autograd.grad(y.sum(), [x, *parameters.values()])
+    asked = record(module, X.to(kind))
+    inputs = asked.vjp(v="ones").inputs
+    names = [name for name in inputs if name.endswith(("weight", "bias"))]
+    assert len(names) == len(parameters)
+    answer = asked.vjp(v="ones", wrt=["x" if "x" in inputs else "input", *names])
+    found = list(answer.vjp.values())
+    assert all(np.array_equal(ours, theirs.numpy()) for ours, theirs in zip(found, own, strict=True))
+    assert answer.dtype == str(kind).removeprefix("torch.")
+    assert answer.check is not None and answer.check.verdict == "agree"
+
+
+def test_parameters_have_the_names_that_torch_gives_them() -> None:
+    """Those of the module alone, and behind the name of the module where a function calls it."""
+    assert {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "scale"} < set(record(model.net, X).jacobian().inputs)
+    inputs = record(model.mean_squares, X, torch.tensor([1.0, 2.0])).vjp().inputs
+    assert {"x", "target", "net.fc1.weight", "net.scale"} < set(inputs)
+    assert {"self.w"} < set(record(model.model.loss, X).vjp().inputs)
+
+
+def test_class_indices_stay_whole_numbers() -> None:
+    """They are asked for by torch's error, and have no gradient."""
+    answer = record(model.entropy, X, torch.tensor([1])).vjp()
+    assert set(answer.vjp) == {"x"}
+
+
+def test_branches_are_said_and_taken_anew_at_another_point() -> None:
+    """The answer is of the branch that was taken."""
+    f = record(model.branched, X)
+    assert any("the branch x.sum() > 0 was taken" in warning for warning in f.vjp(v="ones").warnings)
+    assert f.vjp({"x": [-1.0, 0.5]}, v="ones").vjp["x"].tolist() == [3.0, 3.0]
+
+
+def test_a_condition_at_its_boundary_is_a_kink() -> None:
+    """Beside the point the other branch is taken, in whichever direction."""
+    answer = record(model.branched, torch.tensor([1.0, -1.0])).vjp(v="ones")
+    assert answer.check is not None
+    assert answer.check.verdict == "kink"
+    assert "x.sum() > 0" in answer.check.findings[0].note
+
+
+def test_points_take_branches_of_their_own() -> None:
+    """No formula is shown for all of them, and each number is right."""
+    answer = record(model.branched).vjp({"x": [[1.0, 2.0], [-1.0, 0.0]]}, v="ones", points_of=["x"])
+    assert answer.vjp["x"].tolist() == [[2.0, 2.0], [3.0, 3.0]]
+    assert answer.symbolic_omitted == {"x": "the points take different branches"}
+    assert answer.check is not None and answer.check.verdict == "agree"
+
+
+def test_rows_of_a_stream_are_run_one_by_one() -> None:
+    """As of any function, with a verdict."""
+    found = record(model.branched).map({"x": [[1.0, 2.0], [-1.0, 0.0]]})
+    assert found["dy_dx"].tolist() == [[[2.0, 0.0], [0.0, 2.0]], [[3.0, 0.0], [0.0, 3.0]]]
+
+
+def test_random_points_are_judged_each_in_its_branch() -> None:
+    """The formula of one branch is not held against another."""
+    answer = record(model.branched).check(random=20, box={"x": "[-1,-1]..[1,1]"})
+    assert answer.passed
+    assert answer.sampling is not None and answer.sampling.verdicts == {"agree": 20}
+
+
+@pytest.mark.parametrize(
+    ("custom", "given"),
+    [
+        (model.Square, [X]),
+        (model.Scaled, [X, X + 1, 3]),
+        (model.SinCos, [X]),
+        (model.Modern, [X]),
+        (model.Clipped, [X / 3]),
+    ],
+)
+def test_custom_functions_that_are_right_agree(custom: Any, given: list[Any]) -> None:
+    """Their numbers are those of their own backward."""
+    answer = record(custom.apply, *given).vjp(v="ones")
+    assert answer.check is not None and answer.check.verdict == "agree"
+
+
+MATRIX = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)
+WRONG: list[tuple[Any, list[Any], str]] = [
+    (model.Half, [X], "gives 0.5 times the gradient"),
+    (model.Negative, [X], "gives the negative of the gradient"),
+    (model.Ungiven, [X], "does not use the gradient that it is given"),
+    (model.Tiny, [X], "gives 0"),
+    (model.Swapped, [X, X + 1], "gives for x the gradient of w"),
+    (model.Transposed, [MATRIX], "gives the transpose"),
+    (model.Unchained, [X], "gives the gradient without its factor x"),
+    (model.Large, [X], "gives 2 times the gradient, only where x is large: from 100 on"),
+    (model.Missing, [X, X + 1], "gives 0 for w"),
+    (model.Summed, [MATRIX, MATRIX[0]], "gives 0.5 times the gradient for b"),
+]
+
+
+@pytest.mark.parametrize(("custom", "given", "words"), WRONG, ids=[custom.__name__ for custom, _, _ in WRONG])
+def test_custom_functions_that_are_wrong_are_blamed(custom: Any, given: list[Any], words: str) -> None:
+    """By name, with the line of their backward and the likeliest mistake; and no test passes with them."""
+    (fault,) = faults(record(custom.apply, *given).recorded())
+    assert words in str(fault)
+    assert f"{custom.__name__}.backward (model.py, line " in str(fault)
+    with pytest.raises(AssertionError, match="are not right"):
+        check(custom.apply, *given)
+
+
+def test_a_wrong_backward_disagrees_entry_by_entry() -> None:
+    """With its name in the note, inside of a larger function."""
+    answer = record(model.uses_half, X).vjp()
+    assert answer.check is not None
+    assert answer.check.verdict == "disagree"
+    assert len(answer.check.findings) == 3
+    assert "Half.backward (model.py, line" in answer.check.findings[0].note
+
+
+def test_what_is_wrong_elsewhere_only_is_no_verdict_of_this_point() -> None:
+    """The numbers here are right; the check does not pass, and says where it is wrong."""
+    f = record(model.uses_large, X)
+    assert f.vjp().check.verdict == "agree"  # type: ignore[union-attr]
+    answer = f.check()
+    assert not answer.passed
+    assert "from 100 on" in answer.elsewhere[0]
+
+
+def test_gradcheck_passes_what_check_does_not() -> None:
+    """A derivative that is tiny, one that is wrong far away, and one that does not exist."""
+    for function in (model.Tiny.apply, model.Large.apply, torch.abs):
+        x = torch.tensor([0.0, 2.0], dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(function, x)
+        with pytest.raises(AssertionError):
+            check(function, x)
+
+
+def test_second_derivatives_go_through_a_custom_backward_too() -> None:
+    """What gradgradcheck is for."""
+    assert record(model.uses_square, X).hessian().check.verdict == "agree"  # type: ignore[union-attr]
+    assert record(model.uses_half, X).hessian().check.verdict == "disagree"  # type: ignore[union-attr]
+
+
+def test_the_graph_is_that_of_the_function_itself() -> None:
+    """With the node of a custom function, and the gradient that it leaves."""
+    answer = record(model.uses_half, torch.tensor([1.0, 2.0])).graph()
+    assert "HalfBackward" in [node.name for node in answer.nodes]
+    (x,) = [tensor for tensor in answer.tensors if tensor.name == "x"]
+    assert x.grad is not None and x.grad.tolist() == [3.0, 6.0]
+
+
+def test_intermediates_have_the_names_of_the_code() -> None:
+    """A local variable can be shown, with its adjoint."""
+    answer = record(model.solved, X).vjp(show=["matrix"])
+    assert answer.intermediates["matrix"].value.shape == (3, 3)
+
+
+def test_a_recording_is_text_that_needs_no_code() -> None:
+    """It gives the same numbers."""
+    from gradcli import Function
+
+    for name in ("solved", "joined", "overwritten", "sums"):
+        f = record(getattr(model, name), X)
+        text = f.code(v="ones", to="gradcli").source
+        np.testing.assert_array_equal(Function(text).vjp().vjp["x"], f.vjp(v="ones").vjp["x"])
+
+
+def test_running_leaves_parameters_and_buffers_as_they_are() -> None:
+    """A module in training updates its running means, once a run; here none of them stays."""
+    norm = torch.nn.BatchNorm1d(3)
+    before = norm.running_mean.clone()  # type: ignore[union-attr]
+    try:
+        record(norm, torch.stack([X, X * 2, X**2]).float()).vjp(v="ones")
+    except GradcliError:
+        pass  # the language need not read it
+    assert torch.equal(norm.running_mean, before)  # type: ignore[arg-type]
+
+
+def test_a_value_of_a_parameter_can_be_given() -> None:
+    """In place of the one that the module has."""
+    answer = record(model.net64, X).vjp({"fc2.bias": [5.0, 6.0]}, v="ones", wrt=["fc2.bias"])
+    assert answer.inputs["fc2.bias"].tolist() == [5.0, 6.0]
+    assert answer.vjp["fc2.bias"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("raises", "ValueError: no good, raised while raises is called (model.py, line"),
+        ("leaves", "Python is left (sys.exit) while leaves is called"),
+        ("gives_numbers", "gives_numbers gives back a value of type float"),
+        ("gives_nothing", "gives_nothing gives back None"),
+        ("through_views", "whose memory another one changed in place (model.py, line"),
+        ("any_number", "any_number takes any number of arguments (*x), so they have no names"),
+    ],
+)
+def test_what_cannot_be_recorded_is_one_clear_error(name: str, message: str) -> None:
+    """With the line of the user's."""
+    with pytest.raises(GradcliError) as caught:
+        record(getattr(model, name), X).vjp(v="ones")
+    assert message in caught.value.message
