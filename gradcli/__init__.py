@@ -14,6 +14,7 @@ Rooms, from the top:
 
 cli, requests                    the shell, and requests as JSON
 function                         the Python API: a method a command
+recording                        functions of Python, run and recorded
 questions, report                what is asked and answered; answers to text
 check, claims, diagnose          where the readings meet: verdicts, proofs, what to blame
 codegen                          scripts that compute the same

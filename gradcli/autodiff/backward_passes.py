@@ -277,16 +277,9 @@ def walk(
     met: dict[Node, str] = {}
     with collector.paused():
         try:
-            if live is not None:
-                forward, tensors = live(inputs, wrt)
-                leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
-                values = {ran.renamed.get(atom, atom): tensors[name] for name, atom in named.items() if name in tensors}
-                y = forward.output
-            else:
-                leaves = leaves_of(ran.program, inputs, wrt, dtype)
-                values = evaluate(ran.program, leaves, dtype)
-                y = output_of(ran.program, values, dtype)
-            return _walked(program, ran, leaves, values, y, named, tuple(retained), v, met)
+            return _run(
+                program, ran, partial(_values, program, ran, inputs, wrt, dtype, named, live), named, retained, v, met
+            )
         finally:
             # A node that Python has seen is freed by a call inside the call that frees what leads to it, and a long
             # chain would overflow the stack. The tensors are gone by now: free the nodes one by one, the output first.
@@ -294,18 +287,37 @@ def walk(
                 met.popitem()
 
 
-def _walked(
+def _values(
     program: Program,
     ran: Expansion,
-    leaves: Mapping[str, Tensor],
-    values: Mapping[Atom, Tensor],
-    y: Tensor,
+    inputs: Mapping[str, Array],
+    wrt: tuple[str, ...],
+    dtype: str,
     named: Mapping[str, Atom],
-    retained: tuple[str, ...],
+    live: Live | None,
+) -> tuple[dict[str, Tensor], dict[Atom, Tensor], Tensor]:
+    """The leaves, the value of each line, or of those that have names where something else is run, and y."""
+    if live is None:
+        leaves = leaves_of(ran.program, inputs, wrt, dtype)
+        values = evaluate(ran.program, leaves, dtype)
+        return leaves, values, output_of(ran.program, values, dtype)
+    forward, tensors = live(inputs, wrt)
+    leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
+    held = {ran.renamed.get(atom, atom): tensors[name] for name, atom in named.items() if name in tensors}
+    return leaves, held, forward.output
+
+
+def _run(
+    program: Program,
+    ran: Expansion,
+    run: Callable[[], tuple[dict[str, Tensor], dict[Atom, Tensor], Tensor]],
+    named: Mapping[str, Atom],
+    retained: Iterable[str],
     v: Array | None,
     met: dict[Node, str],
 ) -> Walked:
-    """Run backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
+    """Run forward and backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
+    leaves, values, y = run()
     held = {name: values.get(ran.renamed.get(atom, atom)) for name, atom in named.items()}
     # The output may be a plain number, of which only `output_of` makes a tensor.
     held = {name: y if named[name] == program.output else tensor for name, tensor in held.items()}

@@ -136,7 +136,7 @@ def _function_of(expression: str) -> tuple[Function, Files]:
 
     files = Files()
     if (named := target(expression)) is not None:
-        from gradcli.recording.functions import named as function_named
+        from gradcli.recording.python_functions import named as function_named
 
         return function_named(named), files
     text = read_expression(expression, files)

@@ -125,7 +125,8 @@ def gradcli_text(task: Task) -> str:
 
     >>> import numpy as np
     >>> from gradcli.language.parsing import parse
-    >>> print(gradcli_text(Task(parse("w*x**2"), {"w": np.array(3.0), "x": np.array(2.0)}, ("x",), "float64", None, {})))
+    >>> values = {"w": np.array(3.0), "x": np.array(2.0)}
+    >>> print(gradcli_text(Task(parse("w*x**2"), values, ("x",), "float64", None, {})))
     w = torch.tensor(3.0, dtype=torch.float64)
     x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     <BLANKLINE>

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.check.formulas import Derived
     from gradcli.check.point import Point
-    from gradcli.results import Check
+    from gradcli.questions.live import Live
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -41,37 +41,6 @@ Dtype = Literal["float64", "float32"]
 
 Cotangent = Array | Program
 """A gradient vector: numbers, or an expression in y and the variables."""
-
-
-class Live(Protocol):
-    """A function that is run itself, of which a Program was recorded at one point."""
-
-    @property
-    def program(self) -> Program:
-        """What was recorded."""
-
-    @property
-    def called(self) -> str:
-        """What the function is called."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What to know of the recording."""
-
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
-        """The function run, with a graph for the variables to differentiate by."""
-
-    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
-        """As `forward`, and the tensor of each name that the Program has."""
-
-    def at(self, arrays: Mapping[str, Array]) -> Live:
-        """The same recorded at another point."""
-
-    def commented(self, check: Check) -> Check:
-        """A check of it with what is known of the function beside its numbers."""
-
-    def elsewhere(self) -> tuple[str, ...]:
-        """What is wrong of the function at other points than this."""
 
 
 @dataclass(frozen=True)

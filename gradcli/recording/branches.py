@@ -71,7 +71,9 @@ def _is_at_boundary(recorded: Recorded, guard: Guard) -> bool:
     first, second = (texts[one.number] if hasattr(one, "number") else repr(one) for one in step.arguments)
     shapes = {name: array.shape for name, array in recorded.arrays.items()}
     try:
-        program = read(f"{recorded.written.text}\n({first}) - ({second})", given=frozenset(shapes), shapes=shapes).program
+        program = read(
+            f"{recorded.written.text}\n({first}) - ({second})", given=frozenset(shapes), shapes=shapes
+        ).program
         inputs = {name: recorded.arrays[name] for name in program.names}
         known = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
         point = Point.of(program, known, inputs)

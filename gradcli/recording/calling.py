@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,11 @@ class Signature:
     keyword_only: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
 
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """The tensors without which it cannot be called."""
-        return tuple(name for name in self.tensors if name not in self.optional)
+    def fixed(self, given: Mapping[str, Any]) -> Signature:
+        """The same where plain numbers and words of Python are given, which stay what they are."""
+        kinds = {name: type(one) for name, one in given.items() if type(one) in (bool, int, float, str)}
+        tensors = tuple(name for name in self.tensors if name not in kinds)
+        return replace(self, tensors=tensors, plain={**self.plain, **kinds})
 
 
 def signature(function: Callable[..., Any], called: str) -> Signature:
@@ -127,6 +128,8 @@ def argument(kind: type, array: Array | str, name: str) -> Any:
     """
     if kind is str:
         return str(array)
+    if kind is float:
+        return float(array)
     number = np.asarray(array)
     if number.ndim or number != np.round(number):
         raise InputError(f"--at {name} is not the {'whole number' if kind is int else 'True or False'} that it takes")
@@ -186,4 +189,4 @@ def one_tensor(found: Any, called: str) -> Tensor:
 def as_tensor(array: Array, dtype: str, *, is_whole: bool, requires_grad: bool) -> Tensor:
     """An argument."""
     tensor = tensor_of(array, torch.int64 if is_whole else getattr(torch, dtype))
-    return tensor.requires_grad_() if requires_grad else tensor
+    return tensor.requires_grad_() if requires_grad and not is_whole else tensor

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.errors import UsageError
 from gradcli.recording.calling import name_of
-from gradcli.recording.functions import PythonFunction
+from gradcli.recording.python_functions import PythonFunction
 from gradcli.results import Allowed, Checking
 
 

@@ -27,8 +27,8 @@ from gradcli.recording.branches import at_boundaries
 from gradcli.recording.branches import remarks as branches
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
-from gradcli.recording.naming import Names
-from gradcli.recording.recorder import Recorder
+from gradcli.recording.recorder import Recorder, WrongDtypeError
+from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Step
 from gradcli.recording.writing import Written, written
 from gradcli.results import Array, Check
@@ -72,7 +72,7 @@ class Recorded:
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """As `forward`, and the tensors that the text has names for, which are made in the same order."""
-        recorder = Recorder(self.recorder.names)
+        recorder = Recorder(self.recorder.names, self.recorder.dtype)
         forward = self._again(arrays, wrt, recorder)
         made = recorder.tensors()
         return forward, {**forward.leaves, **{name: made[n] for n, name in self.written.names.items() if n in made}}
@@ -173,12 +173,15 @@ class Call:
         Raises:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
-        tensors = self._tensors(self.given, ())
-        recorder = Recorder(Names(self.function, tensors))
+        tensors = self._tensors(self.given, [*self.given])
+        recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype))
         recorder.give(tensors)
-        with self._held(constants, numbers, ()), self._running(), recorder:
-            found = self._run(tensors)
-            y = one_tensor(found, self.called)
+        try:
+            with self._held(constants, numbers, ()), self._running(), recorder:
+                found = self._run(tensors)
+                y = one_tensor(found, self.called)
+        finally:
+            recorder.restore(but=constants)
         output = recorder.ref(y)
         if output is None or (y.dtype is not getattr(torch, self.dtype)):
             self._refuse(y, known=output is not None)
@@ -221,15 +224,16 @@ class Call:
         return {
             name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
             for name in self.taken.tensors
-            if name in arrays
+            if name in arrays and not self._is_plain(name)
         }
 
+    def _is_plain(self, name: str) -> bool:
+        """Whether a parameter is given as a whole number of Python."""
+        return name in self.whole and not self.given[name].ndim
+
     def _run(self, tensors: Mapping[str, Tensor]) -> Any:
-        plain = {
-            name: argument(kind, self.given[name], name)
-            for name, kind in self.taken.plain.items()
-            if name in self.given
-        }
+        kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
+        plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
         values = {**tensors, **plain}
         first: list[Any] = []
         rest = dict(values)
@@ -277,7 +281,7 @@ class Call:
 
     def _refuse(self, y: Tensor, *, known: bool) -> None:
         if known:
-            raise WrongDtypeError(str(y.dtype).removeprefix("torch."), self.called)
+            raise WrongDtypeError(str(y.dtype).removeprefix("torch."))
         raise InputError(
             f"the value of {self.called} is made by no call of torch that was seen",
             hint="what NumPy or another library computes has no derivative in torch",
@@ -294,18 +298,6 @@ class Call:
             where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
             message = f"{self.called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
             raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
-
-
-class WrongDtypeError(InputError):
-    """The function computes in another dtype than it was given.
-
-    Attributes:
-        dtype: The one that it computes in.
-    """
-
-    def __init__(self, dtype: str, called: str) -> None:
-        super().__init__(f"{called} computes in {dtype}", hint=f"add --dtype {dtype}")
-        self.dtype = dtype
 
 
 def _numbers(tensor: Tensor) -> Array:

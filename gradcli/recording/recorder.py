@@ -18,8 +18,8 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.recording.loading import is_of_user
-from gradcli.recording.naming import Names
 from gradcli.recording.spelling import last, path_of
+from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, replaced, within
 
 MOST_STEPS = 100_000
@@ -56,6 +56,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
 
     Args:
         names: What names the tensors that it is not given.
+        dtype: Of its floating-point arguments.
 
     Attributes:
         values: Leaves and steps, by their numbers.
@@ -64,8 +65,9 @@ class Recorder(torch.overrides.TorchFunctionMode):
         remarks: What to know of the recording.
     """
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, dtype: Any) -> None:
         super().__init__()
+        self.dtype = dtype
         self.names = names
         self.values: list[Leaf | Step] = []
         self.guards: list[Guard] = []
@@ -73,7 +75,8 @@ class Recorder(torch.overrides.TorchFunctionMode):
         self.remarks: dict[str, None] = {}
         self._known: dict[int, _Known] = {}
         self._new: dict[int, tuple[Tensor, tuple[str, Any, Any] | None]] = {}
-        self._frames: dict[int, int] = {}
+        self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
+        self._of_arguments: set[int] = set()
 
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """The tensors that the function is given, by name."""
@@ -135,6 +138,13 @@ class Recorder(torch.overrides.TorchFunctionMode):
         known = self._known.get(id(tensor))
         return None if known is None else known.ref
 
+    def restore(self, but: Mapping[str, Tensor]) -> None:
+        """Give what the function found elsewhere the numbers that it had, such as running means."""
+        for value in self.values:
+            is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made
+            if isinstance(value, Leaf) and is_found and value.name not in but:
+                value.put_back()
+
     def tensors(self) -> dict[int, Tensor]:
         """The tensors that hold values, by the numbers of these."""
         return {known.ref.number: known.tensor for known in self._known.values()}
@@ -166,8 +176,10 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 parts.append((None, result))
             elif isinstance(result, tuple | list):
                 parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
-        inputs = [self.values[ref.number] for ref in before.values()]
-        if last(path) in _RANDOM or all(_is_made(one) for one in inputs):
+        inputs = [ref.number for ref in before.values()]
+        is_of_arguments = not self._of_arguments.isdisjoint(inputs)
+        is_alone = all(_is_made(self.values[n]) for n in inputs) or self._is_in_other_dtype(parts, is_of_arguments)
+        if last(path) in _RANDOM or is_alone:
             self._made(found)
             if changed is not None:
                 self._known.pop(id(changed), None)
@@ -181,9 +193,21 @@ class Recorder(torch.overrides.TorchFunctionMode):
             is_known = id(tensor) in before and changed is None
             if is_known or not (tensor.is_floating_point() or tensor.dtype is torch.bool):
                 continue  # the tensor itself, or whole numbers, which are constants where they are used
-            is_cut = not recorded and any(one.requires_grad for one in _tensors((args, kwargs)))
-            step = Step(path, arguments, keywords, part, is_cut, where, _copied(tensor), custom=custom)
+            step = Step(path, arguments, keywords, part, not recorded, where, _copied(tensor), custom=custom)
             self._hold(tensor, step, stale=where if changed is not None else None)
+
+    def _is_in_other_dtype(self, parts: Sequence[tuple[int | None, Tensor]], is_of_arguments: bool) -> bool:
+        """Whether numbers are computed in another dtype than the arguments have: if not from these, they are constants.
+
+        Raises:
+            WrongDtypeError: They are computed from the arguments.
+        """
+        for _, tensor in parts:
+            if tensor.is_floating_point() and tensor.dtype is not self.dtype:
+                if is_of_arguments:
+                    raise WrongDtypeError(str(tensor.dtype).removeprefix("torch."))
+                return True
+        return False
 
     def _assigned(
         self, changed: Tensor, key: Any, given: Any, before: Ref, where: Where | None, custom: int | None
@@ -202,8 +226,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 operands = [places if one is from_value else one for one in others]
                 value = getattr(torch.Tensor, name)(self.values[given.number].value, *operands)
                 step = Step(f"torch.Tensor.{name}", (given, *others), {}, None, False, where, value, custom=custom)
-                given = Ref(len(self.values))
-                self.values.append(step)
+                given = self._hold(value, step)
         step = Step("torch.where", (ref, given, before), {}, None, False, where, _copied(changed), custom=custom)
         self._hold(changed, step, stale=where)
 
@@ -236,6 +259,11 @@ class Recorder(torch.overrides.TorchFunctionMode):
         self._hold(found, step)
 
     def _hold(self, tensor: Tensor, value: Leaf | Step, *, stale: Where | None = None) -> Ref:
+        inside = [value.arguments, dict(value.keywords)] if isinstance(value, Step) else []
+        if (isinstance(value, Leaf) and value.is_argument) or any(
+            ref.number in self._of_arguments for ref in within(inside, Ref)
+        ):
+            self._of_arguments.add(len(self.values))
         if len(self.values) >= MOST_STEPS:
             raise InputError(f"the function makes more than {MOST_STEPS:,} calls of torch", hint="record a part of it")
         ref = Ref(len(self.values))
@@ -316,10 +344,9 @@ class Recorder(torch.overrides.TorchFunctionMode):
             given = frame.f_locals["args"]
             tensors = tuple(_tensors(given))
             arguments = replaced(given, torch.Tensor, lambda tensor: self._ref(tensor, outer, where))
-            self._frames[id(frame)] = len(self.applications)
+            self._frames[id(frame)] = frame, len(self.applications)
             self.applications.append(Application(frame.f_locals["cls"], tuple(arguments), where, tensors))
-            self._held_frames = [*getattr(self, "_held_frames", []), frame]  # so that no other has its identity
-        return self._frames[id(frame)]
+        return self._frames[id(frame)][1]
 
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
@@ -332,6 +359,18 @@ class Recorder(torch.overrides.TorchFunctionMode):
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """What runs while a custom function is applied; a name for it may have been taken before, as `f = F.apply`."""
+
+
+class WrongDtypeError(InputError):
+    """A function computes in another dtype than that of its arguments.
+
+    Attributes:
+        dtype: The one that it computes in.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        super().__init__(f"the function computes in {dtype}", hint=f"add --dtype {dtype}")
+        self.dtype = dtype
 
 
 def _is_made(value: Leaf | Step) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
 
@@ -72,6 +73,11 @@ class Leaf:
     value: Tensor
     is_argument: bool
     is_made: bool = False
+
+    def put_back(self) -> None:
+        """Give the tensor the numbers that it had, if it has others."""
+        if not torch.equal(self.tensor, self.value):
+            self.tensor.data.copy_(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from torch import nn
 print("the model is loaded")  # as scripts do
 
 torch.manual_seed(0)
-W = torch.randn(3, 4)
+W = torch.randn(3, 4, dtype=torch.float64)
 HALF = torch.tensor(0.5)
 DATA = torch.tensor([0.5, -1.0, 2.0])
 INDEX = torch.tensor([2, 0])
@@ -70,7 +70,7 @@ def sums(x):
 
 
 def spreads(x):
-    return x.var() + x.std(unbiased=False) + x.norm() + torch.linalg.norm(x, 1)
+    return x.var() + x.std(unbiased=False) + x.norm() + torch.linalg.vector_norm(x, 1)
 
 
 def extremes(x):

@@ -20,11 +20,12 @@ from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
 from gradcli.recording.calling import require_constants, require_names, signature
 from gradcli.recording.loading import load
-from gradcli.recording.recorded import Call, Recorded, WrongDtypeError
+from gradcli.recording.recorded import Call, Recorded
+from gradcli.recording.recorder import WrongDtypeError
 from gradcli.recording.targets import Target
 from gradcli.results import Array, ClosedForm, RowSource
 
-_NEEDS_WHOLE = re.compile(r"\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
+_NEEDS_WHOLE = re.compile(r"as an integer|\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
 """What torch says of an argument that should hold whole numbers."""
 
 _TWO_DTYPES = re.compile(r"dtype|scalar type|\bfloat\b|\bdouble\b", re.IGNORECASE)
@@ -46,7 +47,7 @@ class PythonFunction(Function):
     def __init__(self, function: Callable[..., Any], called: str, given: Mapping[str, Value] | None = None) -> None:
         self.expression = called
         self._function, self._given = function, dict(given or {})
-        self._taken = signature(function, called)
+        self._taken = signature(function, called).fixed(self._given)
         kinds = [
             str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
@@ -11,6 +12,10 @@ from gradcli.autodiff.run import Tensor
 
 UNNAMED = "const"
 """What a tensor without a name is called, with a number behind it."""
+
+
+_NUMBERS = re.compile(r"(?:^|\.)(\d+)")
+"""The layers of a `Sequential`, whose names are numbers: `layers.0.weight` is `layers_0.weight` here."""
 
 
 class Names:
@@ -43,7 +48,7 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
     """Parameters and buffers of a module, by the identity of their tensors."""
     if isinstance(owner, torch.nn.Module):
         for name, tensor in (*owner.named_parameters(), *owner.named_buffers()):
-            yield id(tensor), name
+            yield id(tensor), _NUMBERS.sub(lambda number: f"{'_' if number.start() else 'layer_'}{number[1]}", name)
 
 
 def _around(tensor: Tensor, frame: FrameType | None) -> Iterator[str]:

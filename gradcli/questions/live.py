@@ -1,0 +1,43 @@
+"""What a question asks of a function that is run itself, where its Program was recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gradcli.language.program.wengert import Program
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward
+    from gradcli.results import Array, Check
+
+
+class Live(Protocol):
+    """A function that is run itself, of which a Program was recorded at one point."""
+
+    @property
+    def program(self) -> Program:
+        """What was recorded."""
+
+    @property
+    def called(self) -> str:
+        """What the function is called."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know of the recording."""
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+        """The function run, with a graph for the variables to differentiate by."""
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
+        """As `forward`, and the tensor of each name that the Program has."""
+
+    def at(self, arrays: Mapping[str, Array]) -> Live:
+        """The same recorded at another point."""
+
+    def commented(self, check: Check) -> Check:
+        """A check of it with what is known of the function beside its numbers."""
+
+    def elsewhere(self) -> tuple[str, ...]:
+        """What is wrong of the function at other points than this."""
