@@ -41,7 +41,7 @@ from gradcli.results import (
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
-    from gradcli.questions.streaming import Plan, Stream
+    from gradcli.questions.streaming import Stream
 
 
 class Function(ParsedText):
@@ -494,9 +494,3 @@ class Function(ParsedText):
         from gradcli.questions.streaming import mapped
 
         return mapped(lambda source: self._planned(source, at, wrt, dtype), columns)
-
-    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
-        """The variables bound to columns."""
-        from gradcli.questions.streaming import plan
-
-        return plan(self._asked(at, wrt, dtype), source)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from gradcli.language.snippets import read
 from gradcli.questions.naming import by_name, unnamed
 from gradcli.questions.question import Dtype, Inputs, Inquiry
+from gradcli.results import RowSource
+
+if TYPE_CHECKING:
+    from gradcli.questions.streaming import Plan
 
 
 class ParsedText:
@@ -72,3 +76,9 @@ class ParsedText:
     ) -> Inquiry:
         snippet, values = by_name(self._snippet, at)
         return Inquiry(self.expression, snippet, values, wrt, dtype, check, points_of)
+
+    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+        """The variables bound to columns."""
+        from gradcli.questions.streaming import plan
+
+        return plan(self._asked(at, wrt, dtype), source)

@@ -21,7 +21,8 @@ OF_X = """
 polynomial reflected methods functions activations clamped chosen constants new_constants filled sums spreads extremes
 normalized scanned products equation solved shaped joined indexed flipped triangles padded of_shape called looped
 branched searched keyword_only in_classes closed several several_shapes augmented assigned overwritten
-in_place_activation detached without_grad through_floats through_numpy noisy noise_alike dropped uses_square uses_name
+in_place_activation detached without_grad through_floats through_numpy noisy noise_alike comprehended gathered
+assigned_slices dropped uses_square uses_name
 """.split()
 
 
