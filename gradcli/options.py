@@ -368,7 +368,7 @@ OPTIONS = (
     Option(
         "format",
         Kind.CHOICE,
-        QUESTIONS,
+        (*QUESTIONS, "run"),
         choices=FORMATS,
         default="table",
         variable=FORMAT_VARIABLE,
@@ -380,7 +380,7 @@ OPTIONS = (
     Option(
         "full",
         Kind.SWITCH,
-        QUESTIONS,
+        (*QUESTIONS, "run"),
         is_presentation=True,
         is_setting=True,
         help="The same as --format full: all there is to say.",
@@ -399,7 +399,7 @@ OPTIONS = (
     Option(
         "json",
         Kind.SWITCH,
-        (*QUESTIONS, "functions"),
+        (*QUESTIONS, "run", "functions"),
         is_presentation=True,
         is_setting=True,
         help="The same as --format json.",
@@ -407,7 +407,7 @@ OPTIONS = (
     Option(
         "color",
         Kind.CHOICE,
-        (*QUESTIONS, "functions"),
+        (*QUESTIONS, "run", "functions"),
         choices=COLORS,
         default="auto",
         variable=COLOR_VARIABLE,
@@ -418,7 +418,7 @@ OPTIONS = (
     Option(
         "digits",
         Kind.WHOLE,
-        (*(name for name in QUESTIONS if name != "code"), "functions"),
+        (*(name for name in QUESTIONS if name != "code"), "run", "functions"),
         bounds=(1, 17),
         words=("all",),
         variable=DIGITS_VARIABLE,
@@ -439,7 +439,7 @@ OPTIONS = (
     Option(
         "quiet",
         Kind.SWITCH,
-        (*QUESTIONS, "map", "functions"),
+        (*QUESTIONS, "run", "map", "functions"),
         short="-q",
         is_presentation=True,
         is_setting=True,
@@ -457,7 +457,7 @@ OPTIONS = (
     Option(
         "budget",
         Kind.WHOLE,
-        (*JUDGED, "check", "improve"),
+        (*JUDGED, "check", "improve", "run"),
         default=5,
         bounds=(1, 3600),
         is_presentation=True,
@@ -467,13 +467,13 @@ OPTIONS = (
     Option(
         "check",
         Kind.SWITCH,
-        JUDGED,
+        (*JUDGED, "run"),
         default=True,
         is_setting=True,
         help="Do not compare the numbers with the reference.",
     ),
-    Option("strict", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_STRICT),
-    Option("require_all", Kind.SWITCH, JUDGED, is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
+    Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
+    Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     Option("json", Kind.SWITCH, ("config",), help="One object, in place of lines to read."),
     Option("man", Kind.SWITCH, ("guide",), help="The manual page of all commands, in troff: | man -l - shows it."),
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),

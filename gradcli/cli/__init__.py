@@ -64,8 +64,13 @@ def process() -> int:
     """
     signals.end_on_interrupt(INTERRUPTED)
     try:
-        return main()
+        code = main()
     finally:
         import gc
 
         gc.freeze()
+    if "gradcli.recording.loading" in sys.modules:  # a thread of the user's must not keep the process
+        from gradcli.recording.loading import end
+
+        end(code)
+    return code

@@ -136,6 +136,7 @@ def _function_of(expression: str) -> tuple[Function, Files]:
 
     files = Files()
     if (named := target(expression)) is not None:
+        named.require_file()
         from gradcli.recording.python_functions import named as function_named
 
         return function_named(named), files

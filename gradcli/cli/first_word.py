@@ -75,6 +75,8 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return ["--version", *rest]
     if first == "help":
         return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
+    if first == "--run":
+        return ["run", *rest]
     if first in OTHER_NAMES:
         return [OTHER_NAMES[first], *rest]
     if first in _ELSEWHERE:

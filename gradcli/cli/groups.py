@@ -11,7 +11,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
     "Look closer": ("eval", "check", "improve", "explain", "graph"),
     "Write": ("code",),
-    "Many at once": ("map", "batch"),
+    "Many at once": ("map", "batch", "run"),
     "About gradcli": ("functions", "guide", "config", "completion"),
 }
 """The commands of each group; one that is not there is left out."""

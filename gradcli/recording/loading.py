@@ -71,6 +71,15 @@ def guarded(what: str) -> Iterator[None]:
         )
 
 
+def end(code: int) -> None:
+    """End the process with an exit code if a thread of the user's would keep it from ending."""
+    main = threading.main_thread()
+    if any(thread is not main and not thread.daemon for thread in threading.enumerate()):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        os._exit(code)
+
+
 @contextlib.contextmanager
 def _away_from_output() -> Iterator[None]:
     """Standard output is standard error for a while, for programs that are started too."""
@@ -108,10 +117,8 @@ def is_of_user(file: str) -> bool:
 
 
 def _of_file(target: Target) -> ModuleType:
+    target.require_file()
     path = Path(target.file)
-    if not path.is_file():
-        is_folder = path.is_dir()
-        raise InputError(f"there is no file {target.file}" if not is_folder else f"{target.file} is a folder")
     name = path.stem if path.stem.isidentifier() else "target"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, leaves_of, output_of, prepared, tensor_of
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
@@ -32,9 +32,6 @@ from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Step
 from gradcli.recording.writing import Written, written
 from gradcli.results import Array, Check
-
-OUTPUT = "y"
-"""What the value is called, where the code says nothing."""
 
 
 @dataclass(frozen=True)
@@ -186,14 +183,14 @@ class Call:
         if output is None or (y.dtype is not getattr(torch, self.dtype)):
             self._refuse(y, known=output is not None)
         assert output is not None  # noqa: S101
-        text = written(recorder, output, OUTPUT)
+        text = written(recorder, output)
         leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
-        program = self._parsed(text, recorder)
-        arrays = {name: _numbers(leaves[name].value) for name in program.names}
+        program = parsed(text, recorder, self.called)
+        arrays = {name: numbers_of(leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not leaves[name].is_argument)
         remarks = (*branches(recorder, text), *recorder.remarks)
         made = Recorded(self, program, arrays, found_elsewhere, remarks, text, recorder, array_of(y))
-        _require_same(made, y)
+        require_same(made, y)
         return made
 
     def forward(
@@ -287,32 +284,39 @@ class Call:
             hint="what NumPy or another library computes has no derivative in torch",
         )
 
-    def _parsed(self, text: Written, recorder: Recorder) -> Program:
-        shapes = {leaf.name: tuple(leaf.value.shape) for _, leaf in recorder.leaves()}
-        try:
-            return read(text.text, given=frozenset(shapes), shapes=shapes).program
-        except GradcliError as error:
-            at = -1 if error.place is None else error.place.span.start
-            inside = [number for span, number in text.places if span.start <= at < span.stop]
-            step = recorder.values[inside[0]] if inside else None
-            where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
-            message = f"{self.called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
-            raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
+
+def parsed(text: Written, recorder: Recorder, called: str) -> Program:
+    """The Program of a recording.
+
+    Raises:
+        InputError: The language does not read a call of it; the message has the line of the user's that made it.
+    """
+    shapes = {leaf.name: tuple(leaf.value.shape) for _, leaf in recorder.leaves()}
+    try:
+        return read(text.text, given=frozenset(shapes), shapes=shapes).program
+    except GradcliError as error:
+        at = -1 if error.place is None else error.place.span.start
+        inside = [number for span, number in text.places if span.start <= at < span.stop]
+        step = recorder.values[inside[0]] if inside else None
+        where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
+        message = f"{called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
+        raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
 
 
-def _numbers(tensor: Tensor) -> Array:
+def numbers_of(tensor: Tensor) -> Array:
+    """The numbers of a tensor; those of whole numbers and truth values as floats."""
     found = array_of(tensor)
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
-def _require_same(made: Recorded, y: Tensor) -> None:
+def require_same(made: Recorded, y: Tensor) -> None:
     """Refuse a recording that is not the function.
 
     Raises:
         InputError: Its value is another one.
     """
     ran, dtype = prepared(made.program), made.call.dtype
-    leaves = {name: tensor_of(made.arrays[name], getattr(torch, dtype)) for name in ran.names}
+    leaves = leaves_of(ran, made.arrays, ran.names, dtype)
     values = evaluate(ran, leaves, dtype)
     found, own = array_of(output_of(ran, values, dtype)), array_of(y)
     if np.array_equal(found, own, equal_nan=True):

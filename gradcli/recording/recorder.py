@@ -31,6 +31,9 @@ _READS = frozenset("float int index complex item tolist numpy array".split())
 _RANDOM = frozenset("rand_like randn_like randint_like bernoulli multinomial normal poisson".split())
 """Functions of tensors whose result is drawn, and a constant to autograd."""
 
+_PASSES = frozenset(["torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"])
+"""What goes back through the graph."""
+
 _SOURCES = frozenset(f"torch.{name}" for name in "zeros ones eye full".split())
 """Functions of sizes that the language has, with the same numbers."""
 
@@ -56,7 +59,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
 
     Args:
         names: What names the tensors that it is not given.
-        dtype: Of its floating-point arguments.
+        dtype: Of its floating-point arguments; None of a script, which has none.
 
     Attributes:
         values: Leaves and steps, by their numbers.
@@ -94,20 +97,24 @@ class Recorder(torch.overrides.TorchFunctionMode):
         kwargs = kwargs or {}
         path = path_of(function)
         tensors = list(_tensors((args, kwargs)))
-        if path.startswith("torch.autograd."):
-            return function(*args, **kwargs)
+        if path in _PASSES:
+            return self._passed(path, function, args, kwargs)
         if not tensors:
             return self._made(function(*args, **kwargs), (path, args, kwargs) if path in _SOURCES else None)
+        name = last(path)
+        if path.endswith(("grad.__get__", "grad.__set__", "requires_grad.__set__")):
+            return self._made(function(*args, **kwargs))
         frame, custom = self._frame()
         where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
         self._learn_names(frame)
-        name = last(path)
         before = None
         if name in _READS or name == "bool":
-            ref = self._ref(tensors[0], frame, where)
             found = function(*args, **kwargs)
-            self._read(name, ref, found, where)
+            if self.ref(tensors[0]) is not None:  # else a constant, wherever it goes
+                self._read(name, self._ref(tensors[0], frame, where), found, where)
             return found
+        if self._updates_leaves(path, args):
+            return function(*args, **kwargs)
         changed = self._changed(path, args, kwargs)
         if changed is not None or self._may_give_tensors(path):
             for tensor in tensors:
@@ -124,6 +131,17 @@ class Recorder(torch.overrides.TorchFunctionMode):
         else:
             self._record(path, args, kwargs, found, changed, where, custom, before)
         return found
+
+    def _passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """A backward pass inside of the function: gradients that are differentiated again are recorded, others not."""
+        found = function(*args, **kwargs)
+        if kwargs.get("create_graph") and path.endswith(".grad"):
+            frame, custom = self._frame()
+            where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
+            before = {id(tensor): self._ref(tensor, frame, where) for tensor in _tensors((args, kwargs))}
+            self._record("torch.autograd.grad", args, kwargs, found, None, where, custom, before)
+            return found
+        return self._made(found)
 
     def _made(self, found: Any, call: tuple[str, Any, Any] | None = None) -> Any:
         """What a call made from no tensors: a constant where it is used, and made anew in each run."""
@@ -144,6 +162,12 @@ class Recorder(torch.overrides.TorchFunctionMode):
             is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made
             if isinstance(value, Leaf) and is_found and value.name not in but:
                 value.put_back()
+
+    def forget(self) -> None:
+        """Begin anew: every tensor is a constant from here on."""
+        self.values, self.guards, self.applications, self.remarks = [], [], [], {}
+        self._known, self._new, self._frames, self._of_arguments = {}, {}, {}, set()
+        self.names = Names(self.names.function, ())
 
     def tensors(self) -> dict[int, Tensor]:
         """The tensors that hold values, by the numbers of these."""
@@ -203,7 +227,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
             WrongDtypeError: They are computed from the arguments.
         """
         for _, tensor in parts:
-            if tensor.is_floating_point() and tensor.dtype is not self.dtype:
+            if self.dtype is not None and tensor.is_floating_point() and tensor.dtype is not self.dtype:
                 if is_of_arguments:
                     raise WrongDtypeError(str(tensor.dtype).removeprefix("torch."))
                 return True
@@ -284,7 +308,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 hint="record it with .clone() before what changes it",
             )
         if known is None:
-            is_made = id(tensor) in self._new
+            is_made = id(tensor) in self._new and not tensor.requires_grad
             source = self._new[id(tensor)][1] if is_made else None
             if source is not None and tensor.is_floating_point() and not tensor._version:
                 path, args, kwargs = source
@@ -316,9 +340,20 @@ class Recorder(torch.overrides.TorchFunctionMode):
             args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) and name != "requires_grad_" else None
         )
 
+    def _updates_leaves(self, path: str, args: Sequence[Any]) -> bool:
+        """Whether a call changes leaves of the graph in place, as optimizers do: they are new values from then on."""
+        name = path.rpartition(".")[2]
+        leaves = [one for one in _tensors(args[:1]) if one.is_leaf and one.requires_grad]
+        is_in_place = (name.endswith("_") and not name.endswith("__")) or path.endswith("data.__set__")
+        if not leaves or not is_in_place or (torch.is_grad_enabled() and not path.endswith("data.__set__")):
+            return False
+        for leaf in leaves:
+            self._known.pop(id(leaf), None)
+        return True
+
     def _may_give_tensors(self, path: str) -> bool:
         name = path.removesuffix(".__get__").rpartition(".")[2]
-        return not path.endswith("__get__") or name in ("T", "mT", "H", "mH", "data", "real", "grad")
+        return not path.endswith("__get__") or name in ("T", "mT", "H", "mH", "data", "real")
 
     # -- where a call comes from
 

@@ -60,6 +60,8 @@ Named = Callable[[Ref, bool], str]
 
 def path_of(function: Callable[..., Any]) -> str:
     """A function of torch as it is typed: `torch.Tensor.sum`, `torch.nn.functional.relu`; empty if it has no name."""
+    if getattr(function, "__module__", "") == "torch.autograd":
+        return f"torch.autograd.{function.__name__}"
     return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))
 
 
@@ -81,6 +83,11 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
         named: The text of each tensor.
     """
     name = last(path)
+    if path == "torch.autograd.grad":
+        given = {**dict(zip(("outputs", "inputs", "grad_outputs"), arguments, strict=False)), **keywords}
+        asked = [_only(given.get(key)) for key in ("outputs", "inputs", "grad_outputs")]
+        words = ", ".join(text(one, named) for one in asked if one is not None)
+        return f"torch.autograd.grad({words}, create_graph=True)"
     if path.endswith("__get__"):
         return f"{named(arguments[0], False)}.{name}"
     is_reflected = name.startswith("r") and find(name) is None and name[1:] in {*SIGNS, *_ALIKE}
@@ -110,6 +117,11 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     is_plain = find(name) is not None and not path.startswith(("torch.linalg.", "torch.special."))
     shown = name if is_plain else path[: -len(path.rpartition(".")[2])] + name
     return f"{shown}({', '.join(parts)})"
+
+
+def _only(value: Any) -> Any:
+    """The only one of several."""
+    return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value
 
 
 def _operand(value: Any, named: Named) -> str:

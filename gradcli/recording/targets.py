@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
+
+from gradcli.errors import InputError
 
 _IN_FILE = re.compile(r"(?P<file>[^\n]+\.pyw?)::(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 _IN_MODULE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -25,6 +28,16 @@ class Target:
     file: str
     module: str
     name: str
+
+    def require_file(self) -> None:
+        """Refuse a file that is not there.
+
+        Raises:
+            InputError: There is none.
+        """
+        if self.file and not os.path.isfile(self.file):
+            is_folder = os.path.isdir(self.file)
+            raise InputError(f"{self.file} is a folder" if is_folder else f"there is no file {self.file}")
 
     @property
     def short(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -27,13 +27,17 @@ class Names:
     """
 
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
-        self._taken = set(taken)
+        self.function, self._taken = function, set(taken)
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
     def of(self, tensor: Tensor, frame: FrameType | None) -> str:
         """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(_around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
+
+    def first(self, names: Sequence[str]) -> str:
+        """The first of some names that nothing has, or the last with a number."""
+        return self.free(next((name for name in names if name not in self._taken), names[-1]))
 
     def free(self, name: str, *, numbered: bool = False) -> str:
         """A name as wished for, with a number behind it if that is taken."""

@@ -16,6 +16,9 @@ from gradcli.recording.recorder import Recorder
 from gradcli.recording.spelling import spelled
 from gradcli.recording.values import Leaf, Ref, Step, within
 
+OUTPUTS = ("y", "f", "out", "output")
+"""What the value of a function is called, where the user's code does not say: the first that nothing else is."""
+
 MOST_INLINE = 60
 """Characters of a call that is written inside of another."""
 
@@ -40,13 +43,12 @@ class Written:
     texts: dict[int, str]
 
 
-def written(recorder: Recorder, output: Ref, name: str) -> Written:
+def written(recorder: Recorder, output: Ref) -> Written:
     """The text of what an output is made of.
 
     Args:
         recorder: What was recorded.
         output: The value of the function.
-        name: What it is called, if the user's code does not say.
     """
     values = recorder.values
     order = _needed(recorder, output)
@@ -68,11 +70,16 @@ def written(recorder: Recorder, output: Ref, name: str) -> Written:
         if uses[n] == 1 and not value.name and not is_last and len(plain) <= MOST_INLINE:
             texts[n] = f"\x01{n}\x02{found}\x03"
             continue
-        own = value.name or (recorder.names.free(name) if is_last else recorder.names.free("t", numbered=True))
+        own = value.name or (recorder.names.first(OUTPUTS) if is_last else recorder.names.free("t", numbered=True))
         names[n] = texts[n] = own
         statements.append(f"{own} = \x01{n}\x02{found}\x03")
     if output.number not in names or isinstance(values[output.number], Leaf):
-        statements.append(f"{recorder.names.free(name)} = {texts[output.number]}")
+        names[output.number] = recorder.names.first(OUTPUTS)
+        statements.append(f"{names[output.number]} = {texts[output.number]}")
+    steps = [value for value in (values[n] for n in order) if isinstance(value, Step)]
+    if any(step.path == "torch.autograd.grad" for step in steps):
+        whole = names[output.number]  # what takes derivatives itself says which value is the function
+        statements.append(f"{whole}.backward({whole})")
     return _parted("\n".join(statements), names, {n: _MARKS.sub("", found) for n, found in texts.items()})
 
 

@@ -343,6 +343,7 @@ class Checking(Differentiation):
         opinions_count: How many there are in all: entries and elements of y.
         allowed: What passes beside `agree` and proved claims.
         passed: Whether all verdicts pass and every claim, and all was checked if that is required.
+        elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
         claims: What became of each claim.
         sampling: What random points gave, if they were asked for.

@@ -226,7 +226,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         _count("opinions_count", "opinions"),
         some("claims"),
         known("sampling"),
-        *(always("allowed"), always("passed")),
+        *(always("allowed"), always("passed"), some("elsewhere")),
         *_REMARKS,
     ),
     BackwardGraph: (

@@ -1,0 +1,231 @@
+"""Functions of files and modules, and whole scripts: what runs code of the user, through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+MODEL = Path(__file__).parent.parent / "recording" / "model.py"
+
+SCRIPT = """
+import sys
+import torch
+
+print("arguments", sys.argv[1:])
+x = torch.tensor([1.0, 2.0])
+w = torch.zeros(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+for step in range(2):
+    optimizer.zero_grad()
+    loss = ((x * w - 1) ** 2).sum()
+    loss.backward()
+    optimizer.step()
+(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
+(g**2).sum().backward()
+y = w * x
+y.backward(torch.tensor([1.0, 10.0]))
+if __name__ == "__main__":
+    print("at the end")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the files of the user are."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_question_takes_a_function_of_a_file(gradcli: Command) -> None:
+    """As it takes an expression."""
+    target = f"{MODEL}::uses_square"
+    assert gradcli("vjp", target, "--at", "1,2,3", "--format", "plain", "--strict").out == "6 12 18\n"
+    assert gradcli("grad", target, "--at", "x=1,2,3", "--format", "plain").out == "6 12 18\n"
+    assert gradcli("eval", target, "--at", "1,2,3", "--format", "plain").out == "42\n"
+    assert gradcli("jacobian", target, "--at", "1,2,3", "--format", "plain").out == "6 12 18\n"
+    assert gradcli("jvp", target, "--at", "1,2,3", "--u", "ones", "--format", "plain").out == "36\n"
+    assert gradcli("hessian", target, "--at", "1,2", "--format", "plain").out == "6 0\n0 6\n"
+    assert gradcli("hvp", target, "--at", "1,2", "--u", "e0", "--format", "plain").out == "6 0\n"
+    assert gradcli("check", target, "--at", "1,2", "--claim", "6*x").code == 0
+    assert "x̄" in gradcli("explain", target, "--at", "1,2").out
+    assert "SquareBackward" in gradcli("graph", target, "--at", "1,2").out
+    assert gradcli(target, "--at", "1,2,3").code == 0
+
+
+def test_a_module_is_named_by_a_colon(folder: Path, gradcli: Command) -> None:
+    """It is found from the working directory, as by `python -m`."""
+    (folder / "some_model.py").write_text("def f(x):\n    return (x**3).sum()\n")
+    assert gradcli("grad", "some_model:f", "--at", "1,2", "--format", "plain").out == "3 12\n"
+    run = gradcli("grad", "torch.nn.functional:gelu", "--at", "0", "--format", "plain")
+    assert run.out == "0.5\n"
+
+
+def test_rows_go_through_a_function_of_a_file(folder: Path, gradcli: Command) -> None:
+    """Each in its own branch."""
+    (folder / "rows.csv").write_text("x\n1\n-2\n")
+    run = gradcli("map", f"{MODEL}::branched", "--points", "rows.csv", "--check")
+    assert run.out == "y,dy_dx\n2.0,2.0\n-6.0,3.0\n"
+    assert "agree" in run.err
+
+
+def test_a_recording_is_written_as_text(folder: Path, gradcli: Command) -> None:
+    """Which answers the same without the file."""
+    text = gradcli("code", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--to", "gradcli").out
+    (folder / "net.txt").write_text(text, encoding="utf-8")
+    own = gradcli("vjp", f"{MODEL}::net", "--at", "1,2,3", "--v", "1,2", "--format", "plain")
+    assert gradcli("vjp", "@net.txt", "--format", "plain").out == own.out
+
+
+def test_a_wrong_backward_is_blamed(gradcli: Command) -> None:
+    """With its line, and the exit code of a check that did not pass."""
+    run = gradcli("check", f"{MODEL}::uses_half", "--at", "1,2,3")
+    assert run.code == 1
+    assert "Half.backward (model.py, line" in run.out
+    answer = json.loads(gradcli("check", f"{MODEL}::uses_large", "--at", "1,2,3", "--json").out)
+    assert not answer["passed"]
+    assert "from 100 on" in answer["elsewhere"][0]
+
+
+def test_nothing_else_leads_to_code_of_the_user(folder: Path, gradcli: Command) -> None:
+    """Neither a file of an expression, nor a request, nor a value."""
+    (folder / "evil.py").write_text("import pathlib\npathlib.Path('ran').touch()\ndef f(x):\n    return x\n")
+    (folder / "expression.txt").write_text("evil.py::f")
+    (folder / "requests.txt").write_text('grad "evil.py::f" --at 1\n{"command":"grad","expression":"evil:f","at":1}\n')
+    assert gradcli("grad", "@expression.txt", "--at", "1").code == 2
+    assert gradcli("batch", "requests.txt").code == 2
+    assert gradcli("grad", "x", "--at", "x=evil.py::f").code == 2
+    assert gradcli("check", "x", "--at", "1", "--claim", "evil.py::f").code == 2
+    assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(x:\n    return x\n", "own.py, line 1: '(' was never closed"),
+        ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
+        ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("f = 3\n", "error: own.py::f is no function, but of type int"),
+        ("class f:\n    pass\n", "own.py::f is a class"),
+        ("def g(x):\n    return x\n", "own.py has no 'f'\nhint: it has g"),
+        ("def f(x, y):\n    return x\n", "no value for the parameter 'y' of own.py::f\nhint: give --at y=VALUE"),
+        ("def f(y):\n    return y\n", "'x' is given a value, and own.py::f has no such parameter"),
+        ("def f(x):\n    return {0: x}\n", "own.py::f gives back a value of type dict"),
+        ("import torch\ndef f(x):\n    return torch.fft.fft(x).real\n", "(own.py, line 3)"),
+    ],
+)
+def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path, gradcli: Command) -> None:
+    """Exit code 2, nothing on standard output, no trace."""
+    (folder / "own.py").write_text(text)
+    run = gradcli("grad", "own.py::f", "--at", "x=1,2")
+    assert run.code == 2
+    assert run.out == ""
+    assert message in run.err
+    assert "Traceback" not in run.err
+
+
+def test_a_function_that_is_given_no_point_says_so(gradcli: Command) -> None:
+    """There is no formula of what was not recorded."""
+    run = gradcli("grad", f"{MODEL}::polynomial")
+    assert run.code == 2
+    assert "is recorded at a point, and none is given\nhint: give --at x=VALUE" in run.err
+
+
+def test_a_file_that_does_much_leaves_standard_output_clean(folder: Path, forked: Command) -> None:
+    """It prints, starts programs and changes the working directory; the answer alone is on standard output."""
+    (folder / "busy.py").write_text(
+        "import os, subprocess, sys\nprint('loading')\nos.system('echo from a shell')\nos.chdir('/')\n"
+        "def f(x):\n    print('called')\n    os.write(1, b'written')\n    return x**2\n"
+    )
+    run = forked("grad", f"{folder}/busy.py::f", "--at", "3", "--format", "plain", "-o", f"{folder}/out.txt")
+    assert (run.code, run.out) == (0, "")
+    assert (folder / "out.txt").read_text() == "6\n"
+    assert all(word in run.err for word in ("loading", "from a shell", "called", "written"))
+
+
+def test_a_thread_that_goes_on_is_an_error_and_no_hang(folder: Path, forked: Command) -> None:
+    """The process ends all the same."""
+    (folder / "threads.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\ndef f(x):\n    return x\n"
+    )
+    run = forked("grad", f"{folder}/threads.py::f", "--at", "3")
+    assert run.code == 2
+    assert "a thread is started and goes on while" in run.err
+
+
+def test_torch_is_not_imported_for_an_error_of_the_name() -> None:
+    """There is no such file."""
+    code = "import sys\nfrom gradcli.cli import main\nprint(main(['grad', 'missing.py::f']), 'torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("2 False\n", "error: there is no file missing.py\n")
+
+
+# -- scripts
+
+
+def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> None:
+    """In a loop with an optimizer, with derivatives that are differentiated again, with a gradient vector."""
+    (folder / "train.py").write_text(SCRIPT)
+    run = gradcli("run", "train.py", "--json", "--strict", "--", "--epochs", "2")
+    assert run.code == 0
+    answers = [json.loads(line) for line in run.out.splitlines()]
+    assert [answer["expression"] for answer in answers] == [
+        f"pass {n} (train.py, line {line})" for n, line in ((1, 12), (2, 12), (3, 15), (4, 17))
+    ]
+    assert [answer["check"]["verdict"] for answer in answers] == ["agree"] * 4
+    assert answers[0]["vjp"] == {"w": [-2, -4]}
+    assert answers[0]["symbolic"] == {"w": "(2*w[j]*x[j] - 2)*x[j]"}
+    assert answers[3]["v"] == [1, 10]
+    assert answers[3]["vjp"] == {"w": [1, 20]}
+    assert "arguments ['--epochs', '2']" in run.err
+    assert "at the end" in run.err
+
+
+def test_run_may_be_written_as_an_option(folder: Path, gradcli: Command) -> None:
+    """As other tools have it."""
+    (folder / "one.py").write_text("import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x**2).backward()\n")
+    assert gradcli("--run", "one.py", "--format", "plain").out == "6\n"
+
+
+def test_what_a_script_did_before_it_failed_is_answered(folder: Path, gradcli: Command) -> None:
+    """And the error said."""
+    (folder / "half.py").write_text("import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x**2).backward()\n1/0\n")
+    run = gradcli("run", "half.py", "--format", "plain")
+    assert (run.code, run.out) == (2, "6\n")
+    assert "ZeroDivisionError: division by zero, raised while half.py is run (half.py, line 4)" in run.err
+
+
+def test_a_script_without_a_pass_says_so(folder: Path, gradcli: Command) -> None:
+    """With what to do."""
+    (folder / "empty.py").write_text("import torch\n")
+    run = gradcli("run", "empty.py")
+    assert run.code == 2
+    assert run.err == "error: empty.py makes no backward pass\nhint: name a function in it: empty.py::NAME\n"
+
+
+def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
+    """With the exit code of `--strict`."""
+    os.environ.pop("PYTHONPATH", None)
+    (folder / "wrong.py").write_text(
+        "import torch\n"
+        "class Half(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x)\n"
+        "        return x**2\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return g * ctx.saved_tensors[0]\n"
+        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
+        "Half.apply(x).sum().backward()\n"
+    )
+    run = gradcli("run", "wrong.py", "--strict")
+    assert run.code == 1
+    assert "Half.backward (wrong.py, line 7) gives 0.5 times the gradient" in run.out
