@@ -21,8 +21,15 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
-from gradcli.language.program.expansion import Expansion, expand, expansion
-from gradcli.language.program.library_calls import TorchCalls, is_in_torch, is_tensor, operand_shape, plain
+from gradcli.language.program.expansion import Expansion, definition, expand, expansion
+from gradcli.language.program.library_calls import (
+    TorchCalls,
+    is_in_torch,
+    is_tensor,
+    operand_shape,
+    plain,
+    undifferentiated,
+)
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 
 Array = npt.NDArray[Any]
@@ -168,6 +175,14 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     if call.op.whole:
         _require_whole(call, operands)
+    if any(a in values and is_tensor(values[a]) and values[a].requires_grad for a in undifferentiated(call)):
+        meaning = expand(definition(call.op.name, call.statics, len(operands)), keep=is_in_torch)
+        tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
+        return output_of(
+            meaning,
+            evaluate(meaning, tensors, str(calls.dtype).removeprefix("torch.")),
+            str(calls.dtype).removeprefix("torch."),
+        )
     match call.op.kind:
         case Kind.SOURCE:
             return tensor_of(numeric.array_of(call), calls.dtype)

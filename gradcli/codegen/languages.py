@@ -15,13 +15,14 @@ from collections.abc import Mapping
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.script import Script, Task, assembled
+from gradcli.codegen.script import Script, Task, assembled, reached
 from gradcli.codegen.self_writing import Expression, Written, rule_of, shortest, whole
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch
+from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
+from gradcli.language.program.wengert import Call
 from gradcli.report import Screen, rendered
 from gradcli.results import VJP, Array, Formula
 from gradcli.symbolic.derivative import Derivative
@@ -54,7 +55,12 @@ def torch_script(task: Task) -> str:
     print(x.grad)
     <BLANKLINE>
     """
-    return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), is_in_torch).text()
+    moving = reached(task.program, task.wrt)
+
+    def keep(call: Call) -> bool:
+        return is_in_torch(call) and not any(moving.get(a) for a in undifferentiated(call))
+
+    return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), keep).text()
 
 
 class _TorchScript(Script):

@@ -22,7 +22,16 @@ import sympy
 from gradcli.errors import Place, TooLargeError, UnknownFunctionError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import expand, rewritten
-from gradcli.language.program.movement import Axis, Slice, axes_of, axis_of, indexed_axes, padding, permutation
+from gradcli.language.program.movement import (
+    Axis,
+    Slice,
+    axes_of,
+    axis_of,
+    indexed_axes,
+    padding,
+    permutation,
+    windows_of,
+)
 from gradcli.language.program.shapes import axis_of_scan, infer
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
 from gradcli.reference.program_writer import NoTangentError, Writer, unroll
@@ -325,6 +334,8 @@ class _Sweep:
                 )
             case "pad":
                 return self._padded(z, [(-a, -b) for a, b in padding(shape, call)])
+            case "windows":
+                return self._from_windows(call, z, shape)
             case "index":
                 return self._unindexed(z, shape, statics[0])
             case "diag" if len(shape) == 1:
@@ -334,6 +345,17 @@ class _Sweep:
                 sides = self.shape(square)
                 return self._padded(square, [(0, size - side) for size, side in zip(shape, sides, strict=True)])
         raise NoTangentError(f"{call.op.name} of the shape {show(shape)} is not read there")
+
+    def _from_windows(self, call: Call, z: Atom, shape: Shape) -> Atom:
+        """The sum over the places in a window: what is at one of them lies step apart in the operand."""
+        axis, size, step, dilation = windows_of(shape, call)
+        count = self.shape(z)[axis]
+        found: Atom | None = None
+        for n in range(size):
+            key = (*[Slice(None, None)] * axis, Slice(n * dilation, n * dilation + (count - 1) * step + 1, step))
+            part = self._unindexed(self._emit("index", z, ("...", n)), shape, key)
+            found = part if found is None else self._emit("add", found, part)
+        return self._emit("zeros", shape) if found is None else found
 
     def _unindexed(self, z: Atom, shape: Shape, key: Hashable) -> Atom:
         """Zeros with the adjoint where the index took its elements from."""

@@ -2,6 +2,7 @@
 
 element     one element of a line with symbolic indices
 origins     where an element of a movement comes from
+reshaping   which element a tensor in another shape has at an index
 linear      linear forms in Kronecker deltas, and the sums that deltas collapse
 condensing  products of conditions and sums of fractions as one
 matrices    gradients as expressions of whole tensors, from contracted indices

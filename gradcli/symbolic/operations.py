@@ -286,6 +286,7 @@ _MOVED: Mapping[str, str] = {
     "index": "the adjoint goes to the elements it was taken from, 0 elsewhere",
     "expand": "summed over the dimensions that were stretched",
     "pad": "the adjoint without the padding",
+    "windows": "summed over the windows that an element is in",
     "flip": "the adjoint, turned back",
     "roll": "the adjoint, shifted back",
     "tril": "the adjoint, 0 above the diagonal that was cut off",

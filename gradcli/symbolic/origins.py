@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program.meaning import quotient
 from gradcli.language.program.movement import axes_of, axis_of, indexed_axes, padding, permutation, rolls
 from gradcli.language.program.wengert import Call, Shape
-
-Index = tuple[Expr, ...]
-SizeOf = Callable[[int], Expr]
+from gradcli.symbolic.reshaping import Index, SizeOf, reshaped
 
 LARGE = 16
 """Sizes above this are symbols; constant indices up to it are known to be inside them."""
@@ -73,12 +70,16 @@ def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeO
             order = permutation(operand, call)
             return Source(tuple(index[order.index(d)] for d in range(len(order))))
         case _ if call.op.keeps_order:
-            return Source(_reshaped(index, shape, operand, sizes))
+            return Source(reshaped(index, shape, operand, sizes))
         case "expand":
             return Source(aligned(index, shape, operand))
         case "flip":
             axes = axes_of(operand, call.statics[0])
             return Source(tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index)))
+        case "windows":
+            dim, _, step, dilation = call.statics
+            axis = axis_of(operand, dim)
+            return Source((*index[:axis], step * index[axis] + dilation * index[-1], *index[axis + 1 : -1]))
         case "pad":
             return _padded(call, index, operand, sizes)
         case "diag" if len(operand) == 1:
@@ -173,34 +174,3 @@ def _diagonal(call: Call, index: Index, operand: Shape) -> Index:
     rest = iter(index[:-1])
     at = {a: index[-1] + max(0, -k), b: index[-1] + max(0, k)}
     return tuple(at[d] if d in at else next(rest) for d in range(len(operand)))
-
-
-def _reshaped(index: Index, new: Shape, old: Shape, sizes: SizeOf) -> Index:
-    """The old index of an element by its row-major position; dimensions of size 1 come and go freely."""
-    kept = [i for i, size in zip(index, new, strict=True) if size != 1]
-    # Only sizes of 1 differ: the indices stay what they are, and formulas stay free of quotients.
-    if [size for size in new if size != 1] == [size for size in old if size != 1]:
-        rest = iter(kept)
-        return tuple(Integer(0) if size == 1 else next(rest) for size in old)
-    place: Expr = Integer(0)
-    for i, size in zip(index, new, strict=True):
-        place = place * sizes(size) + i
-    if sum(size != 1 for size in old) == 1:
-        return tuple(Integer(0) if size == 1 else place for size in old)
-    return _unravelled(place, old, sizes)
-
-
-def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
-    """The index of the element at a row-major position: quotients by the sizes from the last on, and their rests."""
-    index: list[Expr] = []
-    first = next((d for d, size in enumerate(shape) if size != 1), 0)
-    for d in reversed(range(len(shape))):
-        # The first dimension needs no quotient by its size: what is left of the position is its index.
-        if shape[d] == 1 or d == first:
-            index.append(place if d == first else Integer(0))
-            continue
-        n = sizes(shape[d])
-        row = place // n if place.is_Integer and n.is_Integer else quotient(place, n)
-        index.append(place - n * row)
-        place = row
-    return tuple(reversed(index))

@@ -243,6 +243,8 @@ class Binder:
             raise self.source.error(f"{usage(op)} needs a whole number n from 0 on", name.span)
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
+        if isinstance(statics.get("normalized_shape"), int):
+            statics["normalized_shape"] = (statics["normalized_shape"],)
         if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
             if not op.spans_all:
                 hint = "leave dim out for all elements" if "keepdim" in op.statics else None

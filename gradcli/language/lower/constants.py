@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import sympy
@@ -16,7 +17,7 @@ import sympy
 from gradcli.errors import GradcliError, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
-from gradcli.language.ops import Default, Kind, Op
+from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
 from gradcli.language.text import nodes
@@ -24,7 +25,7 @@ from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 NUMBERS = frozenset(
-    ["p", "value", "correction", "start", "end", "step", "fill_value", "label_smoothing", "scale_factor", "momentum"]
+    "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p".split()
 )
 """Parameters whose constants need not be whole."""
 
@@ -35,7 +36,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "mode": ("constant",),
     "padding": ("valid", "same"),
     "padding_mode": ("zeros", "border", "reflection"),
-    "grid_sample.mode": ("bilinear", "nearest", "bicubic"),
+    "grid_sample.mode": ("bilinear", "nearest"),
+    "embedding_bag.mode": ("mean", "sum", "max"),
     "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
     "indexing": ("ij", "xy"),
@@ -103,9 +105,10 @@ class Constants:
             return bool(value)
         takes = "true or false" if is_flag else "a whole number"
         takes = "a number" if parameter in NUMBERS else takes
-        takes = "whole numbers" if parameter in SEVERAL else takes
+        is_several = parameter in SEVERAL and (parameter != "size" or op.statics[parameter] is not REQUIRED)
+        takes = "whole numbers" if is_several else takes
         is_fit = not isinstance(value, bool) or is_flag or parameter in ("correction", "align_corners")
-        is_fit &= not isinstance(value, tuple) or parameter in SEVERAL
+        is_fit &= not isinstance(value, tuple) or is_several
         is_fit &= not is_flag or isinstance(value, bool)
         if (value is None and op.statics[parameter] is not None) or not is_fit:
             span = arguments[0].value.span.to(arguments[-1].value.span)
@@ -130,7 +133,7 @@ class Constants:
                 return 2
             return self.number(node)
         if isinstance(node, nodes.Items | nodes.Group) and self._is_list(node):
-            return self.integers(node)
+            return self.integers(node, has_gaps=parameter == "output_size")
         if parameter in GATHERED and op.name not in ("full",):
             return tuple(self.integer(one.value) for one in arguments)
         return self.integer(node)
@@ -203,12 +206,13 @@ class Constants:
             raise self.source.error("this integer is too large for a dimension", span, kind=TooLargeError)
         return int(value)
 
-    def integers(self, node: nodes.Items | nodes.Group) -> tuple[int, ...]:
-        """The whole numbers between brackets."""
+    def integers(self, node: nodes.Items | nodes.Group, *, has_gaps: bool = False) -> tuple[int, ...]:
+        """The whole numbers between brackets; with `has_gaps`, None may stand for one."""
         inside = node.items if isinstance(node, nodes.Items) else (node.inner,)
-        found = tuple(self.integer(item) for item in inside)
+        is_gap = [has_gaps and isinstance(item, nodes.Word) and item.token.text == "None" for item in inside]
+        found: Any = tuple(None if gap else self.integer(item) for item, gap in zip(inside, is_gap, strict=True))
         require_sound(node.fault)
-        return found
+        return found  # type: ignore[no-any-return]
 
     def number(self, node: nodes.Node) -> int | float:
         """A number, or an expression of constants; beyond what a float holds exactly, the nearest one."""
@@ -226,6 +230,8 @@ class Constants:
         value, span = self.lower(node)
         if isinstance(value, sympy.Integer):
             return int(value), span
+        if value in (sympy.oo, -sympy.oo):
+            return number(value), span
         lines, sizes = self._constant_lines(value, message, node.span.to(span))
         if sizes is None:
             self.scope.needs_shapes = True

@@ -2,7 +2,11 @@
 
 row          what a row holds, how it is written, and which facts it needs
 elementwise  arithmetic and functions, pieces, and branches by conditions
-networks     activations of neural networks
+networks     activations of neural networks, and layers of sequences
+convolutions  windows, and what sums over them
+pooling      one number of each window; windows as columns
+normalization  mean 0 and variance 1, and dropout after training
+resampling   other sizes and places; channels that become space
 losses       losses of training
 reductions   over a dimension; of matrices
 gathering    elements at the positions that tensors of whole numbers name
@@ -16,7 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import elementwise, gathering, losses, networks, reductions, structure
+from gradcli.language.ops import (
+    convolutions,
+    elementwise,
+    gathering,
+    losses,
+    networks,
+    normalization,
+    pooling,
+    reductions,
+    resampling,
+    structure,
+)
 from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -55,6 +70,11 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "at positions": gathering.GATHERED,
     "views and shifts": structure.MOVEMENTS,
     "sizes": structure.COUNTS,
+    "convolutions": convolutions.CONVOLUTIONS,
+    "pools": pooling.POOLING,
+    "normalization": normalization.NORMALIZATION,
+    "resampling": resampling.RESAMPLING,
+    "sequences": networks.SEQUENCES,
     "losses": losses.LOSSES,
     "constant tensors": structure.SOURCES,
 }

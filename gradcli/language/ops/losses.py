@@ -136,11 +136,13 @@ def _cross_entropy(constants: Mapping[str, Any], shapes: Shapes) -> str:
     if not shapes:
         return _reduced("-sum(target*log_softmax(input, 1), 1)", constants["reduction"])
     scores, targets, weights = shapes
+    if not scores:
+        raise ShapeError("cross_entropy takes the scores of classes, and input is one number")
     axis = 1 if len(scores) > 1 else 0
     logarithms = f"log_softmax(input, {axis})"
     if scores != targets:
         return _of_classes(logarithms, constants, shapes, "cross_entropy")
-    smoothing, classes = constants["label_smoothing"], scores[axis] if scores else 1
+    smoothing, classes = constants["label_smoothing"], scores[axis]
     target = f"((1 - {smoothing!r})*target + {smoothing!r}/{classes})" if smoothing else "target"
     weight = f"weight{_along(axis, len(scores))}*" if weights else ""
     loss = f"-sum({weight}{target}*{logarithms}, {axis})"
@@ -344,6 +346,7 @@ LOSSES = (
         "soft_margin_loss(x, t) at x=0.5,-2 t=1,-1",
         in_floats="softplus(-target*input)",
         undifferentiated=("target",),
+        equal_shapes=("needs a target of input's shape", ""),
     ),
     _of(
         "hinge_embedding_loss(input, target, margin, reduction=mean)",
@@ -361,6 +364,7 @@ LOSSES = (
         "margin_ranking_loss(a, b, t) at a=1,2 b=2,1.5 t=1,-1",
         defaults={"margin": 0},
         numbers=("margin",),
+        needs=_of_equal_ranks,
     ),
     _of(
         "cosine_embedding_loss(input1, input2, target, margin, reduction=mean)",
@@ -428,6 +432,7 @@ LOSSES = (
         of_shapes=True,
         whole=("target",),
         needs=_of_lists,
+        places=lambda shapes, _: shapes[0][-1],
     ),
     _of(
         "multilabel_soft_margin_loss(input, target, weight, reduction=mean)",

@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Op, row
+from gradcli.errors import InputError, ShapeError
+from gradcli.language.ops.convolutions import Constants
+from gradcli.language.ops.row import Kind, Op, Shapes, row
 
 
 def _activation(signature: str, doc: str, meaning: str, **facts: object) -> Op:
     name = signature.partition("(")[0].partition("|")[0]
     return row(signature, doc, meaning, **{"torch": f"nn.functional.{name}", **facts})
+
+
+def _after_training(constants: Constants, _: Shapes) -> str:
+    if constants["training"]:
+        raise InputError("rrelu in training is random, and has no derivative to check", hint="leave training out")
+    return "where(x >= 0, x, x*(lower + upper)/2)"
+
+
+def _by_channels(_: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    x, weight = shapes
+    if weight in ((), (1,)):
+        return "where(x > 0, x, weight*x)"
+    if len(x) < 2 or weight != x[1:2]:
+        raise ShapeError(
+            f"prelu takes one weight, or one for each of the channels, and the shapes are {x} and {weight}"
+        )
+    return f"where(x > 0, x, weight[:{', None' * (len(x) - 2)}]*x)"
+
+
+def _gated(constants: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    x, dim = shapes[0], constants["dim"]
+    if not x or not -len(x) <= dim < len(x) or x[dim] % 2:
+        raise ShapeError(f"glu parts a dimension in two halves, and dim={dim} of the shape {x} has none")
+    lead, half = ":, " * (dim % len(x)), x[dim] // 2
+    return f"x[{lead}:{half}]*sigmoid(x[{lead}{half}:])"
 
 
 ACTIVATIONS = (
@@ -111,4 +142,194 @@ ACTIVATIONS = (
     ),
     _activation("tanhshrink(x)", "x - tanh(x)", "x - tanh(x)", slopes=("1 - (1 - tanh(x)**2)",)),
     _activation("softsign(x)", "x/(1 + |x|)", "x/(1 + abs(x))"),
+    _activation(
+        "celu(x, alpha)",
+        "elu of slope 1 at 0 from both sides",
+        "where(x > 0, x, alpha*(exp(x/alpha) - 1))",
+        in_floats="where(x > 0, x, alpha*expm1(minimum(x/alpha, 0)))",
+        defaults={"alpha": 1},
+        numbers=("alpha",),
+        from_result=True,
+        example="celu(x, 2) at x=-2,3",
+    ),
+    _activation(
+        "threshold(x, threshold, value)",
+        "x above a threshold, and a value elsewhere",
+        "where(x > threshold, x, value)",
+        numbers=("threshold", "value"),
+        example="threshold(x, 1, 0) at x=0.5,3",
+    ),
+    _activation(
+        "hardshrink(x, lambd)",
+        "0 from -lambd to lambd, and x elsewhere",
+        "where(x >= -lambd, where(x <= lambd, 0, x), x)",
+        defaults={"lambd": 0.5},
+        numbers=("lambd",),
+        example="hardshrink(x) at x=-2,0.3",
+    ),
+    _activation(
+        "softshrink(x, lambd)",
+        "x brought nearer to 0 by lambd, and 0 from -lambd to lambd",
+        "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, 0))",
+        defaults={"lambd": 0.5},
+        numbers=("lambd",),
+        example="softshrink(x) at x=-2,0.3",
+    ),
+    _activation(
+        "rrelu(x, lower, upper, training=False)",
+        "leaky_relu of the slope in the middle of two, as it is after training",
+        "where(x >= 0, x, x*(lower + upper)/2)",
+        written=_after_training,
+        defaults={"lower": 1 / 8, "upper": 1 / 3},
+        numbers=("lower", "upper"),
+        caveat="in training the slope is random",
+        example="rrelu(x) at x=-2,3",
+    ),
+    _activation(
+        "prelu(x, weight)",
+        "x, and a weight times it below 0; one weight, or one a channel, along dimension 1",
+        "where(x > 0, x, weight*x)",
+        written=_by_channels,
+        of_shapes=True,
+        kind=Kind.DEFINED,
+        example="prelu(x, w) at x=[[-2,3]] w=0.1,0.2",
+    ),
+    _activation(
+        "glu(x, dim=-1)",
+        "the first half along dim times the sigmoid of the second",
+        "first*sigmoid(second)",
+        written=_gated,
+        of_shapes=True,
+        kind=Kind.DEFINED,
+        example="glu(x) at x=1,2,3,4",
+    ),
+    _activation(
+        "softmin(x, dim=None)",
+        "softmax of -x",
+        "softmax(-x, dim=dim)",
+        kind=Kind.DEFINED,
+        example="softmin(x) at x=1,2,4",
+    ),
+)
+
+# -- sequences
+
+
+def _attended(constants: Constants, _: Shapes) -> str:
+    """The weights of a causal attention are exp of the scores with zeros above the diagonal, divided by their sum."""
+    if constants["dropout_p"]:
+        raise InputError("dropout is random, and has no derivative to check", hint="leave dropout_p out")
+    scale = "/sqrt(count(query, -1))" if constants["scale"] is None else f"*{constants['scale']!r}"
+    scores = f"query @ transpose(key, -2, -1){scale} + attn_mask"
+    if constants["is_causal"]:
+        return f"e = tril(exp({scores})); (e/sum(e, -1, keepdim=True)) @ value"
+    return f"softmax({scores}, -1) @ value"
+
+
+def _embedded(constants: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    if len(shapes[1]) != 2:
+        raise ShapeError(f"embedding takes a matrix of a row for each index, and weight has the shape {shapes[1]}")
+    rows, padding = shapes[1][0], constants["padding_idx"]
+    weight = "weight"
+    if padding is not None:
+        if not -rows <= padding < rows:
+            raise ShapeError(f"embedding takes a padding_idx from {-rows} to {rows - 1}, and not {padding}")
+        weight = f"where(arange({rows})[:, None] == {padding % rows}, detach(weight), weight)"
+    return f"where(input[..., None] == arange({rows}), 1, 0) @ {weight}"
+
+
+def _bagged(constants: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    if len(shapes[0]) != 2 or len(shapes[1]) != 2:
+        raise ShapeError(f"embedding_bag takes bags of one length as rows, and the shape is {shapes[0]}")
+    fold = {"mean": "mean", "sum": "sum", "max": "amax"}[constants["mode"]]
+    return f"{fold}(where(input[..., None] == arange({shapes[1][0]}), 1, 0) @ weight, -2)"
+
+
+def _bilinear(_: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    first, second, weight, bias = shapes
+    if len(weight) != 3 or first[-1:] != weight[1:2] or second[-1:] != weight[2:] or first[:-1] != second[:-1]:
+        raise ShapeError(
+            f"bilinear takes (..., n), (..., m) and (features, n, m), and not {first}, {second} and {weight}"
+        )
+    text = "sum(input1[..., None, :, None]*weight*input2[..., None, None, :], (-2, -1))"
+    return f"{text} + bias" if bias else text
+
+
+def _pairs(_: Constants, shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    if len(shapes[0]) != 2 or shapes[0][0] < 2:
+        raise ShapeError(f"pdist takes a matrix of two rows or more, and the shape is {shapes[0]}")
+    rows = range(shapes[0][0])
+    pairs = [f"norm(x[{i}] - x[{j}], p=p)" for i in rows for j in rows if i < j]
+    return f"stack([{', '.join(pairs)}])"
+
+
+SEQUENCES = (
+    row(
+        "scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0, is_causal=False, scale=None)",
+        "attention: the rows of value weighed by softmax(query @ key.T/sqrt(size))",
+        "softmax(query @ transpose(key, -2, -1)/sqrt(count(query, -1)) + attn_mask, -1) @ value",
+        written=_attended,
+        torch="nn.functional.scaled_dot_product_attention",
+        kind=Kind.DEFINED,
+        defaults={"attn_mask": 0},
+        optional=("attn_mask",),
+        backward_once=True,
+        caveat="attn_mask is added to the scores; for a mask of truth values add where(mask, 0, -inf)",
+        example="scaled_dot_product_attention(q, k, v) at q=[[1,2]] k=[[1,0],[0,1]] v=[[1,2],[3,4]]",
+    ),
+    row(
+        "embedding(input, weight, padding_idx=None)",
+        "the rows of a matrix that whole numbers name",
+        "weight[input]",
+        written=_embedded,
+        of_shapes=True,
+        torch="nn.functional.embedding",
+        kind=Kind.DEFINED,
+        whole=("input",),
+        places=lambda shapes, _: shapes[1][0],
+        caveat="the row padding_idx has no derivative",
+        example="embedding(i, w) at i=1,0,1 w=[[1,2],[3,4]]",
+    ),
+    row(
+        "embedding_bag(input, weight, mode=mean)",
+        "the mean, the sum or the largest of the rows of a matrix that each row of whole numbers names",
+        "mean(weight[input], -2)",
+        written=_bagged,
+        of_shapes=True,
+        torch="nn.functional.embedding_bag",
+        kind=Kind.DEFINED,
+        whole=("input",),
+        places=lambda shapes, _: shapes[1][0],
+        example="embedding_bag(i, w) at i=[[1,0],[2,0]] w=[[1,2],[3,4],[5,7]]",
+    ),
+    row(
+        "bilinear(input1, input2, weight, bias)",
+        "a product of two vectors with a matrix for each feature",
+        "sum(input1*weight*input2) + bias",
+        written=_bilinear,
+        of_shapes=True,
+        torch="nn.functional.bilinear",
+        kind=Kind.DEFINED,
+        defaults={"bias": 0},
+        optional=("bias",),
+        example="bilinear(a, b, w) at a=[[1,2]] b=[[3,1]] w=[[[1,0],[2,1]]]",
+    ),
+    row(
+        "pdist(x, p=2)",
+        "the p-norms of the differences of every two rows",
+        "norm(x[i] - x[j], p) for i < j",
+        written=_pairs,
+        of_shapes=True,
+        torch="nn.functional.pdist",
+        kind=Kind.DEFINED,
+        example="pdist(x) at x=[[1,2],[4,6],[0,1]]",
+    ),
 )

@@ -119,8 +119,9 @@ class Op:
         numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
         optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them,
             but where the kind is `written`.
-        undifferentiated: Operands by which torch's function has no derivative; where they are no plain numbers, the
-            meaning is run.
+        undifferentiated: Operands by which torch's function has no derivative; where one is asked for, the meaning is
+            run.
+        buffers: Operands that are no parameters: not differentiated by unless that is asked for.
         whole: Operands that are whole numbers, as positions are, and have no derivative.
         places: How many places there are for these positions, by the shapes of the operands and the constants.
         whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
@@ -197,6 +198,7 @@ class Op:
     numbers: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     undifferentiated: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
     whole_if_fewer: bool = False
@@ -268,7 +270,7 @@ class Op:
     @property
     def has_one_dim(self) -> bool:
         """Whether its `dim` is one dimension, which may be left out where there is only one."""
-        return "dim" in self.statics and "keepdim" not in self.statics
+        return next(iter(self.statics), "") == "dim" and "keepdim" not in self.statics
 
     def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
         """The operands that are whole numbers, where the operands have these numbers of dimensions.
@@ -390,7 +392,12 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
 
 
 def _default(text: str) -> Default:
-    return _WORDS[text] if text in _WORDS else int(text) if text.removeprefix("-").isdecimal() else text
+    if text in _WORDS:
+        return _WORDS[text]
+    digits = text.removeprefix("-")
+    if digits.replace(".", "", 1).isdecimal():
+        return int(text) if digits.isdecimal() else float(text)
+    return text
 
 
 def known(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:

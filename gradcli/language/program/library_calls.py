@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.language.ops import REQUIRED, Kind, Op
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation
+from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -35,9 +35,14 @@ def is_in_torch(call: Call) -> bool:
     """Whether torch has this operation; else its meaning is run."""
     op = call.op
     plain = zip(op.operands, call.operands, strict=False)
-    taken = (*op.numbers, *op.undifferentiated)
-    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in taken)
+    has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
     return op.is_primitive or (bool(op.torch) and has_numbers)
+
+
+def undifferentiated(call: Call) -> tuple[Atom, ...]:
+    """The operands by which torch's function has no derivative; its meaning has, and is run where it is asked for."""
+    of = zip(call.op.operands, call.operands, strict=False)
+    return tuple(operand for parameter, operand in of if parameter in call.op.undifferentiated)
 
 
 def is_in_numpy(call: Call) -> bool:
@@ -156,6 +161,10 @@ class TorchCalls:
                 return x.T if order == (1, 0) else x.permute(*_spread(order))
             case "flip":
                 return x.flip(*_spread(axes_of(shape, call.statics[0])))
+            case "windows":
+                axis, size, step, dilation = windows_of(shape, call)
+                found = x.unfold(axis, (size - 1) * dilation + 1, step)
+                return found if dilation == 1 else found[..., ::dilation]
             case "expand" | "reshape" as name:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
@@ -168,6 +177,9 @@ class TorchCalls:
         whole = op.positions([len(operand_shape(a)) for a in operands])
         for name in op.signature:
             given, tensor = of.get(name, (None, None))
+            if name in op.buffers and statics.get("training"):  # torch would write the running averages anew
+                first.append(None)
+                continue
             given = statics.get(name, given)
             default = op.statics.get(name, op.defaults.get(name, REQUIRED))
             if given is default or (not is_tensor(given) and given == default and not isinstance(given, bool)):

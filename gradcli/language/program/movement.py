@@ -230,6 +230,29 @@ def rolls(shape: Shape, call: Call) -> list[tuple[int, int]]:
     return list(zip(axes, amounts, strict=True))
 
 
+def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
+    """The dimension along which windows lie, their size, and how far the next window and the next element of one are.
+
+    Raises:
+        ShapeError: no window fits.
+    """
+    dim, size, step, dilation = call.statics
+    axis = axis_of(shape, dim)
+    if min(size, step, dilation) < 1:
+        raise ShapeError("windows have a size, a step and a dilation from 1 on")
+    if (size - 1) * dilation + 1 > shape[axis]:
+        raise ShapeError(
+            f"a window of {(size - 1) * dilation + 1} elements does not fit dimension {axis} of the shape {show(shape)}"
+        )
+    return axis, size, step, dilation
+
+
+def _windowed(shape: Shape, call: Call) -> Shape:
+    axis, size, step, dilation = windows_of(shape, call)
+    count = (shape[axis] - (size - 1) * dilation - 1) // step + 1
+    return (*shape[:axis], count, *shape[axis + 1 :], size)
+
+
 def fill_of(call: Call) -> float:
     """The number in elements that come from nowhere: the value of a `pad`, else 0."""
     return float(call.statics[2]) if call.op.name == "pad" else 0.0
@@ -285,6 +308,8 @@ def shape_after(call: Call, shape: Shape) -> Shape:
             return shape
         case "pad":
             return tuple(size + a + b for size, (a, b) in zip(shape, padding(shape, call), strict=True))
+        case "windows":
+            return _windowed(shape, call)
         case "diag" if len(shape) == 1:
             side = shape[0] + abs(_whole(statics[0]))
             return side, side
@@ -342,6 +367,10 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
             return library.roll(x, _one_or_all(shifts), axis=_one_or_all(axes))
         case "pad":
             return _padded(x, shape, padding(shape, call), fill, library)
+        case "windows":
+            axis, size, step, dilation = windows_of(shape, call)
+            found = library.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
+            return found[(*[slice(None)] * axis, slice(None, None, step), ..., slice(None, None, dilation))]
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
             return library.diagonal(x, _within(statics[0], shape), first, second)

@@ -84,6 +84,8 @@ def _require_range(call: Call, operands: list[Array]) -> None:
     match call.op.name, operands:
         case "binary_cross_entropy", _ if not all(((a >= 0) & (a <= 1)).all() for a in operands):
             raise InputError("binary_cross_entropy needs input and target between 0 and 1")
+        case "rrelu", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
+            raise InputError("rrelu needs lower <= upper")
         case "hardtanh", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
             raise InputError("hardtanh needs min_val <= max_val")
         case "triplet_margin_with_distance_loss", (_, _, _, margin) if margin.ndim == 0 and margin <= 0:
@@ -116,7 +118,8 @@ def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape,
         return
     constants = dict(zip(call.op.statics, call.statics, strict=True))
     ignored, count = constants.get("ignore_index"), call.op.places(shapes, constants)
-    outside = found[(found != ignored) & ((found < 0) | (found >= count))]
+    least = -1 if call.op.name == "multilabel_margin_loss" else 0  # which fills up its lists with -1
+    outside = found[(found != ignored) & ((found < least) | (found >= count))]
     if outside.size:
         said = "an index is" if is_index else f"{call.op.name} takes {name}"
         raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")

@@ -174,7 +174,7 @@ class Program:
 
     @cached_property
     def differentiable(self) -> tuple[str, ...]:
-        """The names of the variables but for those that are positions and nothing else, such as class indices.
+        """The names of the variables but for those that are only positions, such as class indices, or running averages.
 
         >>> from gradcli.language.parsing import parse
         >>> parse("nll_loss(x, t)", shapes={"x": (2, 3), "t": (2,)}).differentiable
@@ -188,7 +188,8 @@ class Program:
             whole = op.positions(ranks) if ranks or not op.whole_if_fewer else ()
             is_position = line.symbol in positions and line.symbol not in others
             for parameter, operand in zip(op.operands, held, strict=False):
-                (positions if is_position or parameter in whole else others).add(operand)
+                is_other = not (is_position or parameter in whole or parameter in op.buffers)
+                (others if is_other else positions).add(operand)
             others.update(held[len(op.operands) :])
         return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 
