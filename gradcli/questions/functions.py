@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEARCHED = 3
 """Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
 
-_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper"}
+_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper", "threshold": "limit"}
 """Parameters that no variable can be called, as they are functions, and variables in their place."""
 
 _NUMBERS = ("1.5", "0.5", "2")
@@ -217,6 +217,8 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
         return (), "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference"
     if op.has_equation or op.of_shapes or op.kind is Kind.WRITTEN:
         return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
+    if op.written is not None and "reduction" not in op.statics:
+        return (Meaning("", op.meaning, op.meaning),), ""
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
     handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
     note = f"where {_and(handed_on)} {'is' if len(handed_on) == 1 else 'are'} given, the functions inside get the same"

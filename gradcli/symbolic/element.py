@@ -35,7 +35,8 @@ from gradcli.language.program.meaning import (
 from gradcli.language.program.movement import axes_of, axis_of, broadcast, fill_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
-from gradcli.symbolic.origins import LARGE, Index, NoFormulaError, aligned, sources_of
+from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned, sources_of
+from gradcli.symbolic.reshaping import Index
 
 MAX_NODES = 1_500
 """Nodes of an expression that a person would still read; a longer one is not built."""

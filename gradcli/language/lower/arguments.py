@@ -30,6 +30,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "axes": ("dims",),
     "dims": ("dim",),
     "dim": ("dims",),
+    "dimension": ("dim",),
     "keepdims": ("keepdim",),
     "ddof": ("correction",),
     "unbiased": ("correction",),

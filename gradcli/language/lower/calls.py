@@ -49,6 +49,10 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
 
 
+_OF_FUNCTIONAL: Mapping[str, str] = {"unfold": "im2col"}
+"""Functions of torch.nn.functional that have the name of a method which does something else."""
+
+
 def library_of(modules: Sequence[str]) -> str:
     """The library of the modules before a name; empty for torch.
 
@@ -135,6 +139,8 @@ class Calls:
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
             return found
+        if words[-2:-1] in (["F"], ["functional"]) and name.text in _OF_FUNCTIONAL:
+            name = Token(name.kind, _OF_FUNCTIONAL[name.text], name.span)
         library = library_of(self.hooks.library(words)[:-1])
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"

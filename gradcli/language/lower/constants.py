@@ -131,6 +131,9 @@ class Constants:
         if parameter in NUMBERS:
             if parameter == "p" and token.kind == "string" and token.text == "fro":
                 return 2
+            if parameter in SEVERAL and isinstance(node, nodes.Items):
+                several: Any = tuple(self.number(item) for item in node.items)
+                return several  # type: ignore[no-any-return]
             return self.number(node)
         if isinstance(node, nodes.Items | nodes.Group) and self._is_list(node):
             return self.integers(node, has_gaps=parameter == "output_size")

@@ -223,7 +223,7 @@ NORMALIZATION = (
         "instance_norm(input, running_mean, running_var, weight, bias, use_input_stats=True, momentum=0.1, eps)",
         "mean 0 and variance 1 over each channel of each sample, times weight, plus bias",
         "(input - mean(input))/sqrt(var(input, correction=0) + eps)*weight + bias",
-        "instance_norm(x) at x=[[[1,2,4],[3,5,1]]]",
+        "instance_norm(x) at x=[[[1,2,5],[3,6,1]]]",
         written=_instance_norm,
         **_TRACKED,
     ),

@@ -19,8 +19,10 @@ from gradcli.language.program.numeric import SPECIAL
 from tests.language.ops import (
     test_algebra,
     test_branches,
+    test_convolutions,
     test_elementwise,
     test_gathering,
+    test_layers,
     test_losses,
     test_parts,
     test_reductions,
@@ -39,6 +41,11 @@ TRUTHS: list[Mapping[str, object]] = [
     test_algebra.PRODUCTS,
     test_algebra.LOSSES,
     test_losses.CASES,
+    test_convolutions.CASES,
+    test_layers.NORMS,
+    test_layers.ACTIVATIONS,
+    test_layers.SEQUENCES,
+    test_layers.RESAMPLING,
 ]
 
 
