@@ -254,7 +254,7 @@ def _and(words: Sequence[str]) -> str:
 
 def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    is_written = op.has_equation or op.of_shapes or op.kind is Kind.WRITTEN
+    is_written = op.has_equation or op.written is not None or op.kind is Kind.WRITTEN
     if op.is_primitive or is_written or REQUIRED in op.statics.values():
         return
     from gradcli.language.program.expansion import definition

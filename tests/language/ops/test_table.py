@@ -76,7 +76,7 @@ def test_rows_are_whole(op: ops.Op) -> None:
     is_defined = op.kind in (Kind.DEFINED, Kind.WRITTEN)
     assert op.is_primitive != is_defined or op.kind is Kind.ELEMENTWISE
     assert (op.kind is Kind.WRITTEN) == (op.name in WRITTEN)
-    is_whole = op.kind is not Kind.WRITTEN and not op.of_shapes and ops.REQUIRED not in op.statics.values()
+    is_whole = op.kind is not Kind.WRITTEN and op.written is None and ops.REQUIRED not in op.statics.values()
     if not op.is_primitive and is_whole and not op.has_equation:
         statics = tuple(op.statics.values())
         assert all(line.call.op.is_primitive for line in definition(op.name, statics, len(op.operands)).lines)
