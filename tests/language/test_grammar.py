@@ -181,10 +181,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert error.render()  # noqa: PT017
 
 
-def test_an_assignment_to_a_function_is_refused() -> None:
-    """With a hint."""
-    with pytest.raises(LanguageError, match="'sum' is a function"):
-        parse("sum = x; sum")
+def test_a_name_of_a_function_may_be_assigned() -> None:
+    """And is no function then, but behind a module."""
+    assert [line.call.op.name for line in parse("sum = 2*x; sum*torch.sum(x)").lines] == ["mul", "sum", "mul"]
+    with pytest.raises(LanguageError, match="unexpected"):
+        parse("sum = 2*x; sum(x)")
 
 
 REFUSED = [

@@ -315,7 +315,7 @@ class Binder:
         """The value of a constructor."""
         tokens, first = self.source.tokens, arguments.position + 1
         is_word = tokens[first].kind == "string"
-        value = self._named_number(tokens[first]) if is_word else self.lower(self.only(arguments))[0]
+        value = self._named_number(tokens[first]) if is_word else self.lines.one(*self.lower(self.only(arguments)))
         words: list[str] = []
         if arguments.items and (fault := arguments.items[0].fault) is not None:
             raise fault

@@ -115,13 +115,14 @@ class Calls:
         behind = trailers[used - 1] if used else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
-        if arguments is not None and name.text not in scope.names and name.text not in scope.variables:
+        is_value = not used and (name.text in scope.names or name.text in scope.variables)
+        if arguments is not None and not is_value:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
             return self._called(name, span, words, arguments), used
         if used and name.text in _MODULE_CONSTANTS:
             self._require_uncalled(arguments)
             return (_MODULE_CONSTANTS[name.text], span), used
-        if name.text in scope.names:
+        if name.text in scope.names and not used:
             scope.unused.pop(name.text, None)
             self.is_pair = name.text in scope.pairs
             self._require_uncalled(arguments)

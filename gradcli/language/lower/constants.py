@@ -7,6 +7,7 @@ may cost is counted.
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Span, TooLargeError
 from gradcli.language import ops
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Listed, Lower, Nothing, Operand, Text
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
@@ -126,6 +127,15 @@ class Constants:
             return self.scope.constants[token.text]  # type: ignore[no-any-return]
         if isinstance(node, nodes.Word) and token.kind == "keyword" and token.text in _PLAIN:
             return _PLAIN[token.text]
+        match self.scope.object_of(node):
+            case Text(text=word):
+                return self._known_word(op, parameter, word, token)
+            case Nothing():
+                return None
+            case Listed(items=items):
+                return tuple(self.whole(a, s) for a, s in items)
+        if isinstance(node, nodes.Name) and (truth := self._truth(node)) is not None:
+            return truth
         if parameter in WORDS and (token.kind == "string" or parameter not in SEVERAL):
             return self._word(op, parameter, argument)
         if parameter in NUMBERS:
@@ -149,11 +159,23 @@ class Constants:
 
     def _word(self, op: Op, parameter: str, argument: nodes.Argument) -> str:
         token = self.source.tokens[argument.start]
-        known = WORDS.get(f"{op.name}.{parameter}", WORDS[parameter])
-        if token.kind != "string" or (known and token.text not in known):
+        return self._known_word(op, parameter, token.text if token.kind == "string" else "", token)
+
+    def _known_word(self, op: Op, parameter: str, word: str, token: Token) -> str:
+        """A word in quotes, or one that a name stands for."""
+        known = WORDS.get(f"{op.name}.{parameter}", WORDS.get(parameter, ("",)))
+        if not word or (known and word not in known):
             hint = f"it is {' or '.join(map(repr, known))}" if known else "write it in quotes, as 'ij,j->i'"
             raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
-        return token.text
+        return word
+
+    def _truth(self, node: nodes.Name) -> bool | None:
+        """True or False, where a name stands for one."""
+        atom = self.scope.names.get(node.token.text) if node.arguments is None else None
+        line = self.lines.builder.line_of(atom) if atom in self.lines.conditions else None
+        if atom is None or line is None or not all(a.is_number for a in line.call.operands):
+            return None
+        return bool(self.evaluation.run(Program(self.source.text, (), (line,), atom, self.source.name), {}))
 
     # -- indices
 
@@ -203,6 +225,13 @@ class Constants:
             span = node.span
         else:
             value, span = self.constant(node, "an integer constant must stand here")
+        return self._whole(value, span)
+
+    def whole(self, atom: Atom, span: Span) -> int:
+        """A value as a whole number, which it must be."""
+        return self._whole(self.value_of(atom, span, "an integer constant must stand here"), span)
+
+    def _whole(self, value: float, span: Span) -> int:
         if not math.isfinite(value) or value != math.floor(value):
             raise self.source.error("an integer constant must stand here", span)
         if abs(value) >= LARGEST:
@@ -230,21 +259,31 @@ class Constants:
             LanguageError: With this message, it is none.
         """
         mark = len(self.lines.builder.lines)
-        value, span = self.lower(node)
-        if isinstance(value, sympy.Integer):
-            return int(value), span
-        if value in (sympy.oo, -sympy.oo):
-            return number(value), span
-        lines, sizes = self._constant_lines(value, message, node.span.to(span))
+        atom, span = self.lower(node)
+        if isinstance(atom, sympy.Integer):
+            return int(atom), span
+        value = self.value_of(atom, node.span.to(span), message)
+        self.lines.builder.forget(mark)
+        return value, span
+
+    def value_of(self, atom: Atom, span: Span, message: str) -> int | float:
+        """The number that a value is.
+
+        Raises:
+            LanguageError: With this message, it is none.
+        """
+        if isinstance(atom, sympy.Integer):
+            return int(atom)
+        if atom in (sympy.oo, -sympy.oo):
+            return number(atom)
+        lines, sizes = self._constant_lines(atom, message, span)
         if sizes is None:
             self.scope.needs_shapes = True
-            self.lines.builder.forget(mark)
-            return UNKNOWN_SIZE, span
-        found = self.evaluation.run(Program(self.source.text, (), lines, value, self.source.name), sizes)
-        self.lines.builder.forget(mark)
+            return UNKNOWN_SIZE
+        found = self.evaluation.run(Program(self.source.text, (), lines, atom, self.source.name), sizes)
         if found.shape != ():
-            raise self.source.error(message, node.span.to(span), hint="this is a tensor")
-        return float(found), span
+            raise self.source.error(message, span, hint="this is a tensor")
+        return float(found)
 
     def _constant_lines(
         self, value: Atom, message: str, span: Span
@@ -292,15 +331,20 @@ class Constants:
 
     def terms(self, loop: nodes.Loop, opening: Token) -> list[Operand]:
         """The terms of a loop behind a bracket."""
-        self.lines.looping += 1
-        found = list(self._unrolled(loop, 0))
-        self.lines.looping -= 1
+        found = self.comprehended(loop)
         if not found and self.scope.needs_shapes:
             return [(sympy.Integer(0), opening.span)]
         if not found:
             start, tokens = self.source.position(loop.clauses[0].word.span.start), self.source.tokens
             end = next((tokens[n] for n, depth in self.source.levels(start) if depth < 0), tokens[-1])
             raise self.source.error("this loop has no terms", opening.span.to(end.span))
+        return found
+
+    def comprehended(self, loop: nodes.Loop) -> list[Operand]:
+        """The terms of a loop, which may be none."""
+        self.lines.looping += 1
+        found = list(self._unrolled(loop, 0))
+        self.lines.looping -= 1
         return found
 
     def listed(self, arguments: nodes.Arguments, *, has_start: bool) -> list[Operand] | None:
@@ -354,10 +398,14 @@ class Constants:
         clause = loop.clauses[level]
         require_sound(clause.fault)
         name, names = clause.name.text, self.scope.names
-        values = self._values(clause)
+        elements = self.lines.hooks.elements(clause.values)
+        values = [(atom, clause.word.span) for atom in self._values(clause)] if elements is None else elements
         shadowed = names.get(name)
         for value in values:
-            names[name] = value
+            if clause.target is not None:
+                self.lines.hooks.bind(clause.target, value)
+            else:
+                names[name] = value[0]
             self.require_few(loop.width, clause.word)
             message = "the condition of a loop must be constant"
             if clause.condition is not None and not self.constant(clause.condition, message)[0]:
@@ -378,7 +426,7 @@ class Constants:
         node, behind = nodes.leading(clause.values), clause.position
         values: list[Atom] | None = None
         if isinstance(node, nodes.Name) and node.token.text == "range" and node.arguments is not None:
-            values = [sympy.Integer(n) for n in self._range(node.arguments, clause.word)]
+            values = [sympy.Integer(n) for n in self.range(node.arguments, clause.word)]
         elif isinstance(node, nodes.Items | nodes.Group):
             values = [a for a, _ in self.items(node)]
             behind = self.source.position(node.span.stop)
@@ -392,7 +440,7 @@ class Constants:
             raise self.source.unexpected(position, " behind a loop", is_inside=True)
         return values
 
-    def _range(self, arguments: nodes.Arguments, word: Token) -> range:
+    def range(self, arguments: nodes.Arguments, word: Token) -> Sequence[int]:
         """The whole numbers of a range."""
         bounds: list[int] = []
         for argument in arguments.items[:3]:
@@ -404,7 +452,7 @@ class Constants:
             raise self.source.unexpected(position, " where ')' was expected" if bounds else "", is_inside=True)
         if bounds[2:] == [0]:
             raise self.source.error("the step of a range is not 0", arguments.span)
-        chosen = range(*bounds)
+        chosen = builtins.range(*bounds)
         if len(chosen) > MAX_UNROLLED:
             raise self._too_many(word)
         return chosen

@@ -26,7 +26,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
-from gradcli.language.text.tokens import BY_ELEMENTS, COMPARISON, Token
+from gradcli.language.text.tokens import BY_ELEMENTS, COMPARISON
 
 _FUNCTIONS: Mapping[str, str] = {
     **ops.SIGNS,
@@ -124,24 +124,10 @@ class Lowering:
             self.scope.last_name = shown if is_name else ""
             return self.lower(node)
         (name,) = statement.targets
-        self.require_assignable(name)
         self.calls.is_pair = False
         value, span = self.lower(statement.value)
         self.assign(name.text, value, statement.value)
         return value, name.span.to(span)
-
-    def require_assignable(self, name: Token) -> None:
-        """Refuse a name that means something else.
-
-        Raises:
-            LanguageError: a function, or a variable that was used before.
-        """
-        if ops.find(name.text) is not None:
-            message = f"'{name.text}' is a function and cannot be assigned"
-            raise self.source.error(message, name.span, hint="choose another name")
-        if name.text in self.scope.variables:
-            message = f"'{name.text}' is used as a variable before it is assigned"
-            raise self.source.error(message, name.span, hint="assign it first, or choose another name")
 
     def assign(self, name: str, value: Atom, node: nodes.Node) -> None:
         """Give a name to a value, which is written as this node."""
@@ -197,14 +183,18 @@ class Lowering:
         scope = self.scope
         atom, span = self._whole(output)
         atom = self.lines.as_number(atom, span)
-        names = {value: name for name, value in scope.names.items()}
+        values = {
+            n: value for n, value in scope.names.items() if n not in scope.variables and value not in scope.objects
+        }
+        names = {value: name for name, value in values.items()}
         written = self._lines(atom)
         lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
         unused = (f"the name '{name}' is assigned but never used" for name in scope.unused if name != scope.last_name)
         warnings = tuple(dict.fromkeys((*scope.warnings, *unused)))
-        assigned = (*(name for name in scope.names if name != scope.last_name), scope.last_name)
+        assigned = (*(name for name in values if name != scope.last_name), scope.last_name)
+        assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
-        named = {name: scope.names[name] for name in assigned if name in scope.names}
+        named = {name: values[name] for name in assigned if name in values}
         text, source, needs = self.source.text, self.source.name, scope.needs_shapes
         return Program(text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs)
 
@@ -249,6 +239,9 @@ class Lowering:
         compared: Operand | None = None
         for step in node.steps:
             right = self._RULES[type(step.operand)](self, step.operand)
+            if (found := self.hooks.operated(step.sign.text, left, right)) is not None:
+                left, compared = found, None
+                continue
             op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
                 left = self.lines.joined("logical_and", left, self.matlab.binary(step.sign, op, compared, right))
@@ -259,6 +252,8 @@ class Lowering:
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
+        if (found := self.hooks.chooses(node)) is not None:
+            return found
         chosen = self.lower(node.chosen)
         condition = self.lower(node.condition)
         other = self.lower(node.other)
@@ -306,13 +301,20 @@ class Lowering:
     def _word(self, node: nodes.Word) -> Operand:
         """`True` and `False`; no other word is an operand."""
         if not node.is_operand:
+            if (found := self.hooks.word(node)) is not None:
+                return found
             raise self.source.unexpected(node.position)
         self.calls.is_pair = False
         one = sympy.Integer(1)
         return self.lines.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
 
     def _function(self, node: nodes.Function) -> Operand:
+        if (found := self.hooks.function(node)) is not None:
+            return found
         raise self.source.unexpected(node.position)
+
+    def _starred(self, node: nodes.Starred) -> Operand:
+        raise self.source.unexpected(self.source.position(node.star.span.start))
 
     def _broken(self, node: nodes.Broken) -> Operand:
         raise node.error
@@ -331,6 +333,8 @@ class Lowering:
 
     def _items(self, node: nodes.Items) -> Operand:
         """A list, or a tuple, which is a list where a tensor is wanted."""
+        if (found := self.hooks.listed(node)) is not None:
+            return found
         if node.opening.text == "(":
             return self._tuple(node)
         if not node.items and node.fault is None:
@@ -390,6 +394,10 @@ class Lowering:
                 found = self.calls.member(operand, trailer) if found is None else found
                 self.hooks.was_member(trailer)
                 return found, n + 1
+            case nodes.Arguments():
+                found = self.hooks.called(operand, trailer)
+                if found is not None:
+                    return found, n + 1
         raise self.source.unexpected(trailer.position, trailer.expected, is_inside=True)
 
     # -- indices
@@ -470,6 +478,7 @@ class Lowering:
         nodes.Items: _items,
         nodes.Word: _word,
         nodes.Function: _function,
+        nodes.Starred: _starred,
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: _ranged,

@@ -7,7 +7,7 @@ reading meets a boolean among numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +30,68 @@ Lower = Callable[[nodes.Node], Operand]
 """Gives the value of an expression."""
 
 
+@dataclass
+class Listed:
+    """A list of Python's, which is a tensor where one is wanted.
+
+    Attributes:
+        items: Its elements.
+        kind: `list`, `tuple`, or `tensor` where elements of a tensor were assigned.
+    """
+
+    items: list[Operand]
+    kind: str = "list"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A word in quotes."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """`None`, and what gives nothing."""
+
+
 class Hooks:
     """Listens to nothing."""
+
+    def tensor(self, atom: Atom, span: Span) -> Atom:
+        """What a value is where a tensor is wanted."""
+        return atom
+
+    def word(self, node: nodes.Word) -> Operand | None:
+        """`None`, or a word in quotes, as a value."""
+        return None
+
+    def listed(self, node: nodes.Items) -> Operand | None:
+        """A list or a tuple as a value."""
+        return None
+
+    def function(self, node: nodes.Function) -> Operand | None:
+        """A lambda as a value."""
+        return None
+
+    def operated(self, sign: str, left: Operand, right: Operand) -> Operand | None:
+        """Two values with a sign between them, where one is no tensor."""
+        return None
+
+    def chooses(self, node: nodes.Choice) -> Operand | None:
+        """`a if c else b` where the condition is decided."""
+        return None
+
+    def called(self, operand: Operand, arguments: nodes.Arguments) -> Operand | None:
+        """A value with arguments behind it."""
+        return None
+
+    def elements(self, node: nodes.Node) -> list[Operand] | None:
+        """What a loop runs over."""
+        return None
+
+    def bind(self, target: nodes.Node, operand: Operand) -> None:
+        """A loop's names take a value."""
 
     def stated(self, statement: nodes.Statement, result: Operand) -> None:
         """A statement of the language was read."""
@@ -158,6 +218,7 @@ class Scope:
         shapes: Of variables, where they are known.
         variables: The free names in order of appearance.
         names: What was assigned.
+        objects: What stands for something that is no tensor: lists, functions, modules.
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
@@ -174,7 +235,8 @@ class Scope:
     constants: Mapping[str, Any] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
     variables: dict[str, sympy.Symbol] = field(default_factory=dict)
-    names: dict[str, Atom] = field(default_factory=dict)
+    names: MutableMapping[str, Atom] = field(default_factory=dict)
+    objects: dict[Atom, Any] = field(default_factory=dict)
     lists: dict[str, list[Operand]] = field(default_factory=dict)
     pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
@@ -189,9 +251,20 @@ class Scope:
         """The variable with a name, from here on if there was none."""
         return self.variables.setdefault(name, sympy.Symbol(name, real=True))
 
+    def object_of(self, node: nodes.Node) -> Any:
+        """What a name stands for that is no tensor; None of anything else."""
+        if not isinstance(node, nodes.Name) or node.arguments is not None or node.token.text not in self.names:
+            return None
+        return self.objects.get(self.names[node.token.text])
+
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
         """The elements of the list that a name stands for, which is used by that."""
-        if not isinstance(node, nodes.Name) or node.arguments is not None or node.token.text not in self.lists:
+        if not isinstance(node, nodes.Name) or node.arguments is not None:
+            return None
+        if isinstance(known := self.object_of(node), Listed):
+            self.unused.pop(node.token.text, None)
+            return known.items
+        if node.token.text not in self.lists:
             return None
         self.unused.pop(node.token.text, None)
         return self.lists[node.token.text]
@@ -238,7 +311,7 @@ class Lines:
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
         """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
-        if self.scope.several:
+        if self.scope.several or self.scope.objects:
             operands = [self.one(a, span) for a in operands]
         if self.is_meaning:
             return self.builder.emit(op, tuple(operands), span, statics), span
@@ -260,11 +333,13 @@ class Lines:
         return self._written(row, operands, span, statics, keeps=keeps)
 
     def one(self, atom: Atom, span: Span) -> Atom:
-        """A value that is one tensor.
+        """A value that is one tensor, as which a list of Python's is read.
 
         Raises:
             LanguageError: It is several.
         """
+        if atom in self.scope.objects:
+            return self.hooks.tensor(atom, span)
         several = self.scope.several.get(atom)
         if several is None:
             return atom
@@ -285,7 +360,8 @@ class Lines:
         return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
-        """A condition as 1 or 0; anything else as it is."""
+        """A condition as 1 or 0, a list as a tensor; anything else as it is."""
+        atom = self.one(atom, span)
         if atom not in self.conditions:
             return atom
         return self.builder.emit("where", (atom, sympy.Integer(1), sympy.Integer(0)), span)

@@ -315,7 +315,7 @@ SOURCES = (
         example="linspace(0, 1, 5)*x at x=2",
     ),
     _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
-    _source("zeros(shape=)", "zeros of a shape", example="x + zeros(2, 2) at x=1"),
+    _source("zeros(shape=)", "zeros of a shape", example="x + zeros(2, 2) at x=1", qualified=("empty",)),
     _source("ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3"),
     _source("full(shape=, fill_value=)", "one number in every element of a shape", example="x*full((2,), 0.5) at x=3"),
     _source("eye(n=, m=None)", "the identity matrix", example="x*eye(2) at x=3"),

@@ -1,13 +1,19 @@
 """Snippets of PyTorch: a text with definitions, functions and backward passes, and what it asks for.
 
-asked        what a snippet says and asks for
-reading      a whole snippet to its function, its values and its question
-assignments  the statements, and what is listened for while their expressions are lowered
-defined      definitions of functions in mathematics, and what follows them
-definitions  what names of libraries stand for, and what the text defines
-gradients    torch.autograd.grad and backward(), and which derivatives are asked for
-transforms   torch.func and torch.autograd.functional
-dtypes       the floating-point types that are written
+asked            what a snippet says and asks for
+reading          a whole snippet to its function, its values and its question
+assignments      the statements, and what is listened for while their expressions are lowered
+defined          texts of plain Python, and definitions in mathematics
+interpreter      runs statements: assignments, loops, branches, calls
+assigning        names and elements that take values
+python_branches  conditions, and what branches that depend on values give
+python_values    lists, words and sizes, which are no tensors
+builtins         Python's own functions
+sharing          what may be changed in place
+definitions      what names of libraries stand for, and what the text defines
+gradients        torch.autograd.grad and backward(), and which derivatives are asked for
+transforms       torch.func and torch.autograd.functional
+dtypes           the floating-point types that are written
 
 A text that has none of this is a Program as it always was: what reads snippets is imported where there is one.
 """
@@ -33,12 +39,25 @@ _SIGNS = re.compile(
 
 _LONGEST = 200
 
-_DEFINITIONS = re.compile(
+_NAME = r"[^\W\d]\w*"
+
+_PYTHON = re.compile(
     rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
-        (?:^|[;\n])[ \t]*[^\W\d]\w*\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=)""",
-    re.VERBOSE,
+        (?:^|[;\n])[ \t]*{_NAME}\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=) |
+        ^[ \t]*(?:for|while|if|with|class|return|assert|del|pass|try)\b | ^[ \t]*@{_NAME} | ^[ \t]*\*{_NAME} |
+        (?:^|[;\n])[ \t]*return\b |
+        \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
+        =[ \t]*(?:None\b|True\b|False\b|['"]) | \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
+        (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
+        (?:^|[;\n])[ \t]*[(\[]?[ \t]*{_NAME}[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
+        \bfor\s[^\n]{{1,{_LONGEST}}}?\sin\s+(?!range\b|\[|\() | \bfor\s+\(?{_NAME}\s*,
+    """,
+    re.VERBOSE | re.MULTILINE,
 )
-"""What only a text with definitions has."""
+"""What only a text of Python's statements has, or one with definitions."""
 
 
 def read(
@@ -64,7 +83,7 @@ def read(
     (('x',), [1.0, 2.0], ('x',))
     """
     if not _SIGNS.search(text):
-        if _DEFINITIONS.search(text):
+        if _PYTHON.search(text):
             from gradcli.language.snippets.defined import read_defined
 
             return Snippet(read_defined(text, given, shapes, shares=shares))

@@ -6,22 +6,23 @@ While their expressions are lowered, functions, derivatives, types and required 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.arguments import CONVERSIONS
-from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Array, Hooks, Operand, Scope
+from gradcli.language.lower.scope import Array, Listed, Nothing, Operand, Scope
 from gradcli.language.ops import Kind, Op
-from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.definitions import Functions, Imports, Signatures
+from gradcli.language.snippets.defined import whole
+from gradcli.language.snippets.definitions import Imports
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
+from gradcli.language.snippets.interpreter import Ending, Interpreter
+from gradcli.language.snippets.sharing import changed_names
 from gradcli.language.snippets.transforms import TAKES, Transforms
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
@@ -52,26 +53,25 @@ _ENDS = ("\n", ";", "")
 """What a line ends with."""
 
 
-class Statements(Hooks):
+class Statements(Interpreter):
     """Lowers the statements of a snippet, and hands what stands in their expressions to those who read it.
 
     What is no statement of Python's alone is one of the language.
 
     Attributes:
         values: The numbers of the variables that the snippet defines.
+        changed: The names that are assigned more than once, which stand for no variable.
         is_made: Whether the present statement makes a tensor.
         is_required: Whether it requires a gradient.
         leaf: The tensor that does.
     """
 
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
-        self.source, self.scope = source, scope
-        self.lowering = lowering = Lowering(source, scope, EVALUATION, self, shares=shares)
-        self.builder = lowering.lines.builder
+        super().__init__(source, scope, shares=shares)
+        lowering = self.lowering
         self.values: dict[str, Array] = {}
-        self.signatures = Signatures(lowering)
-        self.functions = Functions(lowering, self.signatures)
-        self.imports = Imports(source, scope, self.functions.callees)
+        self.changed: frozenset[str] = frozenset()
+        self.imports = Imports(source, scope)
         self.dtypes = Dtypes(lowering, self.values)
         self.derivatives = Derivatives(lowering, self.signatures, self.values)
         self.passes = Passes(lowering, self.signatures, self.derivatives)
@@ -81,39 +81,33 @@ class Statements(Hooks):
         self.begin_value()
 
     def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
-        """The value of the last statement that has one, all statements lowered."""
-        output: Operand | None = None
-        lowering = self.lowering
-        for line in lines:
-            mark = len(self.builder.lines)
-            self.dtypes.begin()
-            if not isinstance(line, nodes.Statement):
-                self._definition(line)
-                continue
-            if self._says_nothing(line):
-                continue
-            found = self._statement(line)
-            if found is not None:
-                lowering.require_used()
-                output, lowering.unused_value = found, found if self._is_shown(line, mark) else None
-            self._require_end(line)
-        return output
+        """The value of the last statement that has one, all statements lowered; of definitions alone, the last."""
+        self.changed = changed_names(lines)
+        self.run(lines)
+        if self.output is None and not self.passes.passes and self.defined is not None:
+            self.output = whole(self, self.defined)
+        return self.output
 
-    def _definition(self, line: nodes.Function | nodes.Import) -> None:
-        """An import or a function."""
-        if isinstance(line, nodes.Function):
-            self.functions.define(line)
-            return
+    def imported(self, line: nodes.Import) -> Ending:
+        """The names of an import."""
         self.imports.add(line)
-        for name, _ in line.names:
-            self.functions.callees.pop(name, None)
+        return super().imported(line)
 
-    def _require_end(self, line: nodes.Statement) -> None:
-        """Refuse what stands behind a statement."""
-        if line.others and not self._is_gradient(line):
-            raise self.source.unexpected(line.stop)
+    def statement(self, line: nodes.Statement) -> Ending:
+        """One statement of the snippet."""
+        if self.is_inside:
+            return super().statement(line)
+        mark = len(self.builder.lines)
+        self.dtypes.begin()
+        if self._says_nothing(line):
+            return ""
+        found = self._statement(line)
+        if found is not None:
+            self.lowering.require_used()
+            self.output, self.lowering.unused_value = found, found if self._is_shown(line, mark) else None
         if line.fault is not None and not self._is_gradient(line) and not self._is_member(line):
             raise line.fault
+        return ""
 
     def _says_nothing(self, line: nodes.Statement) -> bool:
         """Whether a statement is none of the function's, whatever stands in it."""
@@ -173,9 +167,7 @@ class Statements(Hooks):
 
     def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
         """Whether something is computed without a name; not what is there already and a notebook shows."""
-        tokens = self.source.tokens[line.start : line.start + 2]
-        is_named = tokens[0].kind == "name" and tokens[1].text == "="
-        return not is_named and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
+        return not line.targets and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
 
     def _shown(self, line: nodes.Statement, operand: Operand) -> Operand | None:
         """What a statement has without a name: a pass, a display of a derivative, or a value of the function."""
@@ -217,7 +209,7 @@ class Statements(Hooks):
     def _takes(self, position: int) -> bool:
         """Whether a derivative, or a function of the text, is called at a position."""
         name, behind = self.source.tokens[position : position + 2]
-        is_call = name.text in self.functions.callees and behind.text == "("
+        is_call = self.functions.known(name.text) is not None and behind.text == "("
         return is_call or self.imports.path_at(position)[0] in TAKES
 
     def _dotted(self, position: int) -> list[str]:
@@ -247,25 +239,22 @@ class Statements(Hooks):
             self.derivatives.tuples[self.scope.names[target.text]] = ()
 
     def _member(self, line: nodes.Statement) -> None:
-        """`x.requires_grad = True`, `x.grad = None`, or a member that a notebook shows."""
+        """A member that a notebook shows."""
         tokens, names = self.source.tokens, self._dotted(line.start)
         behind = line.start + 2 * len(names) - 1
-        if tokens[behind].text == "=":
-            self._set(names, tokens[line.start], tokens[behind + 1])
-            if tokens[behind + 2].text not in _ENDS:
-                raise self.source.unexpected(behind + 2)
-        elif tokens[behind].text not in _ENDS:
+        if tokens[behind].text not in _ENDS:
             raise self.source.error(f"'.{names[-1]}' is not part of the language", tokens[behind - 1].span)
 
-    def _set(self, names: Sequence[str], first: Token, value: Token) -> None:
-        """A member is set to a word."""
-        span = first.span.to(value.span)
-        if names[-1] == "requires_grad" and names[0] in self.values and value.text in ("True", "False"):
-            self.set_required(names[0], span, is_required=value.text == "True")
-        elif names[-1] == "grad" and value.text == "None":
-            self.passes.zero(names[0])
+    def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
+        """`x.requires_grad = True` and `x.grad = None`."""
+        name, value = str(owner[0]), change(owner[0])
+        span = owner[1].to(span)
+        if member.name.text == "requires_grad" and name in self.values and value in self.lowering.lines.conditions:
+            self.set_required(name, span, is_required=bool(self.branches.of_value(value, span)))
+        elif member.name.text == "grad" and isinstance(self.scope.objects.get(value), Nothing):
+            self.passes.zero(name)
         else:
-            raise self.source.error(f"'.{names[-1]}' cannot be set here", span)
+            super().set_member(owner, member, change, span)
 
     # -- assignments
 
@@ -277,31 +266,38 @@ class Statements(Hooks):
             return None
         if not line.is_tuple and self.transforms.is_function(line.value):
             callee = self.transforms.function(line.value)
-            self.functions.callees[first.text] = replace(callee, shown=first.text)
-            self.scope.names.pop(first.text, None)
+            self.functions.bind(first.text, replace(callee, shown=first.text))
             return None
         mark = len(self.builder.lines)
         self.begin_value()
-        for target in line.targets:
-            self.lowering.require_assignable(target)
         self.lowering.calls.is_pair = False
         operand = self.lowering.lower(line.value)
-        return self._unpacked(first, line, operand) if line.is_tuple else self._bound(line, operand, mark)
+        return self._unpacked(line, operand) if line.is_tuple else self._bound(line, operand, mark)
 
-    def _unpacked(self, first: Token, line: nodes.Statement, operand: Operand) -> Operand | None:
+    def parts(self, operand: Operand, count: int | None = None) -> list[Operand]:
+        """What a value is made of; a tuple of gradients is made of them."""
+        parts = self.derivatives.tuples.get(operand[0])
+        return super().parts(operand, count) if parts is None else [(part, operand[1]) for part in parts]
+
+    def kind_of(self, atom: Atom) -> str:
+        """What a value with parts is called in a message."""
+        return "a tuple" if atom in self.derivatives.tuples else super().kind_of(atom)
+
+    def bind(self, target: nodes.Node, operand: Operand, node: nodes.Node | None = None) -> None:
+        """A target takes a value, or the function of v that `vjp` gives."""
+        back = self.derivatives.pullbacks.get(operand[0])
+        if back is not None and isinstance(target, nodes.Name):
+            self.functions.bind(target.token.text, back)
+            return
+        super().bind(target, operand, node)
+
+    def _unpacked(self, line: nodes.Statement, operand: Operand) -> Operand | None:
         """`g, h = grad(y, (x, w))`, or `value, gradient = ...`."""
-        parts, names = self.derivatives.tuples.get(operand[0]), line.targets
-        if parts is None or line.others:
-            message, hint = "several names on a line are not read", "write one assignment a line"
-            raise self.source.error(message, first.span, hint=hint)
-        if len(parts) != len(names):
-            raise self.source.error(f"{len(names)} names for a tuple of {len(parts)}", names[0].span.to(names[-1].span))
-        for name, part in zip(names, parts, strict=True):
-            if part in self.derivatives.pullbacks:
-                self.functions.callees[name.text] = self.derivatives.pullbacks[part]
-            else:
-                self.lowering.assign(name.text, part, line.value)
-        return self._asked_for(line.span, operand)
+        self._unpack([nodes.Name(token.span, token, None) for token in line.targets], operand)
+        if operand[0] in self.derivatives.tuples:
+            return self._asked_for(line.span, operand)
+        last = self.scope.names.get(line.targets[-1].text)
+        return None if last is None or last in self.scope.objects else (last, operand[1])
 
     def _bound(self, line: nodes.Statement, operand: Operand, mark: int) -> Operand | None:
         """One name for a value: numbers are a definition."""
@@ -310,21 +306,34 @@ class Statements(Hooks):
         if self.is_required and value != self.leaf:
             message = f"'{name.text}' is no leaf: torch leaves its .grad empty"
             raise self.source.error(message, span, hint="write requires_grad_() at the end of the line")
-        is_definition = self.is_required or (self.is_made and not self.passes.function_of(value).variables)
+        is_definition = self.is_made and name.text not in self.changed and value not in self.scope.objects
+        is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
+        self.sharing.own(name.text, value, line.value)
+        if value in self.scope.objects:
+            self.scope.names[name.text] = value
+            return (value, span) if isinstance(self.scope.objects[value], Listed) else None
         if value in self.derivatives.tuples or not is_definition:
             self.lowering.assign(name.text, value, line.value)
-            return self._asked_for(line.span, (value, name.span.to(span)))
+            is_constant = name.text in self.changed and not self.passes.function_of(value).variables
+            return None if is_constant else self._asked_for(line.span, (value, name.span.to(span)))
+        if (before := self.scope.variables.get(name.text)) is not None and self._is_used(before, mark):
+            message = f"'{name.text}' is given another tensor behind lines that use the first"
+            raise self.source.error(message, name.span, hint="give the second another name")
         self.values[name.text] = self.numbers_of(value, span, "a tensor that requires a gradient")
         self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
         self.dtypes.define(name.text, value)
         self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
-        self.functions.callees.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
         if self.is_required:
             self.dtypes.require_floating(name.text, name.span.to(span))
             self.passes.require(name.text)
         return None
+
+    def _is_used(self, atom: Atom, mark: int) -> bool:
+        """Whether lines before are made of a variable, or names stand for it."""
+        lines = self.builder.lines[:mark]
+        return atom in self.scope.names.values() or any(atom in line.call.operands for line in lines)
 
     def numbers_of(self, atom: Atom, span: Span, what: str) -> Array:
         """The numbers of a value that is made of variables with numbers.
@@ -362,16 +371,13 @@ class Statements(Hooks):
         return self.imports.renamed(name, is_module=is_module, is_called=is_called)
 
     def is_known(self, name: str) -> bool:
-        """Whether a name is imported, or that of a function."""
-        return name in self.imports.whole or name in self.functions.callees
+        """Whether a name is imported, or stands for something that is no value."""
+        return name in self.imports.whole or super().is_known(name)
 
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
-        """A derivative with its arguments, or a function of the text."""
+        """A derivative with its arguments, or what Python has by that name."""
         found = self.transforms.named(name, trailers)
-        if found is not None:
-            return found
-        operand = self.functions.named(name)
-        return None if operand is None else (operand, 0)
+        return super().named(name, trailers) if found is None else found
 
     def was_named(self, name: nodes.Name, *, is_call: bool) -> None:
         """The type that a module's function gives."""
@@ -386,7 +392,8 @@ class Statements(Hooks):
 
     def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
         """One of a tuple of gradients."""
-        return self.derivatives.indexed(operand, subscript)
+        found = self.derivatives.indexed(operand, subscript)
+        return super().indexed(operand, subscript) if found is None else found
 
     def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
         """A constant tensor makes a definition."""
@@ -444,7 +451,7 @@ class Statements(Hooks):
         self.dtypes.member(name)
         if name.text == "backward" and member.arguments is not None:
             return self.passes.method(operand, member, member.arguments)
-        return None
+        return super().member(operand, member)
 
     def _requires(self, operand: Operand, member: nodes.Member) -> None:
         """Note what requires a gradient from here on."""

@@ -8,15 +8,18 @@ what it is called with, its other names for what the snippet has under them, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Operand, Scope
+from gradcli.language.lower.scope import Listed, Operand, Scope
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import (
@@ -30,8 +33,7 @@ from gradcli.language.text.nodes import (
     Name,
     Node,
     Postfix,
-    Return,
-    Statement,
+    Starred,
 )
 from gradcli.language.text.python_statements import PythonGrammar
 from gradcli.language.text.source import Source, require_sound
@@ -56,8 +58,8 @@ _SAME = {"functorch.": f"{_FUNC}.", "jax.": f"{_FUNC}."}
 class Imports:
     """The whole names of what is imported."""
 
-    def __init__(self, source: Source, scope: Scope, functions: Collection[str]) -> None:
-        self.source, self.scope, self.functions = source, scope, functions
+    def __init__(self, source: Source, scope: Scope) -> None:
+        self.source, self.scope = source, scope
         self.whole: dict[str, str] = dict(_KNOWN)
 
     def add(self, line: Import) -> None:
@@ -68,7 +70,7 @@ class Imports:
         """The whole name of what stands at a position, as `torch.autograd.grad`, and the position behind it."""
         tokens, scope = self.source.tokens, self.scope
         first = tokens[position]
-        is_own = first.text in scope.names or first.text in scope.variables or first.text in self.functions
+        is_own = first.text in scope.names or first.text in scope.variables
         is_behind_dot = position > 0 and tokens[position - 1].text == "."
         if first.kind != "name" or is_own or is_behind_dot or first.text not in self.whole:
             return "", position
@@ -184,30 +186,32 @@ class Callee:
     Attributes:
         parameters: Their names; none where they are not known.
         value: What it gives for its arguments, at a range of the text.
-        defaults: What stands for the last of them where they are not given.
+        defaults: What stands for those of them that are not given.
         shown: What it is called in the text.
+        rest: Whether the last parameter takes all that follow, in a list.
+        node: Where it is defined, if the text does.
     """
 
     parameters: tuple[str, ...]
     value: Callable[[Sequence[Operand], Span], Operand]
-    defaults: tuple[Atom, ...] = ()
+    defaults: Mapping[str, Atom] = field(default_factory=dict)
     shown: str = "f"
+    rest: bool = False
+    node: Function | None = None
 
 
 class Functions:
     """Defines functions, and calls them.
 
     Attributes:
-        callees: The functions by name.
         running: Where the bodies that are being lowered begin.
         statements: The ranges of the statements of the function that is differentiated, with their values.
     """
 
-    def __init__(self, lowering: Lowering, signatures: Signatures) -> None:
-        self.lowering, self.signatures = lowering, signatures
+    def __init__(self, lowering: Lowering, signatures: Signatures, run: Callable[[Function], Operand | None]) -> None:
+        self.lowering, self.signatures, self._run_body = lowering, signatures, run
         self.source, self.scope = lowering.source, lowering.scope
         self.lower, self.constants = lowering.lower, lowering.constants
-        self.callees: dict[str, Callee] = {}
         self.running: list[int] = []
         self.statements: list[tuple[Span, Atom]] = []
         self._outside = 0  # levels of nesting around the body that is being lowered, beyond those in the tree
@@ -215,23 +219,33 @@ class Functions:
 
     # -- definitions
 
-    def define(self, node: Function) -> None:
-        """`def f(x): ...`, whose body is lowered where it is called."""
-        self.callees[node.name] = self.callee(node)
-        self.scope.names.pop(node.name, None)
+    def known(self, name: str) -> Callee | None:
+        """The function that a name stands for."""
+        found = self.scope.objects.get(self.scope.names[name]) if name in self.scope.names else None
+        return found if isinstance(found, Callee) else None
+
+    def bind(self, name: str, callee: Callee) -> None:
+        """Give a function a name."""
+        self.scope.names[name] = atom = sympy.Dummy(name, real=True)
+        self.scope.objects[atom] = callee
 
     def callee(self, node: Function) -> Callee:
-        """What a definition or a lambda stands for."""
-        defaults = tuple(self.lower(one.default)[0] for one in node.parameters if one.default is not None)
+        """What a definition or a lambda stands for, in the names that it is defined among."""
+        defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
         require_sound(node.fault)
-        parameters = tuple(one.name for one in node.parameters)
+        named = [one for one in node.parameters if one.stars != "**"]
+        names = self.scope.names
 
         def value(given: Sequence[Operand], where: Span) -> Operand:
-            return self._run(node, given, where)
+            return self._run(node, names, given, where)
 
         is_lambda = self.source.tokens[node.position].text == "lambda"
         shown = f"({self.source.excerpt(node.span)})" if is_lambda else node.name
-        return Callee(parameters, value, defaults, shown)
+        rest = any(one.stars for one in named)
+        if rest and named[-1].stars != "*":
+            message = "parameters behind a star are not read"
+            raise self.source.error(message, node.span, hint="put *args behind all others")
+        return Callee(tuple(one.name for one in named), value, defaults, shown, rest, node)
 
     def of_table(self, node: Node) -> Callee | None:
         """An operation of the table as a function: `torch.cos`, alone among arguments."""
@@ -244,7 +258,7 @@ class Functions:
             if not isinstance(member, Member) or member.arguments is not None:
                 return None
             name = member.name
-        op = ops.find(name.text, after_dot=True)
+        op = ops.find(name.text, after_dot=bool(members))
         if name.kind != "name" or op is None or REQUIRED in op.statics.values():
             return None
 
@@ -254,13 +268,13 @@ class Functions:
             statics = tuple(op.statics.values())
             return self.lowering.calls.made(op, [*given], statics, name.span)
 
-        return Callee(op.operands, value, (), self.source.excerpt(first.span.to(name.span)))
+        return Callee(op.operands, value, shown=self.source.excerpt(first.span.to(name.span)))
 
     # -- calls
 
-    def _run(self, node: Function, given: Sequence[Operand], where: Span) -> Operand:
-        """A body with its parameters standing for these operands."""
-        scope, names = self.scope, [one.name for one in node.parameters]
+    def _run(self, node: Function, outer: MutableMapping[str, Atom], given: Sequence[Operand], where: Span) -> Operand:
+        """A body with its parameters standing for these operands, among the names where it is defined."""
+        scope, names = self.scope, [one.name for one in node.parameters if one.stars != "**"]
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
         self.constants.require_few(node.width, node.first)
@@ -270,13 +284,14 @@ class Functions:
         self._outside = outside + here + 1 - node.depth
         self._require_shallow(node, outside + here + 1)
         held = scope.names
-        scope.names = held | dict(zip(names, (atom for atom, _ in given), strict=True))
-        hidden = {name: self.callees.pop(name) for name in names if name in self.callees}
+        own = dict(zip(names, (atom for atom, _ in given), strict=True))
+        scope.names = ChainMap(own, *(outer.maps if isinstance(outer, ChainMap) else [outer]))
         self.running.append(node.position)
-        result = self._returned(node.body, where)
+        result = self._run_body(node)
         self.running.pop()
         scope.names, self._outside, self._here = held, outside, here
-        self.callees |= hidden
+        if result is None:
+            raise self.source.error("this function returns nothing", where, hint="end it with return ...")
         if node.name:
             self.statements.append((node.span, result[0]))
         return result
@@ -289,23 +304,15 @@ class Functions:
             message, hint = f"nested more than {most} levels deep", "name parts of it: y = ...; z = f(y)"
             raise self.source.error(message, token.span, hint=hint, kind=TooLargeError)
 
-    def _returned(self, body: Sequence[Statement | Return], where: Span) -> Operand:
-        """What the statements of a definition return."""
-        for line in body:
-            result = self.lower(line.value)
-            if isinstance(line, Return):
-                require_sound(line.fault)
-                return result
-            self.scope.names[line.targets[0].text] = result[0]
-        raise self.source.error("this function returns nothing", where, hint="end it with return ...")
-
     def called(self, callee: Callee, shown: str, arguments: Arguments) -> Operand:
         """A function with its arguments."""
         given: list[Operand] = []
         named: dict[str, Operand] = {}
         for argument in self.signatures.written(arguments):
             word = argument.name
-            if word is None:
+            if word is None and isinstance(argument.value, Starred):
+                given += self._unpacked(argument.value)
+            elif word is None:
                 given.append(self.lower(argument.value))
             elif word.text not in callee.parameters or word.text in named:
                 raise self.source.error(f"{shown} has no argument '{word.text}'", word.span)
@@ -316,6 +323,13 @@ class Functions:
         self.enter(arguments)
         return callee.value(self.bound_to(callee, given, named, shown, arguments.span), arguments.span)
 
+    def _unpacked(self, node: Starred) -> list[Operand]:
+        """The values behind a star."""
+        found = self.lowering.hooks.elements(node.value)
+        if found is None or node.star.text != "*":
+            raise self.source.error("this is not unpacked here", node.span)
+        return found
+
     def enter(self, arguments: Arguments) -> None:
         """Note how deep a call is nested, behind its arguments."""
         self._here = arguments.depth
@@ -324,22 +338,15 @@ class Functions:
         self, callee: Callee, given: list[Operand], named: dict[str, Operand], shown: str, span: Span
     ) -> list[Operand]:
         """The arguments in order, defaults filled in."""
-        names, defaults = callee.parameters, callee.defaults
+        names = callee.parameters
         if not names:
             return given
+        if callee.rest:
+            atom = sympy.Dummy("rest", real=True)
+            self.scope.objects[atom] = Listed(list(given[len(names) - 1 :]), "tuple")
+            given, named = given[: len(names) - 1], {**named, names[-1]: (atom, span)}
         held = dict(zip(names, given, strict=False)) | named
-        held = {n: (d, span) for n, d in zip(names[len(names) - len(defaults) :], defaults, strict=True)} | held
+        held = {name: (default, span) for name, default in callee.defaults.items()} | held
         if len(given) > len(names) or set(names) - set(held) or set(names[: len(given)]) & set(named):
             raise self.source.error(f"{shown} takes {', '.join(names)}", span)
         return [held[name] for name in names]
-
-    def named(self, node: Name) -> Operand | None:
-        """A call of a function of the text; None if the name is none."""
-        token = node.token
-        callee = self.callees.get(token.text)
-        if callee is None or token.text in self.scope.names:
-            return None
-        if node.arguments is None:
-            raise self.source.error(f"'{token.text}' is a function", token.span, hint=f"write {token.text}(...)")
-        operand, span = self.called(callee, token.text, node.arguments)
-        return operand, token.span.to(span)

@@ -125,8 +125,8 @@ class Transforms:
             is_called = bool(behind) and isinstance(behind[0], Arguments)
             return not is_called and self._is_transform(path, arguments, is_called=False)
         name = first.token.text
-        if name in self.functions.callees and name not in self.scope.names:
-            return first.arguments is None
+        if self.functions.known(name) is not None:
+            return first.arguments is None and first is node
         is_own = name in self.scope.names or name in self.scope.variables
         return not is_own and self.functions.of_table(node) is not None
 
@@ -149,8 +149,8 @@ class Transforms:
         if path in TAKES and arguments is not None:
             return self._transform(path, arguments)
         first = node.operand if isinstance(node, Postfix) else node
-        if isinstance(first, Name) and first.token.text in self.functions.callees:
-            return self.functions.callees[first.token.text]
+        if isinstance(first, Name) and (known := self.functions.known(first.token.text)) is not None:
+            return known
         found = self.functions.of_table(node)
         assert found is not None, "a function of the table"  # noqa: S101
         return found
@@ -217,12 +217,12 @@ class Transforms:
 
     def _argument(self, operand: Operand, name: str) -> Atom:
         """What a function is called with; numbers become a variable with the name of the parameter."""
-        atom, span = operand
+        atom, span = self.lines.as_number(*operand), operand[1]
         values = self.derivatives.values
         program = self.builder.program(atom, self.scope.variables.values())
         if self.functions.running or atom in self.derivatives.tuples or program.variables:
             return atom
-        while any(name in taken for taken in (values, self.scope.names, self.scope.variables, self.functions.callees)):
+        while any(name in taken for taken in (values, self.scope.names, self.scope.variables)):
             name += "_"
         values[name] = run(program)
         self.scope.shapes[name] = values[name].shape

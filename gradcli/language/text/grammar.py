@@ -28,7 +28,7 @@ calls look at the words of their arguments alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -42,7 +42,8 @@ AnyLine = TypeVar("AnyLine", bound=nodes.Line)
 _SIGNS = frozenset([*LEVELS, *POWERS])
 """What stands between two operands."""
 
-_IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**="])
+IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**=", "@=", "%="])
+"""Signs that change what stands before them."""
 
 
 def parse(source: Source) -> tuple[nodes.Statement, ...]:
@@ -79,7 +80,13 @@ def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
 
 
 class Grammar(Cursor):
-    """Reads expressions, and the statements of a text, one after the other."""
+    """Reads expressions, and the statements of a text, one after the other.
+
+    Attributes:
+        levels: How tightly the signs between operands bind.
+    """
+
+    levels: Mapping[str, int] = LEVELS
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -100,7 +107,10 @@ class Grammar(Cursor):
             if sign.text == self.closing:
                 break
             is_implicit = False
-            level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
+            level = self.levels.get(sign.text) if sign.kind in ("operator", "keyword") else None
+            if sign.kind == "keyword" and level not in (1, 2):
+                sign = self._worded(sign)
+                level = COMPARISON if " " in sign.text else level
             if level is None and self.cases and sign.text == "=":
                 sign, level = replace(sign, text="=="), COMPARISON
             if level is None:
@@ -112,12 +122,19 @@ class Grammar(Cursor):
                 level, is_implicit = PRODUCT, True
             if level < minimum:
                 break
-            self.position += not is_implicit
+            self.position += (not is_implicit) + (" " in sign.text)
             steps.append(nodes.Step(sign, level, is_implicit, self.expression(level + 1)))
         node: nodes.Node = first
         if steps:
             node = nodes.Chain(first.span.to(steps[-1].operand.span), first, tuple(steps))
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
+
+    def _worded(self, sign: Token) -> Token:
+        """A sign of two words, of which the second stands behind it: `not in`, `is not`."""
+        behind = self.tokens[self.position + 1]
+        if (sign.text, behind.text) not in (("not", "in"), ("is", "not")) or "in" not in self.levels:
+            return sign
+        return Token("keyword", f"{sign.text} {behind.text}", sign.span.to(behind.span))
 
     def _choice(self, chosen: nodes.Node) -> nodes.Node:
         """`a if condition else b`."""
@@ -144,7 +161,7 @@ class Grammar(Cursor):
         sign = self.tokens[self.position]
         is_not = sign.text == "not" and sign.kind == "keyword"
         is_sign = is_not or (sign.kind == "operator" and sign.text in ("-", "+", "~"))
-        base = None if is_sign else self._postfix()
+        base = None if is_sign else self.postfix()
         if base is not None:
             sign = self.tokens[self.position]
             if sign.kind != "operator" or sign.text not in POWERS:
@@ -163,7 +180,7 @@ class Grammar(Cursor):
 
     # -- operands
 
-    def _postfix(self) -> nodes.Node:
+    def postfix(self) -> nodes.Node:
         """An atom with what stands behind it."""
         operand = self.atom()
         if isinstance(operand, nodes.Word) and not operand.is_operand:
@@ -270,14 +287,14 @@ class Grammar(Cursor):
         width = self.position - self.source.position(start)
         clauses: list[nodes.Clause] = []
         while self.at_word("for"):
-            clauses.append(self._clause())
+            clauses.append(self.clause())
         fault = None
         if self.token.text not in (")", "]") and not self.at_end:
             fault = self.unexpected(" behind a loop")
             self.fail(fault)
         return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width, body_fault, fault)
 
-    def _clause(self) -> nodes.Clause:
+    def clause(self) -> nodes.Clause:
         """`for name in values if condition`."""
         word, name = self.advance(), self.advance()
         position = self.position + 1
@@ -414,7 +431,7 @@ class Grammar(Cursor):
         """An assignment or an expression, and what is wrong behind it."""
         start, name = self.position, self.token
         after = self.tokens[start + 1]
-        if name.kind == "name" and after.text in _IN_PLACE:
+        if name.kind == "name" and after.text in IN_PLACE:
             hint = f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ..."
             message = f"'{after.text}' changes a tensor in place, which is not read"
             return self.broken_line(self.source.error(message, name.span.to(after.span), hint=hint))

@@ -77,11 +77,12 @@ class Clause:
     """`for name in values if condition`."""
 
     word: Token  # the word `for`
-    name: Token  # what takes the values
+    name: Token  # what takes the values, or the first word of it
     position: int  # of the first token of the values
     values: Node  # what it runs over; its parts are expressions
     condition: Node | None  # what must hold, if that is said
     fault: GradcliError | None  # why it is no loop
+    target: Node | None = None  # what takes the values, where that is more than a name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,11 +264,21 @@ class Postfix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Starred:
+    """`*values` among arguments or targets."""
+
+    span: Span
+    star: Token
+    value: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """A parameter of a function, with its default."""
 
     name: str
     default: Node | None
+    stars: str = ""  # `*` where it takes all that follow, `**` all that have names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,7 +289,7 @@ class Function:
     position: int  # of its first word among the tokens
     name: str  # what it is called; empty for a lambda without a name
     parameters: tuple[Parameter, ...]  # in order
-    body: tuple[Statement | Return, ...]  # its statements, or the expression of a lambda
+    body: tuple[Line, ...]  # its statements, or the expression of a lambda
     first: Token  # the token that the body begins with
     width: int  # the tokens of the body
     depth: int  # how many levels of nesting are around the body
@@ -298,7 +309,17 @@ class Statement:
     is_tuple: bool  # whether they are several, or in brackets
     value: Node  # what is assigned or shown
     fault: GradcliError | None  # what stands behind it, where that is no end of a line
-    others: tuple[Node, ...] = ()  # what follows the value behind commas, in Python alone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assignment:
+    """`a = b = value`, `x[0] = value`, `self.w = value`, `x += value`: what is more than names for a value."""
+
+    span: Span
+    targets: tuple[Node, ...]  # in order: names, indexed or dotted operands, or lists of such
+    sign: Token  # `=`, or that of an assignment in place
+    value: Node
+    fault: GradcliError | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,8 +327,77 @@ class Return:
     """`return value` in a function."""
 
     span: Span
-    value: Node
+    value: Node | None
     fault: GradcliError | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The statements that stand further in than the line before, up to the first that cannot be read."""
+
+    lines: tuple[Line, ...]
+    width: int  # the tokens of it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For:
+    """`for target in values:` with what is done for each, and behind the last if nothing breaks off."""
+
+    span: Span
+    word: Token
+    target: Node
+    values: Node
+    body: Block
+    other: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class While:
+    """`while condition:`."""
+
+    span: Span
+    word: Token
+    condition: Node
+    body: Block
+    other: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    """`if condition:` with its other branch, which is another `If` for `elif`."""
+
+    span: Span
+    word: Token
+    condition: Node
+    body: Block
+    other: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class With:
+    """`with manager, manager as name:`."""
+
+    span: Span
+    managers: tuple[tuple[Node, Node | None], ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Class:
+    """`class Net(nn.Module):`."""
+
+    span: Span
+    name: Token
+    bases: tuple[Node, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyword:
+    """A statement that is a word, with what stands behind it: `pass`, `break`, `assert`, `del`, `raise`."""
+
+    span: Span
+    word: Token
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,13 +434,14 @@ Node = (
     | Choice
     | Postfix
     | Function
+    | Starred
     | Ranged
     | Cases
     | Bars
 )
 """An expression."""
 
-Line = Statement | Function | Import
+Line = Statement | Assignment | Function | Import | Return | For | While | If | With | Class | Keyword
 """What stands on a line."""
 
 

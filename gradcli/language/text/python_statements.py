@@ -1,10 +1,14 @@
-"""Words to the statements that only Python has: imports, definitions, assignments to several names.
+"""Words to the statements of Python: definitions, loops, branches, assignments of every kind.
 
     statement  : "import" ... | "from" ... | "def" NAME "(" parameters ")" ":" block
-               | targets "=" expression ("," expression)* | expression
-    targets    : NAME ("," NAME)* [","]                     in brackets or not
-    atom       : "lambda" parameters ":" expression         beside those of the grammar
-    postfix    : arguments arguments                        `grad(f)(x)`
+               | NAME "(" parameters ")" [":"] "=" expression               as mathematics defines functions
+               | "class" NAME ["(" expressions ")"] ":" block
+               | "for" target "in" values ":" block ["else" ":" block] | "while" expression ":" block ...
+               | "if" expression ":" block ("elif" expression ":" block)* ["else" ":" block]
+               | "with" expression ["as" target] ("," ...)* ":" block
+               | "return" [values] | "pass" | "break" | "continue" | "assert" ... | "del" ... | "raise" ...
+               | (target "=")* values | target sign "=" values | NAME ":" type ["=" values] | expression
+    block      : statements on the same line | lines that stand further in
 
 What a line says nothing about the function with may be anything: behind an error, the next line is read.
 """
@@ -12,20 +16,20 @@ What a line says nothing about the function with may be anything: behind an erro
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from gradcli.errors import GradcliError
 from gradcli.language.text import nodes
-from gradcli.language.text.grammar import Grammar
+from gradcli.language.text.grammar import IN_PLACE
+from gradcli.language.text.python_expressions import ENDS, PythonExpressions
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
 
-_BLOCKS = frozenset(["for", "while", "if", "class", "with", "try", "return", "assert", "del", "lambda", "global"])
+_UNREAD = frozenset(["try", "async", "await", "yield", "except", "finally"])
 
-Result = TypeVar("Result")
+_WORDS = frozenset(["pass", "break", "continue", "assert", "del", "global", "nonlocal", "raise"])
 
-_ENDS = (";", "\n", "")
-"""What a line ends with."""
+_DECORATORS = frozenset("no_grad enable_grad script staticmethod compile jit njit wraps checkpoint overload".split())
+"""What stands before a definition and changes none of its numbers, or only what a derivative is needed for."""
 
 
 def parse_python(source: Source) -> tuple[nodes.Line, ...]:
@@ -38,147 +42,137 @@ def parse_python(source: Source) -> tuple[nodes.Line, ...]:
     return grammar.each(grammar.line)
 
 
-class PythonGrammar(Grammar):
-    """The grammar with functions as values, and calls of what a call gives."""
-
-    max_depth = 60  # as a level may be the call of a function, which takes more of Python's frames
+class PythonGrammar(PythonExpressions):
+    """Reads statements, and those that stand further in behind some of them."""
 
     def __init__(self, source: Source) -> None:
-        self.reached: list[Token] = []
-        self._floor = 0
+        self.functions = 0  # how many definitions are around this place
         super().__init__(source)
-
-    @property
-    def depth(self) -> int:
-        """How many levels of nesting are around this place."""
-        return self._depth
-
-    @depth.setter
-    def depth(self, depth: int) -> None:
-        self._depth = depth
-        if depth - self._floor > len(self.reached):
-            self.reached.append(self.tokens[self.position - 1])
-
-    def measured(self, read: Callable[[], Result]) -> tuple[Result, tuple[Token, ...]]:
-        """What a rule reads, and the first token at each level of nesting in it."""
-        before, self.reached, self._floor = (self.reached, self._floor), [], self.depth
-        result, reached = read(), tuple(self.reached)
-        outer, self._floor = before
-        self.reached = [*outer, *reached[max(0, len(outer) - self.depth + self._floor) :]]
-        return result, reached
-
-    def atom(self) -> nodes.Node:
-        """As in the language, and a lambda."""
-        return self._lambda() if self.at_word("lambda") else super().atom()
-
-    def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
-        """As in the language, and a call of what a call gives."""
-        is_call = isinstance(before, nodes.Name | nodes.Member) and before.arguments is not None
-        if self.token.text == "(" and (is_call or isinstance(before, nodes.Arguments)):
-            return self.arguments()
-        return super().trailer(before)
-
-    def _lambda(self) -> nodes.Node:
-        """`lambda x: ...`; where it is assigned, its name is part of it."""
-        start, word = self.position, self.token
-        if self.indices >= self.max_depth:
-            return self.too_deep(word, self.max_depth)
-        is_named = start > 1 and self.tokens[start - 1].text == "=" and self.tokens[start - 2].kind == "name"
-        first = self.tokens[start - 2] if is_named else word
-        self.position += 1
-        parameters, fault = self.parameters(":")
-        colon = self.advance()
-        if fault is None and colon.text != ":":
-            fault = self.source.error("a function is lambda x: ...", word.span.to(colon.span))
-        body, end = self.position, self._end_of_expression()
-        self.indices += 1
-        value, reached = self.measured(self.expression if fault is None else lambda: self.fail(fault))
-        self.indices -= 1
-        behind = None
-        if not self.has_failed and self.position < end and self.token.text not in ("\n", ";"):
-            behind = self.unexpected(" in a function")
-        self.position = end
-        result = nodes.Return(value.span, value, behind)
-        span, name = first.span.to(self.tokens[end - 1].span), first.text if is_named else ""
-        first = self.tokens[body]
-        return nodes.Function(span, start, name, parameters, (result,), first, end - body, self.depth, reached, fault)
-
-    def _end_of_expression(self) -> int:
-        """The position of the comma, bracket or line end behind the body of a lambda."""
-        previous = 0
-        for position, depth in self.source.levels(self.position) if not self.has_failed else ():
-            text = self.tokens[position].text
-            if depth < 0 or (previous == 0 and text in (",", *_ENDS)):
-                return position
-            previous = depth
-        return len(self.source.tokens) - 1
-
-    def parameters(self, closing: str) -> tuple[tuple[nodes.Parameter, ...], GradcliError | None]:
-        """Names with their defaults, the types passed over; and what is wrong with them."""
-        found: list[nodes.Parameter] = []
-        while self.token.text != closing and not self.at_end:
-            name = self.advance()
-            if name.kind != "name":
-                return tuple(found), self.source.error(f"unexpected '{name.text}' among the parameters", name.span)
-            if closing == ")" and self.accept(":"):
-                while self.token.text not in (",", "=", ")", "\n", ""):
-                    self._pass_over()
-            default = self.expression() if self.accept("=") else None
-            if default is None and found and found[-1].default is not None:
-                message = "a parameter without a default follows one that has one"
-                return tuple(found), self.source.error(message, name.span)
-            found.append(nodes.Parameter(name.text, default))
-            if not self.accept(","):
-                break
-        return tuple(found), None
-
-    def _pass_over(self) -> None:
-        """Take a token, or all up to the bracket that closes it."""
-        is_opening = self.advance().text in ("(", "[")
-        for position, depth in self.source.levels(self.position) if is_opening else ():
-            self.position = position
-            if depth < 0:
-                self.advance()
-                return
-
-    # -- statements
 
     def line(self) -> nodes.Line:
         """One statement; behind one that cannot be read, the next line is."""
-        first, start = self.token, self.position
-        found: nodes.Line
-        if first.kind == "keyword" and first.text in ("import", "from"):
-            found = self._import()
-        elif first.kind == "keyword" and first.text == "def":
-            found = self._definition()
-        elif first.kind == "keyword" and first.text in _BLOCKS:
-            hint = "a snippet is a list of assignments, functions, backward() and print()"
-            message = f"a '{first.text}' statement is not read"
-            found = self.broken_line(self.source.error(message, first.span, hint=hint))
-        else:
-            found = self._assignment()
+        start = self.position
+        found = self._line()
         if self.has_failed:
             self.position = start
-            while self.token.text not in _ENDS:
+            while self.token.text not in ENDS:
                 self.position += 1
         return found
 
-    def _assignment(self) -> nodes.Statement:
+    def _line(self) -> nodes.Line:
+        first = self.token
+        if first.text == "@" and first.kind == "operator":
+            return self._decorator()
+        if first.kind != "keyword":
+            return self._equation() or self._assignment()
+        if first.text in _UNREAD:
+            return self._unread(first)
+        if first.text in _WORDS:
+            return self._keyword()
+        match first.text:
+            case "import" | "from":
+                return self._import()
+            case "def":
+                return self._definition()
+            case "return":
+                return self._return()
+            case "class" | "for" | "while" | "if" | "with":
+                return self._compound(first)
+        return self._assignment()
+
+    def _unread(self, word: Token) -> nodes.Line:
+        hint = "leave it out: what is within may stand alone" if word.text == "try" else None
+        return self.broken_line(self.source.error(f"a '{word.text}' statement is not read", word.span, hint=hint))
+
+    def _rest(self) -> None:
+        """Go to the end of the line."""
+        while self.token.text not in ENDS:
+            self.advance()
+
+    def _keyword(self) -> nodes.Keyword:
+        """`pass` and the like, with what is behind it."""
+        word = self.advance()
+        self._rest()
+        return nodes.Keyword(word.span.to(self.behind().span), word)
+
+    def _decorator(self) -> nodes.Line:
+        """`@torch.no_grad()`, which stands on a line of its own."""
+        sign, start = self.advance(), self.position
+        self._rest()
+        words = [token for token in self.tokens[start : self.position] if token.kind == "name"]
+        if not any(word.text in _DECORATORS for word in words):
+            return self.broken_line(self.source.error("this decorator is not read", sign.span.to(self.behind().span)))
+        return nodes.Keyword(sign.span.to(self.behind().span), sign)
+
+    def _return(self) -> nodes.Return | nodes.Statement:
+        word = self.advance()
+        if not self.functions:
+            message, hint = (
+                "unexpected 'return'",
+                "write the expression alone; the last one is the output",
+            )
+            return self.broken_line(self.source.error(message, word.span, hint=hint))
+        if self.token.text in ENDS:
+            return nodes.Return(word.span, None, None)
+        value = self.listed()
+        fault = None if self.token.text in ENDS or self.has_failed else self.unexpected(" in a function")
+        if fault is not None:
+            self._rest()
+        return nodes.Return(word.span.to(value.span), value, fault)
+
+    # -- assignments
+
+    def _assignment(self) -> nodes.Statement | nodes.Assignment:
         """Names for a value, or a value alone."""
         start, first = self.position, self.token
-        value_at = self._behind_targets()
-        if value_at == start:
+        signs = self._signs()
+        if first.kind == "name" and self.tokens[start + 1].text == ":":
+            return self._annotated(signs)
+        if len(signs) == 1 and self.tokens[signs[0]].text == "=":
+            value_at = self._behind_targets()
+            if value_at > start:
+                return self._named(start, value_at)
+        elif not signs:
             return self.statement()
-        targets = tuple(token for token in self.tokens[start : value_at - 1] if token.kind == "name")
+        targets = []
+        for position in signs:
+            targets.append(self.target())
+            if self.position != position and not self.has_failed:
+                hint = "an assignment is NAME = expression; statements are separated by ';'"
+                self.fail(self.source.error(f"unexpected '{self.token.text}'", self.token.span, hint=hint))
+            sign = self.advance()
+        value = self.broken if self.has_failed else self.listed()
+        span = first.span.to(self.behind().span)
+        return nodes.Assignment(span, tuple(targets), sign, value, self.ending())
+
+    def _signs(self) -> list[int]:
+        """Where the signs of assignments are on this line, outside of brackets and functions."""
+        found: list[int] = []
+        for position, depth in self.source.levels(self.position):
+            token = self.tokens[position]
+            if depth == 0 and (token.text in ENDS or (token.kind == "keyword" and token.text == "lambda")):
+                break
+            if depth == 0 and token.kind == "operator" and (token.text == "=" or token.text in IN_PLACE):
+                found.append(position)
+        return found
+
+    def _annotated(self, signs: list[int]) -> nodes.Statement:
+        """`x: torch.Tensor = value`; the type is passed over."""
+        start, name = self.position, self.token
+        if not signs:
+            self._rest()
+            return self.broken_line(self.source.unexpected(start + 1))
+        return self._named(start, signs[0] + 1, (name,))
+
+    def _named(self, start: int, value_at: int, targets: tuple[Token, ...] = ()) -> nodes.Statement:
+        """Names alone for a value."""
+        first = self.tokens[start]
+        is_tuple = not targets and value_at - start > 2
+        targets = targets or tuple(token for token in self.tokens[start : value_at - 1] if token.kind == "name")
         self.position = value_at
-        value = self.expression()
+        value = self.listed()
         stop, span = self.position, first.span.to(self.behind().span)
-        others: list[nodes.Node] = []
-        while self.accept(","):
-            others.append(self.expression())
-        return nodes.Statement(
-            span, start, value_at, stop, targets, value_at - start > 2, value, self.ending(), tuple(others)
-        )
+        return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value, self.ending())
 
     def _behind_targets(self) -> int:
         """Where the value begins behind `g =`, `g, h =` or `(g,) =`; where the statement does if there is no such."""
@@ -215,8 +209,7 @@ class PythonGrammar(Grammar):
                 break
         if bracket:
             self.accept(")")
-        while self.token.text not in _ENDS:
-            self.advance()
+        self._rest()
         return nodes.Import(word.span.to(self.behind().span), tuple(found))
 
     def _dotted_name(self) -> str:
@@ -228,6 +221,28 @@ class PythonGrammar(Grammar):
 
     # -- definitions
 
+    def _equation(self) -> nodes.Function | None:
+        """`f(x, y) = x*y` and `f(x) := x**2`; None where the line is something else."""
+        if self.token.kind != "name" or self.tokens[self.position + 1].text != "(":
+            return None
+        start = self.position
+        closing = next((n for n, depth in self.source.levels(start + 1) if depth == 0), start)
+        colon = closing + 2 < len(self.tokens) and self.tokens[closing + 1].text == ":"
+        if closing == start or self.tokens[closing + 1 + colon].text != "=":
+            return None
+        name = self.advance()
+        self.advance()
+        parameters, fault = self.parameters(")")
+        if fault is not None or self.position != closing or not parameters:
+            self.position = start
+            return None
+        self.position = body = closing + 2 + colon
+        value, reached = self.measured(self.expression)
+        returned = nodes.Return(value.span, value, self.ending())
+        span, first = name.span.to(value.span), self.source.tokens[min(body, len(self.source.tokens) - 1)]
+        width = max(self.position - body, 1)
+        return nodes.Function(span, start, name.text, parameters, (returned,), first, width, 0, reached, None)
+
     def _definition(self) -> nodes.Line:
         """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
         source = self.source
@@ -238,7 +253,7 @@ class PythonGrammar(Grammar):
         parameters, fault = self.parameters(")")
         if fault is None:
             fault = self.close(")", opening)
-        while self.token.text not in (":", *_ENDS) and not self.at_end:
+        while self.token.text not in (":", *ENDS) and not self.at_end:
             self.advance()  # -> torch.Tensor
         colon = self.advance()
         if fault is None and not self.has_failed and colon.text != ":":
@@ -247,47 +262,168 @@ class PythonGrammar(Grammar):
             self.fail(fault)
         if self.has_failed:
             return nodes.Function(start.span, position, name.text, parameters, (), start, 0, 0, (), fault)
-        body, end = self.position, self._end_of_block(self._column(start))
-        lines, reached = self.measured(lambda: self._body(end))
-        self.position = end
-        span = start.span.to(self.tokens[end - 1].span)
+        if self.depth >= self.max_depth:
+            return self.broken_line(self.too_deep(start, self.max_depth).error)
+        body = self.position
+        self.functions += 1
+        self.depth += 1
+        block, reached = self.measured(lambda: self._block(start))
+        self.depth -= 1
+        self.functions -= 1
+        span = start.span.to(self.tokens[max(self.position, body + 1) - 1].span)
+        first = self.tokens[body]
+        depth = self.depth + 1
         return nodes.Function(
-            span, position, name.text, parameters, tuple(lines), self.tokens[body], end - body, 0, reached, None
+            span, position, name.text, parameters, block.lines, first, block.width, depth, reached, None
         )
 
-    def _body(self, end: int) -> list[nodes.Statement | nodes.Return]:
-        """The statements of a definition up to its return, or to what cannot be read."""
-        found = list[nodes.Statement | nodes.Return]()
-        while self.position < end and not self.has_failed:
-            if self.accept("\n") or self.accept(";"):
-                continue
-            start, word = self.position, self.token
-            if self.at_word("return"):
-                self.advance()
-                value = self.expression()
-                is_whole = self.position >= end or self.token.text in ("\n", ";")
-                fault = None if is_whole else self.unexpected(" in a function")
-                return [*found, nodes.Return(word.span.to(value.span), value, fault)]
-            if word.kind != "name" or self.tokens[start + 1].text != "=":
-                hint, message = "a function is assignments and a return", f"unexpected '{word.text}' in a function"
-                found.append(self.broken_line(self.source.error(message, word.span, hint=hint)))
-                break
-            self.position += 2
-            value = self.expression()
-            span = word.span.to(self.behind().span)
-            found.append(nodes.Statement(span, start, start + 2, self.position, (word,), False, value, None))
+    # -- blocks
+
+    def _compound(self, word: Token) -> nodes.Line:
+        """A statement with a block behind its colon."""
+        if self.depth >= self.max_depth:
+            broken = self.too_deep(word, self.max_depth)
+            return self.broken_line(broken.error)
+        if self.position and self.tokens[self.position - 1].text == ";":
+            message = f"'{word.text}' begins a line of its own, as in Python"
+            return self.broken_line(self.source.error(message, word.span))
+        self.depth += 1
+        read: dict[str, Callable[[Token], nodes.Line]] = {
+            "for": self._for,
+            "while": self._while,
+            "if": self._if,
+            "with": self._with,
+            "class": self._class,
+        }
+        found = read[word.text](word)
+        self.depth -= 1
         return found
 
+    def _headed(self, word: Token) -> nodes.Block:
+        """The block behind a colon; nothing of it is read where what stands before the colon cannot be."""
+        fault: GradcliError | None = None
+        if self.has_failed:
+            fault = self.broken.error
+        elif self.token.text != ":":
+            fault = self.unexpected(" where ':' was expected")
+        if fault is not None:
+            self.position = self.source.position(word.span.start)
+            while self.token.text not in ("\n", "") or self.token.kind == "string":
+                self.position += 1
+            self.position = self._end_of_block(self._column(word))
+            broken = nodes.Broken(word.span, fault)
+            return nodes.Block((nodes.Statement(word.span, 0, 0, 1, (), False, broken, None),), 1)
+        self.advance()
+        return self._block(word)
+
+    def _for(self, word: Token) -> nodes.Line:
+        self.advance()
+        target = self.target()
+        values: nodes.Node
+        if self.at_word("in"):
+            self.advance()
+            values = self.listed()
+        else:
+            values = self.fail(self.source.error("a loop is for NAME in range(...)", word.span.to(target.span)))
+        body = self._headed(word)
+        return nodes.For(word.span.to(values.span), word, target, values, body, self._else(word))
+
+    def _while(self, word: Token) -> nodes.Line:
+        self.advance()
+        condition = self.expression()
+        body = self._headed(word)
+        return nodes.While(word.span.to(condition.span), word, condition, body, self._else(word))
+
+    def _if(self, word: Token) -> nodes.Line:
+        self.advance()
+        condition = self.expression()
+        body = self._headed(word)
+        if self._continues(word, "elif"):
+            behind = self.token
+            start, deeper = self.position, self._compound_branch(behind, word)
+            other = nodes.Block((deeper,), self.position - start)
+        else:
+            other = self._else(word)
+        return nodes.If(word.span.to(condition.span), word, condition, body, other)
+
+    def _compound_branch(self, word: Token, outer: Token) -> nodes.Line:
+        """`elif`, a level further in: one that is too deep is refused as brackets are."""
+        if self.depth >= self.max_depth:
+            return self.broken_line(self.too_deep(word, self.max_depth).error)
+        self.depth += 1
+        found = self._if(word)
+        self.depth -= 1
+        return found
+
+    def _with(self, word: Token) -> nodes.Line:
+        self.advance()
+        managers: list[tuple[nodes.Node, nodes.Node | None]] = []
+        while True:
+            manager = self.expression()
+            target = None
+            if self.token.text == "as" and not self.has_failed:
+                self.advance()
+                target = self.postfix()
+            managers.append((manager, target))
+            if not self.accept(","):
+                break
+        return nodes.With(word.span.to(self.behind().span), tuple(managers), self._headed(word))
+
+    def _class(self, word: Token) -> nodes.Line:
+        self.advance()
+        name, bases = self.advance(), list[nodes.Node]()
+        if self.accept("("):
+            while self.token.text != ")" and not self.at_end:
+                bases.append(self.expression())
+                if not self.accept(","):
+                    break
+            if not self.accept(")") and not self.has_failed:
+                self.fail(self.unexpected(" where ')' was expected"))
+        return nodes.Class(word.span.to(name.span), name, tuple(bases), self._headed(word))
+
+    def _continues(self, word: Token, other: str) -> bool:
+        """Whether a statement goes on with this word, in the column of its first one."""
+        position = self.position
+        while self.tokens[position].text in ("\n", ";") and self.tokens[position].kind == "operator":
+            position += 1
+        token = self.tokens[position]
+        is_it = token.kind == "keyword" and token.text == other and self._column(token) == self._column(word)
+        if is_it:
+            self.position = position
+        return is_it
+
+    def _else(self, word: Token) -> nodes.Block:
+        if not self._continues(word, "else"):
+            return nodes.Block((), 0)
+        behind = self.advance()
+        return self._headed(behind)
+
+    def _block(self, word: Token) -> nodes.Block:
+        """The statements behind the colon of a statement that begins with a word."""
+        start = self.position
+        is_inline = self.token.text != "\n"
+        end = len(self.source.tokens) if is_inline else self._end_of_block(self._column(word))
+        found: list[nodes.Line] = []
+        while self.position < end and not self.at_end:
+            if self.accept(";") or (not is_inline and self.accept("\n")):
+                continue
+            if is_inline and self.token.text == "\n":
+                break
+            found.append(self.line())
+            if is_inline and isinstance(found[-1], nodes.Return):
+                break  # what follows `return ...;` on the same line is a statement of the text
+        if not is_inline:
+            self.position = end
+        return nodes.Block(tuple(found), max(self.position - start, 1))
+
     def _column(self, token: Token) -> int:
-        return token.span.start - self.source.text.rfind("\n", 0, token.span.start) - 1
+        line = self.source.text.rfind("\n", 0, token.span.start) + 1
+        first = next((t for t in self.tokens[self.source.position(line) :] if t.text != "\n"), token)
+        return min(first.span.start, token.span.start) - line
 
     def _end_of_block(self, column: int) -> int:
-        """The position behind the body of a definition: the rest of the line, or the lines that stand further in."""
+        """The position behind the lines that stand further in, from the end of the line before them."""
         tokens, position = self.tokens, self.position
-        if tokens[position].text != "\n":
-            while tokens[position].text not in ("\n", ""):
-                position += 1
-            return position
         end = position
         while tokens[position].text == "\n":
             position += 1

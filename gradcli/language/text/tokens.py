@@ -67,13 +67,13 @@ MAX_DIGITS = 400
 Kind = Literal["number", "name", "keyword", "string", "operator", "brace", "end"]
 
 _PATTERN = re.compile(
-    r"""(?P<space>[ \t\r\f]+)
+    r"""(?P<space>(?:[ \t\r\f]|\\[ \t\r]*\n)+)
       | (?P<number>(?:\d[\d_]*(?:\.(?!\.)[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
       | (?P<comment>\#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3})
       | (?P<string>'(?:[^'\\\n]|\\.){0,200}'|"(?:[^"\\\n]|\\.){0,200}")
       | (?P<brace>[{}])
-      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|->|\.\.\.?|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
+      | (?P<operator>\*\*=?|//=?|==|!=|<=|>=|\+=|-=|\*=|/=|@=|%=|->|\.\.\.?|\.[*/^']|[-+*/@^()\[\],;:=.<>&|~%\n])""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -106,10 +106,15 @@ _TRANSPOSED = re.compile(r"ᵀ(\s*(?=[^\W\d]|\())?")
 _LARGE = {"∑": "Σ", "∏": "Π"}
 _OVER = re.compile(r"[∑∏](?=\s*\[)")
 
+DUNDERS = frozenset("__init__ __name__ __version__ __call__ __file__".split())
+"""Names of Python's own that a program has; no variable is called so."""
+
 _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 """What a word does to the number of open brackets."""
 
-_STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
+STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
+"""What may stand before a quote."""
+
 _CLOSING = re.compile(r"[^'\n]{0,200}'")
 
 
@@ -160,7 +165,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             if not word.isidentifier():
                 bad = next(n for n in range(1, len(word) + 1) if not word[:n].isidentifier())
                 raise _unexpected(text, span.start + bad - 1, source)
-            if word.startswith("__"):
+            if word.startswith("__") and word not in DUNDERS:
                 place = Place(text, span, source)
                 raise LanguageError(f"the name '{word}' is not allowed", place=place, hint="names begin with a letter")
             if word in ("j", "J"):
@@ -200,7 +205,7 @@ def _is_transpose(text: str, position: int, before: Token) -> bool:
     if before.span.stop != position:
         return False
     if before.kind == "name":
-        return not (_STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
+        return not (STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
     if before.kind == "number":
         return not text[position + 1 : position + 2].isdigit()
     return before.kind == "operator" and before.text in (")", "]", "'")
