@@ -194,6 +194,8 @@ class Fuzz:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
         if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
             words += ["--u", pick(OPTIONS["--u"]) if self.random.random() < 0.7 else "ones"]
+        if words[0] == "improve" and self.random.random() < 0.4:
+            words += ["--in", pick(BOXES)]
         if words[0] == "check":
             words += self.demands()
         else:
@@ -343,7 +345,7 @@ def complaint(words: list[str]) -> str:
         return traceback.format_exc()
     finally:
         sys.excepthook = hook
-    if code not in ((0, 1, 2) if words[0] == "check" or "--strict" in words else (0, 2)):
+    if code not in ((0, 1, 2) if words[0] in ("check", "improve") or "--strict" in words else (0, 2)):
         return f"exit {code}: {err.getvalue()}"
     if code == 2:
         said = re.sub(r"\x1b\[[\d;]*m", "", err.getvalue())

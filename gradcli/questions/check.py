@@ -17,9 +17,20 @@ from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted
-from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives
+from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives, verdict_of_form
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, no_such_variable, rounded
-from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY, Allowed, Check, Checking, Claim, Entry, Sampling, Verdict
+from gradcli.results import (
+    NO_COUNTEREXAMPLE,
+    SEVERITY,
+    Allowed,
+    Check,
+    Checking,
+    Claim,
+    Entry,
+    Rewrite,
+    Sampling,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from gradcli.check.compare import Tolerance
@@ -31,6 +42,9 @@ MAX_POINTS = 10_000
 
 MAX_POINT_ENTRIES = 1_024_000
 """Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
+
+MENDED = ("inaccurate", "nan-trap")
+"""Verdicts of a random point for which a form is looked for that serves in all of the box."""
 
 ONLY = ""
 """The name under which a claim or a value comes that names no variable: it is for the only one."""
@@ -149,6 +163,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     else:
         worst, sampling, verdicts = _sampled(asking, demands, draws)
     shared, check = _readings(worst, asking.derived_at(worst), tolerance)
+    if sampling is not None and check.verdict in MENDED:
+        check = _mended_everywhere(replace(inquiry, at=demands.inputs(inquiry)), demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     passing = {"agree", *demands.allowed}
@@ -174,6 +190,21 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
         **shared,
         **worst.question.common,
     )
+
+
+def _mended_everywhere(
+    inquiry: Inquiry, demands: Demands, worst: _AtPoint, check: Check, tolerance: Tolerance
+) -> Check:
+    """The check with the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
+    from gradcli.questions.improve import improve
+
+    found = improve(inquiry, demands.boxes)
+    if found.outcome != "better":
+        return check
+    verdict = verdict_of_form(worst.question, found.form, worst.v, tolerance)
+    if verdict is None or SEVERITY.index(verdict) >= SEVERITY.index(check.verdict):
+        return check
+    return replace(check, rewrite=Rewrite(found.form, "; ".join(found.reasons), verdict))
 
 
 def _passes(claim: Claim, allowed: Sequence[Allowed]) -> bool:

@@ -152,7 +152,7 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
 
     def verdict_of(text: str) -> Verdict | None:
         doing("trying another way to write it")
-        return _verdict_of(question, text, v, tolerance)
+        return verdict_of_form(question, text, v, tolerance)
 
     def measured() -> Measure:
         return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
@@ -170,7 +170,7 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
     return diagnosed(judgement, context, v)
 
 
-def _verdict_of(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
+def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
     """The verdict of another text of the same function at the same point; None if it cannot be run."""
     from gradcli.autodiff.jacobians import vjp
 

@@ -99,3 +99,12 @@ def test_a_request_asks_the_same() -> None:
     line = b'{"command": "improve", "expression": "1 - cos(x)", "in": "1e-300..1"}'
     found = answer(read(line))
     assert found == Function("1 - cos(x)").improve(box={"x": "1e-300..1"})
+
+
+def test_a_check_of_random_points_offers_what_serves_in_all_of_the_box() -> None:
+    """And not what mends the worst point alone."""
+    check = Function("sqrt(x**2 + 1) - x").check(random=20, box={"x": "-1e9..1e9"}).check
+    assert check is not None
+    assert check.rewrite is not None
+    assert check.rewrite.expression.startswith("z = where(x < 0, 1, x); where(x < 0, hypot(x, 1) - x, 1/")
+    assert check.rewrite.verdict == "agree"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from gradcli.report import document as doc
@@ -76,7 +77,7 @@ def _short(place: float) -> str:
     ('-1e300', '2.23e-308', '0.001', '1e6')
     """
     text = digits(float(f"{place:.3g}"))
-    if "e" not in text and abs(place) < LARGE:
+    if not math.isfinite(place) or ("e" not in text and abs(place) < LARGE):
         return text
     mantissa, _, exponent = f"{place:.2e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
