@@ -23,11 +23,12 @@ from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
 from gradcli.errors import Span
 from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.meaning import Multiplied
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import Entries
-from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.linear import Ranges, assemble, linear, parted, tidied
 from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned
 
 MOST_WRITTEN = 25
@@ -191,7 +192,27 @@ def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     truth, claim = tidied(sympy.Tuple(truth, claim)).args
     if not regions.is_open and hides_kinks(truth, target):
         return False
-    return regions.agree(Region(truth, claim, truth, target))
+    if regions.agree(Region(truth, claim, truth, target)):
+        return True
+    whole, other = (bottom_up(side, lambda part: _whole(part, regions.ranges)) for side in (truth, claim))
+    return (whole, other) != (truth, claim) and regions.agree(Region(whole, other, whole, target))
+
+
+def _whole(part: Expr, ranges: Ranges) -> Expr:
+    """A product of all but one element as that of all, divided by the one; both are the same where that is not 0."""
+    if not isinstance(part, Multiplied):
+        return part
+    body, conditions = parted(part)
+    if len(conditions) != 1 or len(conditions[0]) != len(part.limits):
+        return part
+    left_out = {one.args[0]: one.args[1] for one in conditions[0]}
+    for k, first, last in part.limits:
+        at = left_out.get(k)
+        is_inside = first == 0 and at in ranges and sympy.expand(ranges[at] - 1 - last) == 0
+        is_number = at is not None and at.is_Integer and last.is_Integer and first.is_Integer and first <= at <= last
+        if not (is_inside or is_number):
+            return part
+    return Multiplied(body, part.limits) / body.xreplace(left_out)
 
 
 # -- entry by entry

@@ -132,6 +132,8 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
         low, high = (rounded(fitted(bound, shape, f"--in {name}"), question.dtype) for bound in bounds)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InputError(f"the bounds of --in {name} are beyond {question.dtype}", hint="leave out --dtype")
+        if not low.size:
+            raise InputError(f"--in {name} is of no numbers", hint="leave it out")
         if low.size > ELEMENTS:
             raise InputError(f"--in {name} is of {low.size:,} numbers, and at most {ELEMENTS} are drawn")
         pairs = zip(low.ravel().tolist(), high.ravel().tolist(), strict=True)

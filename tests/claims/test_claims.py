@@ -92,6 +92,10 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("mean(x**2)", "2*x/x.numel()", {"x": [1, 2, 3]}, "gradient"),
     ("var(x)", "2*(x - mean(x))/2", {"x": [1, 2, 4]}, "gradient"),
     ("prod(x)", "prod(x)/x", {"x": [1, 2, 3]}, "gradient"),
+    ("prod(x)", "Π[k=0..2, k≠j] x[k]", {"x": [0, 2, 3]}, "gradient"),
+    ("prod(x)", "Product(Piecewise((x[k], Ne(k, j)), (1, True)), (k, 0, 2))", {"x": [0, 2, 3]}, "gradient"),
+    ("prod(x)", "Π[k=0..1, l=0..1, k≠i or l≠j] x[k,l]", {"x": [[0, 2], [3, 4]]}, "gradient"),
+    ("prod(x)", "prod(x)/x", {"x": [[1, 2], [3, 4]]}, "gradient"),
     ("x[::2].sum()", "[1, 0, 1, 0, 1]", {"x": [1, 2, 3, 4, 5]}, "gradient"),
     ("sum(relu(a*x))", "a*where(a*x > 0, 1, 0)", {"a": [1, -2, 3], "x": [1, 2, 3]}, "gradient"),
     ("max(x)", "x == max(x)", {"x": [1, 2, 3]}, "gradient"),
@@ -294,6 +298,8 @@ FALSE = [
     ("x**2", "2*x + 1e-30*x**0", {"x": 0}),
     ("x**3 - x", "3*x**2", {"x": 1}),
     ("abs(x)", "1", {"x": 1}),
+    ("prod(x)", "Π[k=0..1, k≠j] x[k]", {"x": [2, 3, 4]}),
+    ("prod(x)", "where(x == 0, 17, prod(x)/x)", {"x": [2, 3, 0]}),
 ]
 
 

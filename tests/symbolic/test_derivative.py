@@ -76,7 +76,7 @@ SHOWN = [
         {"x": (3,)},
         {"x": "Piecewise((Product(x[k], (k, 0, j - 1))*Product(x[k], (k, j + 1, i)), i >= j), (0, True))"},
     ),
-    ("prod(x)", {"x": (3,)}, {"x": "Product(x[k], (k, 0, 2))/x[j]"}),
+    ("prod(x)", {"x": (3,)}, {"x": "Product(Piecewise((x[k], Ne(k, j)), (1, True)), (k, 0, 2))"}),
     ("amax(x)", {"x": (3,)}, {"x": "Piecewise((1, Eq(x[j], amax(x[k], (k, 0, 2)))), (0, True))"}),
     ("det(A)", {"A": (2, 2)}, {"A": "inv(A)[k, j]*det(A)"}),
     ("inv(A)", {"A": (2, 2)}, {"A": "-inv(A)[i, k]*inv(A)[l, j]"}),

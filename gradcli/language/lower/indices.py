@@ -195,10 +195,16 @@ class Indices:
         if not node.sign:
             message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
             raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
-        return self._reduced(node.sign, node.ranges, node.body, node.span, node.fault)
+        return self._reduced(node.sign, node.ranges, node.body, node.span, node.fault, node.conditions)
 
     def _reduced(
-        self, sign: str, ranges: Sequence[Range], body: Node, span: Span, fault: GradcliError | None
+        self,
+        sign: str,
+        ranges: Sequence[Range],
+        body: Node,
+        span: Span,
+        fault: GradcliError | None,
+        conditions: Sequence[Node] = (),
     ) -> Operand:
         op, identity = _REDUCTIONS[sign]
         outer, depth, is_formula = self.bound, self._depth, self.scope.is_formula
@@ -208,6 +214,7 @@ class Indices:
         is_empty = any(index.size < 1 for index in found)
         atom = identity if is_empty else self.lines.as_number(*self.lower(body))
         if not is_empty:
+            masks += [self.lower(condition)[0] for condition in conditions]
             for mask in masks:
                 atom = self.lines.emit("where", [mask, atom, identity], span)[0]
             for index in found:

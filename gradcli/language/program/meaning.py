@@ -7,7 +7,7 @@ Conditions are functions too, 1 or 0: SymPy's relations fold conditions inside c
 
 A function of a whole tensor holds the element it runs over as an expression with bound indices, as a sum does:
 
-    ∂ prod(f)     =  prod(f) * Sum of ∂f[k]/f[k]
+    ∂ prod(f)     =  Sum of ∂f[k] * prod(f but for f[k])
     ∂ cumprod(f)  =  Sum of ∂f[k] * prod(f before k) * prod(f behind k)
     ∂ amax(f)     =  Sum of ∂f[k] where f[k] is the largest
     ∂ det(F)      =  det(F) * Sum of inv(F)[q, p] * ∂F[p, q]                (Jacobi's formula)
@@ -118,12 +118,25 @@ class Aggregate(Expr):  # type: ignore[misc]
 
 
 class Multiplied(Aggregate):
-    """The product of the body over its limits."""
+    """The product of the body over its limits; a product of a product has the limits of both."""
+
+    def __new__(cls, body: Expr, limits: Iterable[Any], free: Iterable[Expr] = ()) -> Aggregate:
+        """Build it."""
+        if type(body) is Multiplied and cls is Multiplied:
+            body, limits = body.body, (*body.limits, *limits)
+        return super().__new__(cls, body, limits, free)
 
     def _eval_derivative(self, s: Expr) -> Expr:
-        body, limits, _ = self._fresh()
+        body, limits, index = self._fresh()
         slope = body.diff(s)
-        return sympy.S.Zero if slope == 0 else self * Total(slope / body, *limits)
+        ratio = slope / body
+        if sympy.fraction(ratio)[1].is_zero is False:  # no 0 makes it 0/0
+            return self * Total(ratio, *limits)
+        other, ends, bound = self._fresh()
+        *firsts, is_kept = map(ne, bound, index)
+        for one in reversed(firsts):
+            is_kept = where(one, sympy.S.One, is_kept)
+        return Total(slope * Multiplied(where(is_kept, other, sympy.S.One), ends), *limits)
 
 
 class RunningProduct(Multiplied):

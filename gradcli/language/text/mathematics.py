@@ -2,7 +2,8 @@
 
     atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
     sign      : "Σ" | "Π" | "max" | "min" | nothing, for the elements of a matrix
-    ranges    : "[" range ("," range)* "]"        range : NAME "=" expression ".." expression
+    ranges    : "[" range ("," (range | condition))* "]"
+    range : NAME "=" expression ".." expression
     case      : value "if" condition              in braces, "=" compares
     equations : equation ((";" | newline) equation)*
     equation  : [derivative "="] expression       derivative : NAME [indices] "/" NAME [indices]
@@ -34,7 +35,7 @@ def has_ranges(tokens: Sequence[Token], position: int) -> bool:
 
 
 def ranged(grammar: Grammar) -> nodes.Node:
-    """`Σ[k=0..2] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
+    """`Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
     first = grammar.token
     if grammar.depth >= grammar.max_depth:
         return grammar.too_deep(first, grammar.max_depth)
@@ -44,7 +45,13 @@ def ranged(grammar: Grammar) -> nodes.Node:
     expected, grammar.expected = grammar.expected, " where '..' was expected"
     outer, grammar.closing = grammar.closing, ""
     ranges: list[nodes.Range] = []
+    conditions: list[nodes.Node] = []
     while True:
+        if ranges and grammar.tokens[grammar.position + 1].text != "=":
+            conditions.append(grammar.expression(1))
+            if not grammar.accept(","):
+                break
+            continue
         name, equals = grammar.advance(), grammar.advance()
         if name.kind != "name" or equals.text != "=":
             fault = grammar.source.error("a range is NAME=FIRST..LAST, as in Σ[k=0..2] x[k]", name.span.to(equals.span))
@@ -59,7 +66,7 @@ def ranged(grammar: Grammar) -> nodes.Node:
     grammar.expected, grammar.closing = expected, outer
     body = grammar.expression(PRODUCT)
     grammar.depth -= 1
-    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, unclosed)
+    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, unclosed, tuple(conditions))
 
 
 def bars(grammar: Grammar) -> nodes.Node:

@@ -163,6 +163,7 @@ class Ranged:
     ranges: tuple[Range, ...]
     body: Node
     fault: GradcliError | None  # how the brackets end, where that is wrong
+    conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
 @dataclass(frozen=True, slots=True, eq=False)

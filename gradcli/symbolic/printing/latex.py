@@ -10,6 +10,7 @@ from sympy.printing.latex import LatexPrinter as SymPyPrinter
 
 from gradcli.language.program.meaning import Aggregate
 from gradcli.notation import typesetting
+from gradcli.symbolic.linear import parted
 from gradcli.symbolic.printing.arranging import (
     Sentences,
     always,
@@ -189,7 +190,10 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         return self._ranging(r"\sum", expr.function, expr.limits)
 
     def _print_Multiplied(self, expr: Aggregate) -> str:
-        return self._ranging(r"\prod", expr.body, expr.limits)
+        body, conditions = parted(expr)
+        kept = (self._OR.join(rf"{self._print(a)} \neq {self._print(b)}" for a, b in (one.args for one in either))
+                for either in conditions)  # fmt: skip
+        return self._ranging(r"\prod", body, expr.limits, tuple(kept))
 
     def _print_Largest(self, expr: Aggregate) -> str:
         return self._extreme(r"\max", expr)
@@ -197,11 +201,11 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _print_Smallest(self, expr: Aggregate) -> str:
         return self._extreme(r"\min", expr)
 
-    def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...]) -> str:
-        signs = "".join(
-            f"{sign}_{{{self._print(k)}={self._print(first)}}}^{{{self._print(last)}}} "
-            for k, first, last in reversed(limits)
-        )
+    def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...], kept: tuple[str, ...] = ()) -> str:
+        below = [f"{self._print(k)}={self._print(first)}" for k, first, _ in reversed(limits)]
+        below[-1] = r",\ ".join([below[-1], *kept])
+        above = [self._print(last) for _, _, last in reversed(limits)]
+        signs = "".join(f"{sign}_{{{a}}}^{{{b}}} " for a, b in zip(below, above, strict=True))
         return signs + self._body(body)
 
     def _extreme(self, sign: str, expr: Aggregate) -> str:

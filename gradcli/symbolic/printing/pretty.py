@@ -14,6 +14,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.language.program.meaning import Aggregate, Chosen, where
+from gradcli.symbolic.linear import parted
 from gradcli.symbolic.printing.arranging import (
     Conditions,
     Sentences,
@@ -253,7 +254,9 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return self._ranging("Σ", expr.function, expr.limits)
 
     def _print_Multiplied(self, expr: Aggregate) -> str:
-        return self._ranging("Π", expr.body, expr.limits)
+        body, conditions = parted(expr)
+        kept = (" or ".join("≠".join(self._bare(part) for part in one.args) for one in either) for either in conditions)
+        return self._ranging("Π", body, expr.limits, tuple(kept))
 
     def _print_Largest(self, expr: Aggregate) -> str:
         return self._ranging("max", expr.body, expr.limits)
@@ -261,9 +264,12 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _print_Smallest(self, expr: Aggregate) -> str:
         return self._ranging("min", expr.body, expr.limits)
 
-    def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...]) -> str:
-        ends = ((str(self._print(part)).replace(" ", "") for part in limit) for limit in limits)
-        ranges = ", ".join(f"{k}={first}..{last}" for k, first, last in ends)
+    def _bare(self, index: Expr) -> str:
+        return str(self._print(index)).replace(" ", "")
+
+    def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...], kept: tuple[str, ...] = ()) -> str:
+        ends = (map(self._bare, limit) for limit in limits)
+        ranges = ", ".join([*(f"{k}={first}..{last}" for k, first, last in ends), *kept])
         shown = str(self._print(body))
         return f"{sign}[{ranges}] " + (f"({shown})" if isinstance(body, sympy.Add) or is_negative(body) else shown)
 
