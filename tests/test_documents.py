@@ -231,6 +231,7 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
     np.savez("points.npz", x=np.ones((3, 2)))
+    Path("train.py").write_text("import torch\nx = torch.ones((), requires_grad=True)\n(x**2).backward()\n")
     for name in ("--help", *(name for name, _ in _listed(gradcli))):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out
         examples = re.findall(r"^ +((?:echo .* \| )?gradcli .*)$", shown, re.MULTILINE)
