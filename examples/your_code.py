@@ -54,18 +54,18 @@ def loss(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return ((y - target) ** 2).mean()
 
 
-def fails(x: torch.Tensor) -> str:
-    """The last line of what `gradcli.check` raises in a test."""
+def why(function: Any, x: torch.Tensor) -> str:
+    """Why `gradcli.check` fails a test."""
     try:
         gradcli.check(function, x)
     except AssertionError as error:
-        return str(error).rpartition("\n")[2]
+        return " ".join(str(error).partition("did not pass: ")[2].split())
     return ""
 
 
 if __name__ == "__main__":
     x = torch.tensor([0.0, 2.0], dtype=torch.float64, requires_grad=True)
     for function in (Tiny.apply, Far.apply, torch.abs):
-        print(torch.autograd.gradcheck(function, x), fails(x))
+        print(torch.autograd.gradcheck(function, x), why(function, x))
     f = gradcli.record(loss, torch.tensor([0.5, -1.0], dtype=torch.float64), torch.tensor([1.0, 0.0]).double())
     print(f.grad(wrt=["layer.bias"]).grad, f.check().check.verdict)

@@ -16,7 +16,7 @@ cli, requests                    the shell, and requests as JSON
 function                         the Python API: a method a command
 recording                        functions of Python, run and recorded
 questions, report                what is asked and answered; answers to text
-check, claims, diagnose          where the readings meet: verdicts, proofs, what to blame
+crosscheck, claims, diagnose     where the readings meet: verdicts, proofs, what to blame
 codegen                          scripts that compute the same
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 language                         a text to a Program
@@ -27,8 +27,9 @@ signals, collector               interrupts; Python's garbage collector, paused
 progress                         what is being done, for those who wait
 showing                          how Python shows an answer: print, notebooks, JSON
 
-The names are `Function`, `GradcliError`, which all errors are, and what `gradcli.results` lists: answers, and what they
-are made of.  Importing the package imports neither torch nor SymPy; they come with the first function.
+The names are `Function`, `record` and `check` for functions of Python, `GradcliError`, which all errors are, and what
+`gradcli.results` lists: answers, and what they are made of.  Importing the package imports neither torch nor SymPy;
+they come with the first function.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from gradcli.errors import GradcliError as GradcliError
     from gradcli.function import Function as Function
+    from gradcli.recording.in_tests import check as check
+    from gradcli.recording.in_tests import record as record
     from gradcli.results import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -55,7 +58,12 @@ def _written(answer: Any, form: str) -> str:
 
 _Shown.write = staticmethod(_written)
 
-_HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
+_HOMES = {
+    "GradcliError": "gradcli.errors",
+    "Function": "gradcli.function",
+    "check": "gradcli.recording.in_tests",
+    "record": "gradcli.recording.in_tests",
+}
 
 
 def __getattr__(name: str) -> Any:

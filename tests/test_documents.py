@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from gradcli import guide
-from gradcli.check.compare import TOLERANCE
-from gradcli.check.rounding import RESIDUE
 from gradcli.cli.app import EXIT_CODES
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind
 from gradcli.results import SEVERITY
 from tests import command_reference, generated, row_fields, warm

@@ -19,9 +19,9 @@ import sympy
 from flint import arb
 
 from gradcli import results
-from gradcli.check.compare import TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
-from gradcli.check.point import flat, unravel
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
+from gradcli.crosscheck.compare import TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
+from gradcli.crosscheck.point import flat, unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
@@ -382,7 +382,7 @@ def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
     """What the check finds of the entries without a truth from what the function does around the point."""
     if not set(look.missing) - set(look.kinks):
         return {}
-    from gradcli.check.singular import classify_singularities
+    from gradcli.crosscheck.singular import classify_singularities
 
     plan = moved(comparison.truth, look.inputs)
     seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)

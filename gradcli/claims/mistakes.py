@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.check.compare import to_float
 from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
 from gradcli.claims.factors import Factor, factors, parts, products, shown, terms
 from gradcli.claims.subject import VECTOR, as_written
+from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Program

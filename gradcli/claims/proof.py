@@ -17,10 +17,10 @@ import sympy
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
-from gradcli.check.point import unravel
 from gradcli.claims.identity import MOST_NODES, rewritten, size
 from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
+from gradcli.crosscheck.point import unravel
 from gradcli.errors import Span
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.meaning import Multiplied

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.check.confirming import BOXES
 from gradcli.claims.evaluation import Comparison, Inputs, Look
 from gradcli.claims.subject import VECTOR
+from gradcli.crosscheck.confirming import BOXES
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric

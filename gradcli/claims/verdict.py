@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 import sympy
 
-from gradcli.check.compare import Tolerance, to_float
 from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Subject, read, read_numbers
+from gradcli.crosscheck.compare import Tolerance, to_float
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit

@@ -32,8 +32,8 @@ Expression = Annotated[
         show_default=False,
         autocompletion=completion.expression,
         help='The function, such as "x**2"; variables are its free names. '
-        "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, which "
-        "are run and recorded.",
+        "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, "
+        "which are run and recorded.",
     ),
 ]
 

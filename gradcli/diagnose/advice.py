@@ -15,10 +15,10 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import to_float
-from gradcli.check.judge import Judgement
-from gradcli.check.point import Point
-from gradcli.check.summary import MAX_FINDINGS, summarize, worth_listing
+from gradcli.crosscheck.compare import to_float
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, quotients, readable, removable_candidates
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext

@@ -16,8 +16,8 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import TOLERANCE
-from gradcli.check.point import flat
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.point import flat
 from gradcli.language.program.expansion import Expansion, expansion
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Line, Program, Shape

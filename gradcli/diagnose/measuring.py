@@ -13,7 +13,7 @@ from flint import arb
 from gradcli.autodiff.batched import Engine
 from gradcli.autodiff.jacobians import jacobian, value
 from gradcli.autodiff.run import run
-from gradcli.check.point import Point
+from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program

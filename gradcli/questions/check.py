@@ -33,9 +33,9 @@ from gradcli.results import (
 )
 
 if TYPE_CHECKING:
-    from gradcli.check.compare import Tolerance
-    from gradcli.check.formulas import Derived, Differences
-    from gradcli.check.judge import Judgement
+    from gradcli.crosscheck.compare import Tolerance
+    from gradcli.crosscheck.formulas import Derived, Differences
+    from gradcli.crosscheck.judge import Judgement
 
 MAX_POINTS = 10_000
 """Random points of one check."""
@@ -103,7 +103,7 @@ class Demands:
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
-        from gradcli.check.compare import TOLERANCE, Tolerance
+        from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 
         usual = TOLERANCE[dtype]
         if self.rtol is None and self.atol is None:
@@ -314,7 +314,7 @@ class _PointCheck:
 
     def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""
-        from gradcli.check.formulas import contradicted, with_refuted
+        from gradcli.crosscheck.formulas import contradicted, with_refuted
 
         look = self.at(drawn)
         derived = self.derived_at(look)
@@ -353,7 +353,7 @@ def _sampled(
 
 def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
-    from gradcli.check.formulas import MAX_OPINIONS, opinions, worst_first
+    from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
 
     question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
     formulas, check = concluded(question, judgement, derived)
@@ -375,7 +375,7 @@ def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[d
 def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there are not of all."""
     from gradcli.autodiff.jacobians import PRODUCT, affordable, columns_of, differences
-    from gradcli.check.point import flat
+    from gradcli.crosscheck.point import flat
 
     places = {}
     for entry in entries:

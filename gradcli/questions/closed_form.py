@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from gradcli.check.compare import Block
-from gradcli.check.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
-from gradcli.check.point import Point
+from gradcli.crosscheck.compare import Block
+from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
+from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.calls import SHADOWABLE

@@ -63,8 +63,8 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
     question = inquiry.question("jvp")
     directions = _directions(inquiry, question, u, "jvp")
     from gradcli.autodiff import jacobians
-    from gradcli.check.formulas import of_jvp
-    from gradcli.check.point import JacobianVectorProduct
+    from gradcli.crosscheck.formulas import of_jvp
+    from gradcli.crosscheck.point import JacobianVectorProduct
 
     forward = question.ran(twice=True)
     y, along = jacobians.value(forward), jacobians.jvp(forward, directions)
@@ -96,8 +96,8 @@ def hessian(inquiry: Inquiry) -> Hessian:
         "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
     )
     from gradcli.autodiff import jacobians
-    from gradcli.check.formulas import of_hessian
-    from gradcli.check.point import SecondDerivatives
+    from gradcli.crosscheck.formulas import of_hessian
+    from gradcli.crosscheck.point import SecondDerivatives
 
     forward = question.ran(twice=True)
     gradient, blocks = jacobians.hessian(forward, question.wrt)
@@ -125,8 +125,8 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     _require_gradient(question, "a Hessian-vector product")
     directions = _directions(inquiry, question, u, "hvp")
     from gradcli.autodiff import jacobians
-    from gradcli.check.formulas import of_hvp
-    from gradcli.check.point import HessianVectorProduct
+    from gradcli.crosscheck.formulas import of_hvp
+    from gradcli.crosscheck.point import HessianVectorProduct
 
     forward = question.ran(twice=True)
     gradient, slope, product = jacobians.hvp(forward, directions, question.wrt)

@@ -1,8 +1,8 @@
 """The one way to judge an answer: torch's numbers, what is to blame for those that are wrong, and the formulas.
 
-What differs between answers is which numbers torch gave (`gradcli.check.point.Numbers`) and of what the formulas are.
-Beside them stands what to know of an answer itself: traps and tricks that its numbers do not show, such as a sum() that
-stands for v = ones, or a backward pass that torch refuses because an earlier one freed the graph.
+What differs between answers is which numbers torch gave (`gradcli.crosscheck.point.Numbers`) and of what the formulas
+are.  Beside them stands what to know of an answer itself: traps and tricks that its numbers do not show, such as a
+sum() that stands for v = ones, or a backward pass that torch refuses because an earlier one freed the graph.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question
 from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
-    from gradcli.check.compare import Tolerance
-    from gradcli.check.formulas import Derived, Formulas
-    from gradcli.check.judge import Judgement
-    from gradcli.check.point import Numbers, Torch
+    from gradcli.crosscheck.compare import Tolerance
+    from gradcli.crosscheck.formulas import Derived, Formulas
+    from gradcli.crosscheck.judge import Judgement
+    from gradcli.crosscheck.point import Numbers, Torch
     from gradcli.diagnose.diagnosis import Diagnosis
 
 _T = TypeVar("_T")
@@ -78,7 +78,7 @@ def as_fields(formulas: Formulas, check: Check | None) -> Checked:
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
     """The formulas that the reference confirms, and the check with a finding for each that it contradicts."""
-    from gradcli.check.formulas import Witness, concluded
+    from gradcli.crosscheck.formulas import Witness, concluded
 
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     return concluded(check, [Witness(question.point, evidence)], question.program, derived)
@@ -99,14 +99,14 @@ def first_derivatives(
     judges_value: bool = True,
 ) -> Torch:
     """Torch's numbers: y with J and vᵀJ, if they were computed."""
-    from gradcli.check.point import Torch
+    from gradcli.crosscheck.point import Torch
 
     return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
     """What the reference says of torch's numbers, and what to do about first derivatives that are wrong."""
-    from gradcli.check.point import Torch
+    from gradcli.crosscheck.point import Torch
     from gradcli.reference.deadline import time_limit
 
     with time_limit():
@@ -116,13 +116,13 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
     """What the reference says of torch's numbers."""
-    from gradcli.check.judge import judge
-    from gradcli.check.point import Torch
+    from gradcli.crosscheck.judge import judge
+    from gradcli.crosscheck.point import Torch
 
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
     else:
-        from gradcli.check.second_derivatives import judge_derived
+        from gradcli.crosscheck.second_derivatives import judge_derived
 
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
     return found if question.live is None else replace(found, check=question.live.commented(found.check))
@@ -299,7 +299,7 @@ def _sums_all(question: Question, line: Line) -> bool:
 
 def _is_diagonal(question: Question, program: Program) -> bool:
     """Whether the Jacobian is diagonal by each variable that is asked for and that y depends on."""
-    from gradcli.check.formulas import MAX_FORMULAS
+    from gradcli.crosscheck.formulas import MAX_FORMULAS
     from gradcli.symbolic.derivative import differentiate, structure_of
     from gradcli.symbolic.origins import NoFormulaError
 

@@ -125,7 +125,7 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
     What is not finite must be the same.
     """
-    from gradcli.check.compare import TOLERANCE
+    from gradcli.crosscheck.compare import TOLERANCE
 
     rtol = TOLERANCE[dtype].rtol
     return all(
@@ -140,7 +140,7 @@ def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[
     """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
     if check is None or loss.check is None:
         return check
-    from gradcli.check.summary import joined
+    from gradcli.crosscheck.summary import joined
 
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")

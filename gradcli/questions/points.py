@@ -36,7 +36,7 @@ from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints, Batch
-    from gradcli.check.judge import Judgement
+    from gradcli.crosscheck.judge import Judgement
 
 MOST_WORK = 2**31
 """Elements of all lines at all points together: some tens of seconds."""
@@ -257,7 +257,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 
 def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
-    from gradcli.check.formulas import Witness, concluded
+    from gradcli.crosscheck.formulas import Witness, concluded
 
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
@@ -272,8 +272,8 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
 
 def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
-    from gradcli.check.many_points import MOST_POINTS, chosen_points, critical_points, merged
-    from gradcli.check.point import Torch
+    from gradcli.crosscheck.many_points import MOST_POINTS, chosen_points, critical_points, merged
+    from gradcli.crosscheck.point import Torch
 
     question = points.question
     derivatives = found.jacobian if found.jacobian is not None else found.vjp
@@ -301,7 +301,7 @@ def _one(arrays: Mapping[str, Array] | None, point: int) -> dict[str, Array] | N
 
 def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
     """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
-    from gradcli.check.many_points import worst_point
+    from gradcli.crosscheck.many_points import worst_point
 
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():

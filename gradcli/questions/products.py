@@ -232,7 +232,7 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
     """The check, and that of every adjoint: it is vᵀJ of the rest of the function, the value being a variable."""
     if check is None or not kept.atoms:
         return check
-    from gradcli.check.summary import joined
+    from gradcli.crosscheck.summary import joined
 
     checks = [check]
     for name, grad in kept.adjoints[number].items():
@@ -246,7 +246,7 @@ def _with_added(
     """The check, and that of what `.grad` holds after several passes."""
     if check is None or held is None or len(passes) < 2:
         return check
-    from gradcli.check.summary import joined
+    from gradcli.crosscheck.summary import joined
 
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
@@ -269,7 +269,7 @@ def _joined(answers: Sequence[VJP]) -> Products:
     first = answers[0]
     check = first.check
     if check is not None and len(answers) > 1:
-        from gradcli.check.summary import joined
+        from gradcli.crosscheck.summary import joined
 
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
     own = ("answers", "check", "intermediates")

@@ -27,8 +27,8 @@ from gradcli.language.text.tokens import plain
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
-    from gradcli.check.formulas import Derived
-    from gradcli.check.point import Point
+    from gradcli.crosscheck.formulas import Derived
+    from gradcli.crosscheck.point import Point
     from gradcli.questions.live import Live
 
 JACOBIAN_ENTRIES = 10_000
@@ -138,14 +138,14 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        from gradcli.check.point import Point
+        from gradcli.crosscheck.point import Point
 
         return Point.of(self.program, self.shapes, self.arrays)
 
     @cached_property
     def derived(self) -> Derived:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
-        from gradcli.check.formulas import of_jacobian
+        from gradcli.crosscheck.formulas import of_jacobian
 
         return of_jacobian(self.point, self.wrt)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from gradcli.autodiff.batched import Engine
-    from gradcli.check.many_points import Sample
+    from gradcli.crosscheck.many_points import Sample
 
 MOST_ENTRIES = 2**20
 """Elements of y and its derivatives at one point: 8 MiB in float64."""
@@ -331,7 +331,7 @@ class Stream:
             question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements, live
         )
         if self._checks and self._sample is None:
-            from gradcli.check.many_points import Sample
+            from gradcli.crosscheck.many_points import Sample
 
             self._sample = Sample()
         count = min(MOST_WORKERS, cores()) if live is None else 1  # code of the user knows of no threads
@@ -389,7 +389,7 @@ class Stream:
         return done.mapped
 
     def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
-        from gradcli.check.many_points import critical_points
+        from gradcli.crosscheck.many_points import critical_points
 
         question = self.plan.question
         return critical_points(question.point, {**question.arrays, **variables}, tuple(variables), count)
@@ -400,7 +400,7 @@ class Stream:
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
         from gradcli.autodiff.batched import AtPoints
-        from gradcli.check.many_points import merged
+        from gradcli.crosscheck.many_points import merged
         from gradcli.questions.points import Points, judged
 
         question = self.plan.question

@@ -15,8 +15,8 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.confirming import confirm
-from gradcli.check.point import Point
+from gradcli.crosscheck.confirming import confirm
+from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array
 from gradcli.language.ops import Kind

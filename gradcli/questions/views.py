@@ -226,8 +226,8 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.check.formulas import confirmed, evidence_at
     from gradcli.codegen.languages import in_ascii, numpy_script
+    from gradcli.crosscheck.formulas import confirmed, evidence_at
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
         raise TooLargeError(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from gradcli.check.point import Point
-from gradcli.check.summary import badness
+from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.summary import badness
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.snippets import read

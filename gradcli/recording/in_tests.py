@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradcli.autodiff._torch import torch
 from gradcli.errors import UsageError
-from gradcli.recording.calling import name_of
-from gradcli.recording.python_functions import PythonFunction
-from gradcli.results import Allowed, Checking
+
+if TYPE_CHECKING:
+    from gradcli.recording.python_functions import PythonFunction
+    from gradcli.results import Allowed, Checking
 
 
 def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> PythonFunction:
@@ -34,6 +34,9 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     >>> answer.symbolic["x"].text, answer.check.verdict
     ('w[j]*(1 - tanh(x[j])**2)', 'agree')
     """
+    from gradcli.recording.calling import name_of
+    from gradcli.recording.python_functions import PythonFunction
+
     called = name_of(function)
     found = PythonFunction(function, called)
     names = found.parameters
@@ -75,6 +78,8 @@ def check(
     >>> check(torch.sin, torch.tensor([0.0, 1.0])).check.verdict  # doctest: +SKIP
     'agree'
     """
+    from gradcli.autodiff._torch import torch
+
     asked = record(function, *tensors, **named)
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]

@@ -339,7 +339,7 @@ class Checking(Differentiation):
     """What all readings say, entry by entry, worst first.
 
     Attributes:
-        opinions: At most `check.MAX_OPINIONS`.
+        opinions: At most `crosscheck.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
         allowed: What passes beside `agree` and proved claims.
         passed: Whether all verdicts pass and every claim, and all was checked if that is required.

@@ -116,7 +116,7 @@ class Check(Comparable):
         entries: Entries of the answer: of J where it was computed, else of vᵀJ.
         checked: How many of them were compared.
         max_relative_error: The largest over the compared entries and elements of y; None if none was.
-        findings: Entries that do not agree, worst first, at most `check.MAX_FINDINGS`.
+        findings: Entries that do not agree, worst first, at most `crosscheck.MAX_FINDINGS`.
         findings_count: How many there are in all.
         chosen: How the entries were chosen: `all`, or the sample in words.
         notes: What was left out, and why.

@@ -10,5 +10,5 @@ derivative  ∂y/∂x, Ju, the Hessian and Hu with their deltas collapsed
 operations  one operation: as short mathematics, its local derivative, and how an adjoint passes it
 printing    formulas as text, in each notation
 
-Knows no numbers: whether a formula holds is for `gradcli.check` to say.
+Knows no numbers: whether a formula holds is for `gradcli.crosscheck` to say.
 """

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from flint import arb
 
-from gradcli.check.point import Point
+from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer

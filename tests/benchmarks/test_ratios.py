@@ -12,8 +12,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.autodiff.jacobians import vjp
-from gradcli.check.judge import judge
-from gradcli.check.point import Point, Torch
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from gradcli.autodiff.run import run
-from gradcli.check.judge import Judgement
-from gradcli.check.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
-from gradcli.check.second_derivatives import judge_derived
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Point, SecondDerivatives
+from gradcli.crosscheck.second_derivatives import judge_derived
 from gradcli.language.snippets import read
 from gradcli.questions.question import Dtype, Inquiry, prepare
 

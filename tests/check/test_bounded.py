@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.check.bounded import prove
-from gradcli.check.compare import TOLERANCE
-from gradcli.check.point import Point, Torch
+from gradcli.crosscheck.bounded import prove
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.snippets import read
@@ -152,7 +152,7 @@ def test_what_would_take_too_long_or_too_much_is_not_begun(monkeypatch: pytest.M
     def never(*arguments: object) -> None:
         raise AssertionError("it was begun")
 
-    monkeypatch.setattr("gradcli.check.bounded.Values", never)
+    monkeypatch.setattr("gradcli.crosscheck.bounded.Values", never)
     for text, at in (("A@B", {"A": (2_000, 2_000), "B": (2_000, 2_000)}), ("x**2", {"x": (5_000,)})):
         program = in_primitives(read(text).program)
         shapes = infer(program, {symbol: at[str(symbol)] for symbol in program.variables})

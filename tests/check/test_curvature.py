@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gradcli.check.compare import Truths
-from gradcli.check.judge import Judgement
-from gradcli.check.point import SecondDerivatives
-from gradcli.check.second_derivatives import ALL_ROWS, judge_derived, truths_of_hessian, truths_of_hvp, truths_of_jvp
+from gradcli.crosscheck.compare import Truths
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import SecondDerivatives
+from gradcli.crosscheck.second_derivatives import (
+    ALL_ROWS,
+    judge_derived,
+    truths_of_hessian,
+    truths_of_hvp,
+    truths_of_jvp,
+)
 from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Entry

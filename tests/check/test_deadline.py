@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.check import singular
+from gradcli.crosscheck import singular
 from gradcli.language.program.wengert import Line
 from gradcli.reference import deadline, duals
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit

@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.check.compare import Enclosed
-from gradcli.check.confirming import confirm
-from gradcli.check.point import Point
+from gradcli.crosscheck.compare import Enclosed
+from gradcli.crosscheck.confirming import confirm
+from gradcli.crosscheck.point import Point
 from gradcli.language.parsing import parse
 from gradcli.reference.duals import Reference
 from gradcli.symbolic.derivative import differentiate

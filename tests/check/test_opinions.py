@@ -9,8 +9,8 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.check import formulas as module
-from gradcli.check.formulas import worst_first
+from gradcli.crosscheck import formulas as module
+from gradcli.crosscheck.formulas import worst_first
 from gradcli.results import Entry
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.autodiff import run as torch_reading
-from gradcli.check import rounding
+from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.reference import tape

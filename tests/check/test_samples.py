@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradcli import Function
-from gradcli.check.judge import judge
-from gradcli.check.point import Point, Torch
-from gradcli.check.sample import MOST_ODD, Survey, Wiring
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.sample import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.parsing import parse

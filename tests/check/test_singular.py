@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.check.judge import judge
-from gradcli.check.point import Point, Torch
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.language.parsing import parse
 from gradcli.results import Check, Entry
 from tests.check.asking import checked

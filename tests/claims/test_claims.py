@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed, expected
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import read_value
 from gradcli.language.parsing import parse

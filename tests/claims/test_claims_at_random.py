@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.language.parsing import parse
 from gradcli.results import Claim
 from tests.examples import examples

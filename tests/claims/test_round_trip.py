@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcli.check.compare import TOLERANCE
 from gradcli.claims import Subject, claimed, read
 from gradcli.claims.subject import Reading
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import TABLE

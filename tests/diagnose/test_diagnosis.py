@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.check.point import unravel
+from gradcli.crosscheck.point import unravel
 from gradcli.diagnose import diagnosis, error_trace
 from gradcli.diagnose.diagnosis import Diagnosis
 from gradcli.diagnose.error_trace import DiagnosisContext

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.check.point import Point
+from gradcli.crosscheck.point import Point
 from gradcli.diagnose import advice
 from gradcli.diagnose.advice import is_same
 from gradcli.diagnose.candidates import readable, steps

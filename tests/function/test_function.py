@@ -22,7 +22,7 @@ from tests.work import calls
 
 def test_the_package_has_the_names_of_the_results_and_shows_them() -> None:
     """Each by `dir()`, `help()` and a star, and every one is there."""
-    assert {*gradcli.__all__} == {*results.__all__, "Function", "GradcliError", "__version__"}
+    assert {*gradcli.__all__} == {*results.__all__, "Function", "GradcliError", "check", "record", "__version__"}
     assert {*gradcli.__all__} <= {*dir(gradcli)}
     assert all(getattr(gradcli, name) for name in gradcli.__all__)
     shown = pydoc.plain(pydoc.render_doc(gradcli))

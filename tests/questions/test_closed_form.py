@@ -180,7 +180,7 @@ def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
         found = differentiate(*arguments)
         return replace(found, cases=tuple((chosen, 2 * expression) for chosen, expression in found.cases))
 
-    monkeypatch.setattr("gradcli.check.formulas.differentiate", wrong)
+    monkeypatch.setattr("gradcli.crosscheck.formulas.differentiate", wrong)
     answer = Function("sum(x**2)").closed_form("grad")
     assert answer.check.verdict == "disagree"
     assert not answer.blocks

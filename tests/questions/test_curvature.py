@@ -13,10 +13,10 @@ import sympy
 from hypothesis import given, settings
 
 from gradcli import Function
-from gradcli.check import formulas
-from gradcli.check.formulas import confirmed, of_hessian
-from gradcli.check.point import SecondDerivatives
-from gradcli.check.second_derivatives import judge_derived
+from gradcli.crosscheck import formulas
+from gradcli.crosscheck.formulas import confirmed, of_hessian
+from gradcli.crosscheck.point import SecondDerivatives
+from gradcli.crosscheck.second_derivatives import judge_derived
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
 from gradcli.symbolic.derivative import Derivative

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import sympy
 from flint import arb
 
-from gradcli.check.compare import Tolerance
-from gradcli.check.point import Point, Torch, unravel
+from gradcli.crosscheck.compare import Tolerance
+from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.language.ops import Kind
 from gradcli.reference.array_values import NoSweepError, Values
 from gradcli.reference.balls import Ball

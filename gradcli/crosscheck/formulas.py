@@ -17,8 +17,8 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import FIRST_BITS, Block, Enclosed, Evidence, number_of
-from gradcli.check.confirming import (
+from gradcli.crosscheck.compare import FIRST_BITS, Block, Enclosed, Evidence, number_of
+from gradcli.crosscheck.confirming import (
     Directions,
     confirm,
     confirmations_at_random,
@@ -28,8 +28,8 @@ from gradcli.check.confirming import (
     shared_work,
     work_of,
 )
-from gradcli.check.point import Point, flat, unravel
-from gradcli.check.summary import MAX_FINDINGS, published
+from gradcli.crosscheck.point import Point, flat, unravel
+from gradcli.crosscheck.summary import MAX_FINDINGS, published
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment

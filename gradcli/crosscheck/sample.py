@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.check.point import Point, Torch
+from gradcli.crosscheck.point import Point, Torch
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError, Pattern, Structure

@@ -7,7 +7,8 @@
 So they are judged with their kinks, limits and jumps, and at a kink the one-sided derivatives of g are those of f along
 u and against it.  The gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes
 one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles meet it
-is decided as such (`gradcli.check.crossings`).  Some entries can also be enclosed without torch, to confirm formulas.
+is decided as such (`gradcli.crosscheck.crossings`).  Some entries can also be enclosed without torch, to confirm
+formulas.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
-from gradcli.check.crossings import Crossings, Second
-from gradcli.check.judge import Judgement, judge
-from gradcli.check.point import (
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
+from gradcli.crosscheck.crossings import Crossings, Second
+from gradcli.crosscheck.judge import Judgement, judge
+from gradcli.crosscheck.point import (
     STEP,
     HessianVectorProduct,
     JacobianVectorProduct,
@@ -33,8 +34,8 @@ from gradcli.check.point import (
     unravel,
     way,
 )
-from gradcli.check.sample import SEED, Survey, Wiring, pick
-from gradcli.check.summary import Part, summarize
+from gradcli.crosscheck.sample import SEED, Survey, Wiring, pick
+from gradcli.crosscheck.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists, precision
@@ -218,7 +219,7 @@ def judge_derived(
     wrt: tuple[str, ...],
     tolerance: Tolerance | None = None,
 ) -> Judgement:
-    """Compare torch's products and second derivatives with the reference; see `gradcli.check.judge.judge`."""
+    """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
     tolerance = tolerance or TOLERANCE[torch.dtype]
     with time_limit():  # one for all that is judged on the way
         match torch:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.check.point import Point
-from gradcli.check.sample import MOST_ELEMENTS, SEED, magnitude, pick
-from gradcli.check.summary import MAX_FINDINGS, badness, joined
+from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.sample import MOST_ELEMENTS, SEED, magnitude, pick
+from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.critical import critical
 from gradcli.results import SEVERITY, Array, Check

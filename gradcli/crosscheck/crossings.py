@@ -12,9 +12,9 @@ from functools import cached_property
 
 import sympy
 
-from gradcli.check.compare import Tolerance, compare, number_of, to_float
-from gradcli.check.point import Point, flat, unravel
-from gradcli.check.singular import put_together, shown_number
+from gradcli.crosscheck.compare import Tolerance, compare, number_of, to_float
+from gradcli.crosscheck.point import Point, flat, unravel
+from gradcli.crosscheck.singular import put_together, shown_number
 from gradcli.errors import TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gradcli.check.compare import known_truth
+from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 
 MAX_FINDINGS = 10

@@ -20,9 +20,9 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.check.compare import Enclosed, Evidence, Truth, spaced
-from gradcli.check.point import Point
-from gradcli.check.sample import Wiring
+from gradcli.crosscheck.compare import Enclosed, Evidence, Truth, spaced
+from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.sample import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.meaning import Aggregate, InverseElement, MatrixDeterminant
@@ -280,7 +280,7 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """What the reference finds on a probe, at some entries; None where that is over the budget."""
     if derivative.of not in ("jacobian", "vjp"):
-        from gradcli.check.second_derivatives import truths_of_hessian, truths_of_hvp, truths_of_jvp
+        from gradcli.crosscheck.second_derivatives import truths_of_hessian, truths_of_hvp, truths_of_jvp
 
         if derivative.of == "jvp":
             return truths_of_jvp(probe, u, PROBE_BITS)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb
 
-from gradcli.check.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
-from gradcli.check.point import STEP, Point, way
+from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
+from gradcli.crosscheck.point import STEP, Point, way
 from gradcli.language.program.expansion import computed
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import Ball, precision

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from gradcli.check.compare import (
+from gradcli.crosscheck.compare import (
     BITS,
     FIRST_BITS,
     LAST_BITS,
@@ -29,9 +29,9 @@ from gradcli.check.compare import (
     Wrong,
     compare,
 )
-from gradcli.check.point import Point, Torch, flat, unravel
-from gradcli.check.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
-from gradcli.check.summary import Part, summarize
+from gradcli.crosscheck.point import Point, Torch, flat, unravel
+from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
+from gradcli.crosscheck.summary import Part, summarize
 from gradcli.progress import doing, patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -42,7 +42,7 @@ from gradcli.reference.running import Direction, Found
 from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
-    from gradcli.check.bounded import Proof
+    from gradcli.crosscheck.bounded import Proof
 
 MOST_OPEN = 256
 """Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
@@ -116,7 +116,7 @@ class _Judge:
         return part, evidence
 
     def _proof(self, torch: Torch) -> Proof | None:
-        from gradcli.check.bounded import prove
+        from gradcli.crosscheck.bounded import prove
 
         return prove(self.point, torch, self.variables, self.case.tolerance)
 
@@ -318,13 +318,13 @@ class _Judge:
                 break
         # Imported where they are needed: most checks have neither, and start twice as fast without.
         if wrong:
-            from gradcli.check.rounding import explained
-            from gradcli.check.singular import at_jumps
+            from gradcli.crosscheck.rounding import explained
+            from gradcli.crosscheck.singular import at_jumps
 
             # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
             decided += at_jumps(case, explained(case, self.point, evidence.rows, wrong))
         if singular:
-            from gradcli.check.singular import classify_singularities
+            from gradcli.crosscheck.singular import classify_singularities
 
             decided += classify_singularities(case, singular)
         return decided

@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 from flint import arb, fmpq
 
-from gradcli.check.point import Point, flat, unravel
+from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.reference.balls import Ball
 from gradcli.reference.duals import Reference

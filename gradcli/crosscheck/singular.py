@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.check.compare import Case, ReferenceValues, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.compare import Case, ReferenceValues, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
