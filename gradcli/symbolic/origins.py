@@ -128,7 +128,8 @@ def _listed_places(call: Call, operand: Shape) -> tuple[int, int, tuple[int, ...
 def _by_place(listed: Sequence[int], at: Expr) -> list[tuple[int, Expr]]:
     """Each of some positions, and where it is the one at an index; the last one needs no condition."""
     if at.is_Integer:
-        return [(listed[int(at)], sympy.true)]
+        inside = int(at) if 0 <= at < len(listed) else 0  # of a case that does not hold
+        return [(listed[inside], sympy.true)]
     if len(listed) > LARGE:
         raise NoFormulaError(f"an index of more than {LARGE} numbers has no closed form in index notation")
     conditions = [*(sympy.Eq(at, n) for n in range(len(listed) - 1)), sympy.true]

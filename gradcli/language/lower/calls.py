@@ -39,8 +39,11 @@ _LIBRARIES: Mapping[str, str] = {
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
 
-_ELSEWHERE: Mapping[tuple[str, str], str] = {("repeat", "numpy"): "repeat_interleave"}
-"""What another library means by the name of a row: another one."""
+_ELSEWHERE: Mapping[tuple[str, str], str] = {
+    ("repeat", "numpy"): "repeat_interleave",
+    ("unfold", "."): "windows",
+}
+"""What another library means by the name of a row, or a method of torch: another one."""
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
@@ -143,6 +146,8 @@ class Calls:
         if words[-2:-1] in (["F"], ["functional"]) and name.text in _OF_FUNCTIONAL:
             name = Token(name.kind, _OF_FUNCTIONAL[name.text], name.span)
         library = library_of(self.hooks.library(words)[:-1])
+        if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
+            library = "linalg"
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
             raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
@@ -294,12 +299,12 @@ class Calls:
             return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
             return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
-        op = ops.find(name.text, after_dot=after_dot)
+        op = ops.find(_ELSEWHERE.get((name.text, "." if given else ""), name.text), after_dot=after_dot)
         if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
-        op = ops.TABLE[_ELSEWHERE.get((op.name, library), op.name)]
+        op = ops.TABLE[_ELSEWHERE.get((name.text, library or ("." if given else "")), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):
             hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"
@@ -362,9 +367,10 @@ class Calls:
             for atom in atoms[1:]:
                 result = self.lines.emit(name, [result, atom], span)[0]
             return result, span
-        self.is_pair = op.name in EXTREMES and statics[0] is not None
+        is_scan = op.kind is Kind.SCAN and bool(op.torch_part)
+        self.is_pair = is_scan or (op.name in EXTREMES and statics[0] is not None)
         if op.of_shapes:
-            shapes: Any = self._shapes(atoms)
+            shapes: Any = None if self.lines.is_meaning else self._shapes(atoms)
             statics = (*statics[: len(op.statics) - 1], shapes)
         return self.lines.emit(op.name, atoms, span, statics)
 

@@ -26,7 +26,8 @@ from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 NUMBERS = frozenset(
-    "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p".split()
+    "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
+    "maxnorm".split()
 )
 """Parameters whose constants need not be whole."""
 
@@ -42,6 +43,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
     "indexing": ("ij", "xy"),
+    "reduce": ("add", "multiply"),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 
@@ -105,7 +107,7 @@ class Constants:
         if is_flag and value in (0, 1):
             return bool(value)
         takes = "true or false" if is_flag else "a whole number"
-        takes = "a number" if parameter in NUMBERS else takes
+        takes = "a number" if parameter in (*NUMBERS, "ord") else takes
         is_several = parameter in SEVERAL and (parameter != "size" or op.statics[parameter] is not REQUIRED)
         takes = "whole numbers" if is_several else takes
         is_fit = not isinstance(value, bool) or is_flag or parameter in ("correction", "align_corners")
@@ -136,6 +138,8 @@ class Constants:
                 return tuple(self.whole(a, s) for a, s in items)
         if isinstance(node, nodes.Name) and (truth := self._truth(node)) is not None:
             return truth
+        if parameter == "ord" or (parameter == "p" and op.name == "cond"):
+            return token.text if token.kind == "string" else self.number(node)
         if parameter in WORDS and (token.kind == "string" or parameter not in SEVERAL):
             return self._word(op, parameter, argument)
         if parameter in NUMBERS:

@@ -2,6 +2,7 @@
 
 row          what a row holds, how it is written, and which facts it needs
 elementwise  arithmetic and functions, pieces, and branches by conditions
+arithmetic   of several operands, and functions that others make up
 networks     activations of neural networks, and layers of sequences
 convolutions  windows, and what sums over them
 pooling      one number of each window; windows as columns
@@ -9,7 +10,10 @@ normalization  mean 0 and variance 1, and dropout after training
 resampling   other sizes and places; channels that become space
 losses       losses of training
 reductions   over a dimension; of matrices
+linear_algebra  products of matrices, linear equations, factors and norms
 gathering    elements at the positions that tensors of whole numbers name
+rearranged   dimensions and elements put elsewhere, by their shapes
+statistics   order, moments, and differences of samples
 structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
@@ -21,15 +25,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.language.ops import (
+    arithmetic,
     convolutions,
     elementwise,
     gathering,
+    linear_algebra,
     losses,
     networks,
     normalization,
     pooling,
+    rearranged,
     reductions,
     resampling,
+    statistics,
     structure,
 )
 from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
@@ -57,18 +65,27 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": elementwise.SPECIAL,
     "activations": networks.ACTIVATIONS,
+    "combined arithmetic": arithmetic.COMBINED,
     "pieces and steps": elementwise.PIECES,
     "branches": elementwise.BRANCHES,
     "reductions": reductions.REDUCTIONS,
     "scans": reductions.SCANS,
     "normalized exponentials": reductions.NORMALIZED,
     "products": reductions.CONTRACTIONS,
+    "products added": linear_algebra.ADDED,
+    "vectors and tensors": linear_algebra.VECTORS,
     "square matrices": reductions.MATRICES,
+    "equations, factors and norms": linear_algebra.FACTORS,
     "lists": structure.LISTS,
     "pieces of tensors": structure.PARTS,
     "joined and repeated": structure.JOINED,
     "at positions": gathering.GATHERED,
+    "order": statistics.ORDER,
+    "statistics": statistics.MOMENTS,
+    "samples": statistics.SAMPLES,
+    "put at positions": gathering.PUT,
     "views and shifts": structure.MOVEMENTS,
+    "dimensions moved and turned": rearranged.REARRANGED,
     "sizes": structure.COUNTS,
     "convolutions": convolutions.CONVOLUTIONS,
     "pools": pooling.POOLING,

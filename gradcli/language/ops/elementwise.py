@@ -25,7 +25,7 @@ ARITHMETIC = (
     _arithmetic("sub|subtract(a, b)", "a - b", numpy="subtract", coefficients=(1, -1), adds_terms=True),
     _arithmetic("mul|multiply(a, b)", "a * b", numpy="multiply", monoid=Monoid.PRODUCT),
     _arithmetic(
-        "div|divide(a, b)",
+        "div|divide|true_divide(a, b)",
         "a / b",
         operator="truediv",
         numpy="divide",

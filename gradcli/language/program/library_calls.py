@@ -203,8 +203,10 @@ class TorchCalls:
             numbers = zip(op.numbers, operands[-len(op.numbers) :], strict=True)
             named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
         if _is_method(op):
-            return getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
-        return _function(self.torch, op.torch)(*first, *tensors, *last, **named)
+            found = getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
+            return getattr(found, op.torch_part) if op.torch_part else found
+        found = _function(self.torch, op.torch)(*first, *tensors, *last, **named)
+        return getattr(found, op.torch_part) if op.torch_part else found
 
 
 def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:

@@ -87,6 +87,12 @@ def arguments(cases: Cases) -> list[Any]:
     return [pytest.param(op, case, id=case[0]) for op, rows in cases.items() for case in rows]
 
 
+def value_at_point(text: str) -> Array:
+    """The value of a text at the point."""
+    f = Function(text)
+    return f.eval({name: POINT[name] for name in f.variables}).value
+
+
 def require(op: str, case: Case, omitted: Mapping[str, str]) -> None:
     """Value, Jacobian, verdict and formula of a case.
 

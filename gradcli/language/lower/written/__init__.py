@@ -2,6 +2,10 @@
 
 given         what a rule is handed: shapes, constants, the numbers of operands that are constant
 pieces        tensors that are cut, joined and repeated
+rearranging   dimensions and elements put elsewhere
+scattering    what is put or added at positions
+sampling      order and statistics
+matrix_products  products, powers, factors and norms of matrices
 at_positions  elements at the positions that tensors of whole numbers name
 
 Functions that give several tensors give a text for each.  While a shape is not known the first operand stands for the
@@ -21,11 +25,18 @@ from gradcli.language.lower.arguments import Bound
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.lower.written import at_positions, pieces
+from gradcli.language.lower.written import at_positions, matrix_products, pieces, rearranging, sampling, scattering
 from gradcli.language.lower.written.given import Given, Text, UnknownShapeError
 from gradcli.language.program.wengert import Atom, Program, Shape
 
-RULES: Mapping[str, Callable[[Given], Text]] = {**pieces.RULES, **at_positions.RULES}
+RULES: Mapping[str, Callable[[Given], Text]] = {
+    **pieces.RULES,
+    **at_positions.RULES,
+    **rearranging.RULES,
+    **scattering.RULES,
+    **sampling.RULES,
+    **matrix_products.RULES,
+}
 """What each written row is."""
 
 Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
@@ -94,7 +105,7 @@ class Writing:
         names = ["x", *(f"i{n}" for n in range(len(tensors)))]
         program = self.meaning(text, names, {})
         atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
-        return self.lines.builder.inline(program, atoms, span), span
+        return self._inlined(program, atoms, span), span
 
     def _positions(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
         """A tensor in an index; a mask as one tensor for each of its dimensions."""
@@ -129,8 +140,20 @@ class Writing:
         return self.sizes.of(atom)
 
     def _written(self, text: str, given: Given, atoms: Sequence[Atom], span: Span) -> Atom:
-        program = self.meaning(text, given.names, given.held)
-        return self.lines.builder.inline(program, atoms, span)
+        return self._inlined(self.meaning(text, given.names, given.held), atoms, span)
+
+    def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
+        """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""
+        inside: dict[Atom, Atom] = dict(zip(program.variables, atoms, strict=True))
+        for line in program.lines:
+            parts = tuple(inside.get(a, a) for a in line.call.operands)
+            statics = line.call.statics
+            if line.call.op.of_shapes:
+                shapes = tuple(self.sizes.of(a) for a in parts)
+                self.scope.needs_shapes |= None in shapes
+                statics = (*statics[:-1], None if None in shapes else shapes)
+            inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, statics)
+        return inside.get(program.output, program.output)
 
     def _provisional(self, bound: Bound, atom: Atom, span: Span) -> Atom:
         """What stands for the result until the shapes are known."""

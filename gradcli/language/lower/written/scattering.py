@@ -1,0 +1,177 @@
+"""What is put or added at positions: index_add, index_copy, scatter, slice_scatter.
+
+What is added follows where a comparison of positions holds, so that positions may be given as variables; what is put
+takes constant positions, and is one index into both tensors, one behind the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.language.lower.scope import Array
+from gradcli.language.lower.written.at_positions import checked, of_mask
+from gradcli.language.lower.written.given import Given, Text, sizes
+from gradcli.language.lower.written.rearranging import moved_axes
+from gradcli.language.program.movement import axis_of
+from gradcli.language.program.wengert import Shape, show
+
+Places = npt.NDArray[np.intp]
+
+
+def _put(g: Given, x: str, source: str, places: Places) -> str:
+    """A tensor with the elements of another one at places of its flattened elements; the last one there counts."""
+    shape = g.shape("x")
+    count = math.prod(shape)
+    found = np.arange(count)
+    for n, at in enumerate(places.ravel().tolist()):
+        found[at] = count + n
+    both = f"cat([reshape({x}, -1), reshape({source}, -1)])"
+    return f"reshape({both}[{found.tolist()}], {sizes(shape)})" if count else x
+
+
+def _numbered(shape: Shape) -> Places:
+    return np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
+
+
+def _of_slice(g: Given, places: Places) -> Text:
+    if g.shape("src") != places.shape:
+        message = f"{g.op.name} puts a tensor of shape {show(places.shape)}, and src has {show(g.shape('src'))}"
+        raise g.refuse(message, None)
+    return _put(g, "x", "src", places)
+
+
+def _slice_scatter(g: Given) -> Text:
+    at = [slice(None)] * g.axis("x")
+    return _of_slice(g, _numbered(g.shape("x"))[(*at, slice(g["start"], g["end"], g["step"]))])
+
+
+def _select_scatter(g: Given) -> Text:
+    axis, index = g.axis("x"), int(checked(np.array(g["index"]), g.size("x")))
+    return _of_slice(g, np.asarray(_numbered(g.shape("x")).take(index, axis)))
+
+
+def _diagonal_scatter(g: Given) -> Text:
+    shape = g.shape("x")
+    first, second = (axis_of(shape, g[name]) for name in ("dim1", "dim2"))
+    return _of_slice(g, np.diagonal(_numbered(shape), g["offset"], first, second))
+
+
+def _as_strided_scatter(g: Given) -> Text:
+    places = np.lib.stride_tricks.as_strided(
+        _numbered((math.prod(g.shape("x")),))[g["storage_offset"] :],
+        g["shape"],
+        [8 * stride for stride in g["strides"]],
+    )
+    return _of_slice(g, np.array(places))
+
+
+def _positions(g: Given) -> Array:
+    return g.constant("index", "positions")
+
+
+def _index_copy(g: Given) -> Text:
+    axis = g.axis("x")
+    at = checked(_positions(g).reshape(-1), g.size("x"))
+    return _put(g, "x", "source", _numbered(g.shape("x")).take(at, axis))
+
+
+def _index_fill(g: Given) -> Text:
+    shape, axis = g.shape("x"), g.axis("x")
+    hit = f"sum(reshape(one_hot(index, {shape[axis]}), (-1, {shape[axis]})), 0) > 0"
+    line = sizes([size if n == axis else 1 for n, size in enumerate(shape)])
+    return f"where(reshape({hit}, {line}), value, x)"
+
+
+def _index_add(g: Given) -> Text:
+    shape, given, axis = g.shape("x"), g.shape("source"), g.axis("x")
+    (count,) = g.shape("index") or (1,)
+    wanted = (*shape[:axis], count, *shape[axis + 1 :])
+    if given != wanted:
+        raise g.refuse(f"index_add adds a tensor of shape {show(wanted)}, and source has {show(given)}", None)
+    rest = [size for n, size in enumerate(shape) if n != axis]
+    rows = f"reshape({moved_axes('source', len(shape), (axis,), (0,))}, {sizes([count, math.prod(rest)])})"
+    hit = f"transpose(reshape(one_hot(index, {shape[axis]}), ({count}, {shape[axis]})), 0, 1)"
+    added = f"reshape({hit} @ {rows}, {sizes([shape[axis], *rest])})"
+    return f"x + alpha*{moved_axes(added, len(shape), (0,), (axis,))}"
+
+
+def _spread(g: Given, source: str) -> str:
+    """What each position of the dimension is given, summed up."""
+    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
+    if len(shape) != len(wanted):
+        raise g.refuse(f"{g.op.name} needs an index of as many dimensions as x", None)
+    cut = f"({source})[{', '.join(f':{size}' for size in wanted)}]" if g.shape("src") else source
+    last = len(shape)
+    sums = f"sum(where(one_hot(index, {shape[axis]}) == 1, unsqueeze({cut}, {last}), 0), {axis}, keepdim=True)"
+    moved = f"squeeze(transpose({sums}, {axis}, {last}), {last})"
+    widths = [(0, 0) if n == axis else (0, a - b) for n, (a, b) in enumerate(zip(shape, wanted, strict=True))]
+    flat = tuple(n for pair in reversed(widths) for n in pair)
+    return f"pad({moved}, {flat})" if any(flat) else moved
+
+
+def _scatter_add(g: Given) -> Text:
+    return f"x + {_spread(g, 'src')}"
+
+
+def _scatter(g: Given) -> Text:
+    shape, axis, at = g.shape("x"), g.axis("x"), checked(_positions(g), g.size("x"))
+    if at.ndim != len(shape):
+        raise g.refuse("scatter needs an index of as many dimensions as x", None)
+    lines = np.indices(at.shape)
+    lines[axis] = at
+    places = np.ravel_multi_index(tuple(lines), shape)
+    cut = f"src[{', '.join(f':{size}' for size in at.shape)}]" if g.shape("src") else f"expand(src, {sizes(at.shape)})"
+    reduce = g["reduce"]
+    if reduce is None:
+        return _put(g, "x", cut, places)
+    if reduce == "add":
+        return f"x + {_spread(g, 'src' if g.shape('src') else cut)}"
+    hit = f"one_hot(index, {shape[axis]}) == 1"
+    last = len(shape)
+    found = f"prod(where({hit}, unsqueeze({cut}, {last}), 1), {axis}, keepdim=True)"
+    return f"x*squeeze(transpose({found}, {axis}, {last}), {last})"
+
+
+def _index_put(g: Given) -> Text:
+    shape, found = g.shape("x"), g.constant("index", "positions")
+    at = [checked(np.asarray(one), size) for one, size in zip(found, shape, strict=False)]
+    places = _numbered(shape)[tuple(at)]
+    values = f"expand(values, {sizes(places.shape)})"
+    if not g["accumulate"]:
+        return _put(g, "x", values, places)
+    flat = f"reshape(one_hot({places.ravel().tolist()}, {math.prod(shape)}), (-1, {math.prod(shape)}))"
+    return f"x + reshape(transpose({flat}, 0, 1) @ reshape({values}, -1), {sizes(shape)})"
+
+
+def _put_flat(g: Given) -> Text:
+    places = checked(_positions(g), math.prod(g.shape("x")))
+    return _put(g, "x", "source", places)
+
+
+def _masked_scatter(g: Given) -> Text:
+    shape = g.shape("x")
+    mask = np.broadcast_to(g.constant("mask", "a mask"), shape)
+    places = _numbered(shape)[tuple(axis.astype(np.intp) for axis in of_mask(mask))]
+    if math.prod(g.shape("source")) < places.size:
+        raise g.refuse(f"masked_scatter needs {places.size} elements of source", None)
+    return _put(g, "x", f"reshape(source, -1)[:{places.size}]", places)
+
+
+RULES: Mapping[str, Callable[[Given], Text]] = {
+    "slice_scatter": _slice_scatter,
+    "select_scatter": _select_scatter,
+    "diagonal_scatter": _diagonal_scatter,
+    "as_strided_scatter": _as_strided_scatter,
+    "index_copy": _index_copy,
+    "index_fill": _index_fill,
+    "index_add": _index_add,
+    "scatter_add": _scatter_add,
+    "scatter": _scatter,
+    "index_put": _index_put,
+    "put": _put_flat,
+    "masked_scatter": _masked_scatter,
+}

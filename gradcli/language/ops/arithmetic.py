@@ -1,0 +1,77 @@
+"""Arithmetic of several operands, and functions of numbers that others make up."""
+
+from __future__ import annotations
+
+from gradcli.language.ops.row import known, row
+
+LARGEST = 1.7976931348623157e308
+"""Of float64, which torch puts in the place of an infinity."""
+
+COMBINED = (
+    known(
+        "fmax(a, b)",
+        "the larger one, or the other where one is nan",
+        "maximum(a, b)",
+        in_floats="where(a != a, b, where(b != b, a, maximum(a, b)))",
+    ),
+    known(
+        "fmin(a, b)",
+        "the smaller one, or the other where one is nan",
+        "minimum(a, b)",
+        in_floats="where(a != a, b, where(b != b, a, minimum(a, b)))",
+    ),
+    known("rsub(a, b, alpha)", "b - alpha*a", "b - alpha*a", defaults={"alpha": 1}, numbers=("alpha",)),
+    known(
+        "addcmul(input, tensor1, tensor2, value)",
+        "a product added, value times",
+        "input + value*tensor1*tensor2",
+        defaults={"value": 1},
+        numbers=("value",),
+        example="addcmul(x, a, b) at x=1 a=2 b=3",
+    ),
+    known(
+        "addcdiv(input, tensor1, tensor2, value)",
+        "a quotient added, value times",
+        "input + value*tensor1/tensor2",
+        defaults={"value": 1},
+        numbers=("value",),
+        domain="tensor2 != 0",
+        example="addcdiv(x, a, b) at x=1 a=2 b=3",
+    ),
+    known(
+        "copysign(a, b)",
+        "|a| with the sign of b",
+        "where(b < 0, -abs(a), abs(a))",
+        example="copysign(a, b) at a=2 b=-1",
+    ),
+    known("ldexp(a, b)", "a*2**b", "a*2**b"),
+    known("float_power(a, b)", "a**b in float64", "a**b"),
+    known(
+        "logaddexp2(a, b)",
+        "log2(2**a + 2**b) without overflow",
+        "log(2**a + 2**b)/log(2)",
+        in_floats="maximum(a, b) + log1p(2**(-abs(a - b)))/log(2)",
+    ),
+    known(
+        "positive|real|conj|conj_physical|resolve_conj|resolve_neg(x)",
+        "x itself, as the real part and the conjugate of a real number are",
+        "1*x",
+    ),
+    known(
+        "angle(x)",
+        "the angle of a real number: pi where it is negative, else 0",
+        "where(x < 0, pi, 0)",
+        example="angle(x)*x at x=-2",
+    ),
+    row(
+        "fill(x, value)", "value in every element of x's shape", "value*ones_like(x)", example="fill(x, a) at x=1,2 a=3"
+    ),
+    known(
+        "nan_to_num(x, nan, posinf, neginf)",
+        "x with numbers in the place of nan and of infinities",
+        "where(x != x, nan, where(x == inf, posinf, where(x == -inf, neginf, x)))",
+        defaults={"nan": 0, "posinf": LARGEST, "neginf": -LARGEST},
+        numbers=("nan", "posinf", "neginf"),
+        example="nan_to_num(x) at x=1,2",
+    ),
+)

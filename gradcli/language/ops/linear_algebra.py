@@ -1,0 +1,304 @@
+"""Products of matrices and vectors, solutions of linear equations, factors and norms of matrices.
+
+A factor is defined by the steps that find it, column by column, and torch's own function is what is run.
+Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.errors import ShapeError
+from gradcli.language.ops.row import Kind, Op, Shapes, known
+
+
+def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
+
+
+def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+
+
+def _added(name: str, first: str, second: str, product: str, doc: str, example: str, **facts: object) -> Op:
+    return _defined(
+        f"{name}(input, {first}, {second}, beta, alpha)",
+        doc,
+        f"beta*input + alpha*{product}",
+        defaults={"beta": 1, "alpha": 1},
+        numbers=("beta", "alpha"),
+        adds_terms=True,
+        example=f"{name}(c, {first}, {second}) at {example}",
+        **facts,
+    )
+
+
+def _square(shapes: Shapes, name: str) -> int:
+    shape = shapes[0]
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ShapeError(f"{name} is written out for a square matrix, and the shape is {shape}")
+    return shape[0]
+
+
+def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    """Column by column: what is left of it, divided by the square root of its first element."""
+    if not shapes:
+        return ""
+    count = _square(shapes, "cholesky")
+    text = ["s = (A + transpose(A))/2"]
+    for k in range(count):
+        left = "".join(f" - l{m}[{k - m}:]*l{m}[{k - m}]" for m in range(k))
+        text += [f"c{k} = s[{k}:, {k}]{left}", f"l{k} = c{k}/sqrt(c{k}[0])"]
+    columns = ", ".join(f"pad(l{k}, ({k}, 0))" for k in range(count))
+    return "; ".join([*text, f"stack([{columns}], {0 if constants.get('upper') else 1})"])
+
+
+def _wide(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
+    if not shapes:
+        return ""
+    rows, columns = shapes[0][-2:]
+    turned = "transpose(A, -2, -1)"
+    return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
+
+
+def _triangle(constants: Mapping[str, Any], _: Shapes) -> str:
+    part = "triu" if constants["upper"] else "tril"
+    matrix = f"{part}(A)"
+    if constants["unitriangular"]:
+        matrix = f"({part}(A, {1 if constants['upper'] else -1}) + tril(triu(ones_like(A))))"
+    return f"inv({matrix}) @ B" if constants["left"] else f"B @ inv({matrix})"
+
+
+ADDED = (
+    _added("addmm", "a", "b", "(a @ b)", "a matrix product added", "c=[[1]] a=[[1,2]] b=[[3],[4]]"),
+    _added("addmv", "A", "x", "(A @ x)", "the product of a matrix and a vector added", "c=1,2 A=[[1,2],[3,4]] x=5,6"),
+    _added(
+        "addr", "a", "b", "unsqueeze(a, 1)*unsqueeze(b, 0)", "an outer product added", "c=[[1,2],[3,4]] a=1,2 b=4,5"
+    ),
+    _added("baddbmm", "a", "b", "(a @ b)", "matrix products of a batch added", "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]"),
+    _added(
+        "addbmm",
+        "a",
+        "b",
+        "sum(a @ b, 0)",
+        "the sum of the matrix products of a batch added",
+        "c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]",
+    ),
+)
+
+VECTORS = (
+    _defined(
+        "vecdot(a, b, dim=-1)",
+        "the inner products of vectors along a dimension",
+        "sum(a*b, dim=dim)",
+        torch="linalg.vecdot",
+        adds_terms=True,
+        example="vecdot(a, b) at a=1,2 b=3,4",
+    ),
+    _defined(
+        "cross(a, b, dim=-1)",
+        "the cross product of vectors of three numbers along a dimension",
+        "roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)",
+        torch="linalg.cross",
+        adds_terms=True,
+        example="cross(a, b) at a=1,2,3 b=4,5,7",
+    ),
+    _written(
+        "tensordot(a, b, dims)",
+        "sums of products over the last dims dimensions of a and the first of b, or over those that are listed",
+        "a matrix product of both, reshaped",
+        adds_terms=True,
+        example="tensordot(a, b, 1) at a=[[1,2]] b=[[3],[4]]",
+    ),
+    _written(
+        "kron(a, b)",
+        "the Kronecker product: each element of a times b",
+        "a and b along dimensions in turn, multiplied and joined",
+        example="kron(a, b) at a=1,2 b=[[3,4]]",
+    ),
+    _written(
+        "multi_dot|chain_matmul(operands)",
+        "the product of several matrices",
+        "a @ b @ c",
+        torch="linalg.multi_dot",
+        variadic=True,
+        adds_terms=True,
+        example="multi_dot([A, A, x]) at A=[[1,2],[3,4]] x=5,6",
+    ),
+    _written(
+        "matrix_power(A, n=)",
+        "a square matrix multiplied by itself n times; its inverse for n below 0",
+        "A @ A @ ... @ A",
+        adds_terms=True,
+        example="matrix_power(A, 3) at A=[[1,2],[3,4]]",
+    ),
+    _written(
+        "vander(x, N=None, increasing=False)",
+        "the powers of a vector as columns, falling from N - 1 to 0",
+        "x[:, None]**powers",
+        elsewhere={"linalg": {"increasing": True}},
+        caveat="torch.linalg.vander has them rising",
+        example="vander(x) at x=1,2,3",
+    ),
+)
+
+FACTORS = (
+    _defined(
+        "cholesky(A, upper=False)",
+        "the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix",
+        "column by column what is left of A, over the square root of its diagonal element",
+        torch="linalg.cholesky",
+        written=_cholesky,
+        of_shapes=True,
+        domain="A is positive definite",
+        adds_terms=True,
+        caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
+        example="cholesky(A) at A=[[2,1],[1,3]]",
+    ),
+    _defined(
+        "pinv|pinverse(A)",
+        "the pseudoinverse of a matrix of full rank",
+        "inv(A.T @ A) @ A.T",
+        torch="linalg.pinv",
+        written=_wide,
+        of_shapes=True,
+        domain="A has full rank",
+        adds_terms=True,
+        example="pinv(A) at A=[[1,2],[0,3],[1,1]]",
+    ),
+    _written(
+        "lstsq(A, b)",
+        "the solution x of least squares of A @ x = b, of a matrix of full rank",
+        "pinv(A) @ b",
+        torch="linalg.lstsq",
+        parts=("solution",),
+        domain="A has full rank",
+        adds_terms=True,
+        example="lstsq(A, b).solution at A=[[1,2],[0,3],[1,1]] b=[[1],[2],[4]]",
+    ),
+    _defined(
+        "solve_triangular(A, B, upper=True, left=True, unitriangular=False)",
+        "the solution X of A @ X = B, or of X @ A = B, by one triangle of A",
+        "inv(triu(A)) @ B",
+        torch="",
+        written=_triangle,
+        domain="no element of the diagonal is 0",
+        adds_terms=True,
+        example="solve_triangular(A, B) at A=[[2,1],[5,3]] B=[[1],[2]]",
+    ),
+    _defined(
+        "triangular_solve(B, A, upper=True)",
+        "the solution X of A @ X = B by one triangle of A",
+        "inv(triu(A)) @ B",
+        torch="",
+        written=lambda constants, shapes: _triangle({**constants, "left": True, "unitriangular": False}, shapes),
+        domain="no element of the diagonal is 0",
+        adds_terms=True,
+        example="triangular_solve(B, A) at A=[[2,1],[5,3]] B=[[1],[2]]",
+    ),
+    _defined(
+        "cholesky_solve(B, L)",
+        "the solution X of L @ L.T @ X = B, by the lower triangle of L",
+        "inv(tril(L) @ transpose(tril(L), -2, -1)) @ B",
+        torch="",
+        domain="no element of L's diagonal is 0",
+        adds_terms=True,
+        example="cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]",
+    ),
+    _defined(
+        "cholesky_inverse(L)",
+        "the inverse of L @ L.T, by the lower triangle of L",
+        "inv(tril(L) @ transpose(tril(L), -2, -1))",
+        torch="",
+        domain="no element of L's diagonal is 0",
+        adds_terms=True,
+        example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
+    ),
+    _written(
+        "slogdet(A)",
+        "the sign of the determinant, and the logarithm of its absolute value",
+        "sign(det(A)), log(abs(det(A)))",
+        parts=("sign", "logabsdet"),
+        domain="det(A) != 0",
+        example="slogdet(A).logabsdet at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "inv_ex(A)",
+        "the inverse of a square matrix, and 0",
+        "inv(A), 0",
+        torch="linalg.inv_ex",
+        parts=("inverse", "info"),
+        domain="det(A) != 0",
+        example="inv_ex(A).inverse at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "cholesky_ex(A)",
+        "the factor L of cholesky, and 0",
+        "cholesky(A), 0",
+        torch="linalg.cholesky_ex",
+        parts=("L", "info"),
+        domain="A is positive definite",
+        example="cholesky_ex(A).L at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "solve_ex(A, b)",
+        "the solution x of A @ x = b, and 0",
+        "solve(A, b), 0",
+        torch="linalg.solve_ex",
+        parts=("result", "info"),
+        domain="det(A) != 0",
+        example="solve_ex(A, b).result at A=[[2,1],[1,3]] b=1,2",
+    ),
+    _written(
+        "tensorinv(A, ind=2)",
+        "the inverse of a tensor as a matrix from its last dimensions to its first ind ones",
+        "inv(A as a matrix), reshaped",
+        torch="linalg.tensorinv",
+        domain="the matrix has an inverse",
+        example="tensorinv(A, 1) at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "tensorsolve(A, b)",
+        "the solution x of a tensor equation, A being a matrix from its last dimensions to those of b",
+        "inv(A as a matrix) @ b, reshaped",
+        torch="linalg.tensorsolve",
+        domain="the matrix has an inverse",
+        example="tensorsolve(A, b) at A=[[2,1],[1,3]] b=1,2",
+    ),
+    _written(
+        "householder_product(A, tau)",
+        "the first columns of a product of reflections, as geqrf has them",
+        "(I - tau[0]*v[0]*v[0].T) @ ...",
+        torch="linalg.householder_product",
+        adds_terms=True,
+        example="householder_product(A, t) at A=[[1,2],[3,4]] t=0.5,0.2",
+    ),
+    _written(
+        "qr(A)",
+        "the columns of A as Q @ R, Q with orthonormal columns and R upper triangular",
+        "reflections of the columns, one after the other",
+        torch="linalg.qr",
+        parts=("Q", "R"),
+        domain="A has full rank",
+        caveat="signs are those of LAPACK: a diagonal element of R has the opposite sign of the column it reflects",
+        adds_terms=True,
+        example="qr(A).R at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "matrix_norm(A, ord=fro, keepdim=False)",
+        "a norm of matrices: 'fro', 1, -1, inf or -inf",
+        "sqrt(sum(A**2)), or the largest sum of a column or a row",
+        torch="linalg.matrix_norm",
+        example="matrix_norm(A, 1) at A=[[1,-2],[3,4]]",
+    ),
+    _written(
+        "cond(A, p=)",
+        "the condition of a matrix, norm(A)*norm(inv(A)), for p 'fro', 1, -1, inf or -inf",
+        "matrix_norm(A, p)*matrix_norm(inv(A), p)",
+        torch="linalg.cond",
+        domain="det(A) != 0",
+        example="cond(A, 1) at A=[[2,1],[1,3]]",
+    ),
+)

@@ -1,0 +1,266 @@
+"""Order and statistics: sorted elements, quantiles, moments, differences and integrals of samples.
+
+The elements of a dimension are sorted by exchanges of two at a time, each a minimum and a maximum, so that all readings
+follow, and elements that tie are kinks.  Source: K. E. Batcher, "Sorting networks and their applications", 1968.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.language.ops.row import Kind, Monoid, Op, Shapes, known
+
+
+def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
+
+
+def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+
+
+def _scan(signature: str, doc: str, **facts: object) -> Op:
+    return known(signature, doc, "", **{"kind": Kind.SCAN, "torch_part": "values", **facts})
+
+
+MOST_SORTED = 1_024
+"""Elements of a dimension up to which it is sorted."""
+
+
+def exchanges(count: int) -> list[list[tuple[int, int]]]:
+    """The exchanges that sort so many elements, in stages of which none meets an element twice.
+
+    >>> exchanges(3)
+    [[(0, 1)], [(0, 2)], [(1, 2)]]
+    """
+    stages = []
+    width = 1 << max(0, count - 1).bit_length()
+    p = 1
+    while p < width:
+        k = p
+        while k >= 1:
+            stage = [
+                (i + j, i + j + k)
+                for j in range(k % p, width - k, 2 * k)
+                for i in range(min(k, width - j - k))
+                if (i + j) // (2 * p) == (i + j + k) // (2 * p) and i + j + k < count
+            ]
+            stages += [stage] if stage else []
+            k //= 2
+        p *= 2
+    return stages
+
+
+def _sorted(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    """The text of a sorted dimension: each stage takes the smaller and the larger of its pairs."""
+    if not shapes:
+        return ""
+    (shape,) = shapes
+    if not shape or shape[constants["dim"]] <= 1:
+        return "1*x"
+    count, dim = shape[constants["dim"]], constants["dim"]
+    text, name = [f"s = transpose(x, {dim}, -1)"], "s"
+    low, high = ("maximum", "minimum") if constants["descending"] else ("minimum", "maximum")
+    for stage in exchanges(count):
+        first, second = [i for i, _ in stage], [j for _, j in stage]
+        rest = [n for n in range(count) if n not in {*first, *second}]
+        place = {n: at for at, n in enumerate([*first, *second, *rest])}
+        parts = [f"{low}(a, b)", f"{high}(a, b)", *([f"{name}[..., {rest}]"] if rest else [])]
+        text += [f"a = {name}[..., {first}]", f"b = {name}[..., {second}]"]
+        text += [f"s = cat([{', '.join(parts)}], -1)[..., {[place[n] for n in range(count)]}]"]
+    return "; ".join([*text, f"transpose(s, {dim}, -1)"])
+
+
+_PAIR = ("values", "indices")
+
+ORDER = (
+    _defined(
+        "sorted(x, dim=-1, descending=False)",
+        "the elements along a dimension in ascending or descending order",
+        "exchanges of two elements at a time, each a minimum and a maximum",
+        torch="sort",
+        torch_part="values",
+        written=_sorted,
+        of_shapes=True,
+        caveat="a kink where elements tie",
+        example="sorted(x) at x=3,1,2",
+    ),
+    _written(
+        "sort(x, dim=-1, descending=False)",
+        "the elements along a dimension in order, and the positions they had",
+        "sorted(x, dim, descending)",
+        parts=_PAIR,
+        caveat="a kink where elements tie; np.sort gives the elements alone",
+        example="sort(x).values at x=3,1,2",
+    ),
+    _written(
+        "msort(x)", "the elements along the first dimension in order", "sorted(x, 0)", example="msort(x) at x=3,1,2"
+    ),
+    _written(
+        "argsort(x, dim=-1, descending=False)",
+        "the positions of the elements along a dimension in order, which have no derivative",
+        "the number of elements below each one, told backwards",
+        example="x[argsort(x)] at x=3,1,2",
+    ),
+    _written(
+        "topk(x, k=, dim=-1, largest=True)",
+        "the k largest elements along a dimension, and their positions",
+        "sorted(x, dim, descending)[:k]",
+        parts=_PAIR,
+        example="topk(x, 2).values at x=3,1,2",
+    ),
+    _written(
+        "kthvalue(x, k=, dim=-1, keepdim=False)",
+        "the k-th smallest element along a dimension, and its position",
+        "sorted(x, dim)[k - 1]",
+        parts=_PAIR,
+        example="kthvalue(x, 2).values at x=3,1,2",
+    ),
+    _written(
+        "median(x, dim=None, keepdim=False)",
+        "the middle element of all, the lower one of two; along a dimension, with its position",
+        "sorted(x)[(n - 1)//2]",
+        parts=_PAIR,
+        caveat="np.median is the mean of the two in the middle, as in NumPy",
+        example="median(x) at x=3,1,2",
+    ),
+    _written(
+        "quantile(x, q, dim=None, keepdim=False)",
+        "the element below which the share q lies, between two neighbours linearly",
+        "lerp(sorted(x)[i], sorted(x)[i + 1], q*(n - 1) - i)",
+        example="quantile(x, 0.4) at x=3,1,2",
+    ),
+    _scan(
+        "cummax(x, dim=None)",
+        "running maxima along a dimension",
+        numpy="maximum.accumulate",
+        monoid=Monoid.LARGEST,
+        caveat="a kink where the largest elements tie",
+        example="cummax(x, dim=0) at x=1,3,2",
+    ),
+    _scan(
+        "cummin(x, dim=None)",
+        "running minima along a dimension",
+        numpy="minimum.accumulate",
+        monoid=Monoid.SMALLEST,
+        caveat="a kink where the smallest elements tie",
+        example="cummin(x, dim=0) at x=3,1,2",
+    ),
+    _written(
+        "aminmax(x, dim=None, keepdim=False)",
+        "the smallest and the largest element",
+        "amin(x), amax(x)",
+        parts=("min", "max"),
+        example="aminmax(x).max at x=1,3,2",
+    ),
+)
+
+MOMENTS = (
+    _written(
+        "std_mean(x, dim=None, correction=1, keepdim=False)",
+        "the standard deviation and the mean",
+        "std(x), mean(x)",
+        parts=("...",),
+        example="std_mean(x)[0] at x=1,2,4",
+    ),
+    _written(
+        "var_mean(x, dim=None, correction=1, keepdim=False)",
+        "the variance and the mean",
+        "var(x), mean(x)",
+        parts=("...",),
+        example="var_mean(x)[0] at x=1,2,4",
+    ),
+    _defined(
+        "nansum(x, dim=None, keepdim=False)",
+        "the sum of what is not nan",
+        "sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)",
+        spans_all=True,
+        adds_terms=True,
+        example="nansum(x**2) at x=1,2",
+    ),
+    _defined(
+        "nanmean(x, dim=None, keepdim=False)",
+        "the mean of what is not nan",
+        "sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)",
+        spans_all=True,
+        adds_terms=True,
+        example="nanmean(x**2) at x=1,2",
+    ),
+    _written(
+        "cov(x, correction=1)",
+        "the covariances of the rows of a matrix",
+        "c @ transpose(c)/(n - correction) for c = x - mean(x, 1)",
+        adds_terms=True,
+        example="cov(x) at x=[[1,2,4],[3,1,2]]",
+    ),
+    _written(
+        "corrcoef(x)",
+        "the correlations of the rows of a matrix",
+        "cov(x) divided by the standard deviations of both rows",
+        example="corrcoef(x) at x=[[1,2,4],[3,1,2]]",
+    ),
+    _defined(
+        "logcumsumexp(x, dim=None)",
+        "log(cumsum(exp(x))) without overflow",
+        "log(cumsum(exp(x), dim=dim))",
+        in_floats="m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m",
+        example="logcumsumexp(x, dim=0) at x=1,2,3",
+    ),
+    _defined(
+        "dist(a, b, p=2)",
+        "the p-norm of a difference",
+        "norm(a - b, p)",
+        domain="a != b",
+        example="dist(a, b) at a=1,2 b=4,6",
+    ),
+    _defined(
+        "cdist(x1, x2, p=2)",
+        "the p-norms of the differences of all rows of two matrices",
+        "norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)",
+        domain="no row is in both",
+        example="cdist(a, b) at a=[[1,2]] b=[[4,6],[2,2]]",
+    ),
+    _written(
+        "renorm(x, p=, dim=, maxnorm=)",
+        "the slices of a dimension scaled down to a norm of maxnorm where theirs is larger",
+        "where(norm > maxnorm, x*maxnorm/(norm + 1e-7), x)",
+        caveat="torch adds 1e-7 to the norm",
+        example="renorm(x, 2, 0, 3.) at x=[[3,4],[1,1]]",
+    ),
+)
+
+SAMPLES = (
+    _written(
+        "diff(x, n=1, dim=-1)",
+        "the differences of neighbours along a dimension, n times",
+        "x[1:] - x[:-1]",
+        adds_terms=True,
+        example="diff(x) at x=1,3,2",
+    ),
+    _written(
+        "trapezoid|trapz(y, x, dx=1, dim=-1)",
+        "the integral of samples by trapezoids, at places x or dx apart",
+        "sum((y[1:] + y[:-1])*dx/2)",
+        optional=("x",),
+        adds_terms=True,
+        example="trapezoid(y, x) at y=1,3,2 x=0,1,3",
+    ),
+    _written(
+        "cumulative_trapezoid(y, x, dx=1, dim=-1)",
+        "the running integral of samples by trapezoids",
+        "cumsum((y[1:] + y[:-1])*dx/2)",
+        optional=("x",),
+        adds_terms=True,
+        example="cumulative_trapezoid(y) at y=1,3,2",
+    ),
+    _written(
+        "slopes_of|gradient(x, spacing=1, dim=None)",
+        "the slope along each dimension of samples, by the neighbours on both sides; at the ends by one",
+        "(x[2:] - x[:-2])/(2*spacing)",
+        torch="gradient",
+        parts=("...",),
+        adds_terms=True,
+        example="gradient(x)[0] at x=1,3,2,5",
+    ),
+)

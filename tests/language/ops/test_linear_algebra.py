@@ -1,0 +1,188 @@
+"""Products, linear equations, factors and norms of matrices, and combined arithmetic, against NumPy."""
+
+# ruff: noqa: PLW0108 -- the parameters of a lambda name the variables
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from tests.language.ops.numpy_truth import POINT, Array, Case, Cases, absolute, arguments, require, value_at_point
+
+
+def _cholesky(A: Array) -> Array:
+    s, n = (A + A.T) / 2, len(A)
+    L = np.zeros_like(s)
+    for j in range(n):
+        L[j, j] = np.sqrt(s[j, j] - (L[j, :j] ** 2).sum())
+        for i in range(j + 1, n):
+            L[i, j] = (s[i, j] - (L[i, :j] * L[j, :j]).sum()) / L[j, j]
+    return L
+
+
+def _qr(A: Array) -> tuple[Array, Array]:
+    """By Gram and Schmidt, with the signs that LAPACK has at this point."""
+    signs = np.sign(np.diag(np.linalg.qr(A.real)[1]))
+    Q, R = np.zeros_like(A), np.zeros((A.shape[1],) * 2, dtype=A.dtype)
+    for j in range(A.shape[1]):
+        v = A[:, j]
+        for i in range(j):
+            R[i, j] = (Q[:, i] * A[:, j]).sum()
+            v = v - R[i, j] * Q[:, i]
+        R[j, j] = signs[j] * np.sqrt((v**2).sum())
+        Q[:, j] = v / R[j, j]
+    return Q, R
+
+
+def _reflections(A: Array, tau: Array) -> Array:
+    whole = np.eye(len(A), dtype=np.result_type(A, tau))
+    for k in range(len(tau)):
+        v = np.concatenate([np.zeros(k), [1], A[k + 1 :, k]])
+        whole = whole @ (np.eye(len(A)) - tau[k] * np.outer(v, v))
+    return whole[:, : A.shape[1]]
+
+
+def _norm(A: Array, order: object) -> Array:
+    if order == "fro":
+        return np.sqrt((A**2).sum())
+    sums = absolute(A).sum(0 if abs(order) == 1 else 1)  # type: ignore[arg-type]
+    return sums[np.argmax(sums.real) if order > 0 else np.argmin(sums.real)]  # type: ignore[operator]
+
+
+CASES: Cases = {
+    "addmm": [
+        ("addmm(C, x, k.T)", lambda C, x, k: C + x @ k.T),
+        ("torch.addmm(C, x, k.T, beta=0.5, alpha=2)", lambda C, x, k: 0.5 * C + 2 * x @ k.T),
+    ],
+    "addmv": [("addmv(u, M, w)", lambda u, M, w: u + M @ w)],
+    "addr": [
+        ("addr(M, u, w)", lambda M, u, w: M + np.outer(u, w)),
+        ("M.addr(u, w, alpha=3)", lambda M, u, w: M + 3 * np.outer(u, w)),
+    ],
+    "baddbmm": [("baddbmm(G, G, G)", lambda G: G + G @ G)],
+    "addbmm": [("addbmm(M, G, G)", lambda M, G: M + (G @ G).sum(0))],
+    "vecdot": [
+        ("torch.linalg.vecdot(x, k)", lambda x, k: (x * k).sum(1)),
+        ("vecdot(x, k, dim=0)", lambda x, k: (x * k).sum(0)),
+    ],
+    "cross": [
+        (
+            "cross(u, w)",
+            lambda u, w: np.array([u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]]),
+        ),
+        ("torch.linalg.cross(x, k, dim=-1)[1, 0]", lambda x, k: x[1, 1] * k[1, 2] - x[1, 2] * k[1, 1]),
+    ],
+    "tensordot": [
+        ("tensordot(x, y, 1)", lambda x, y: np.tensordot(x, y, 1)),
+        ("torch.tensordot(z, x, dims=([0, 1], [0, 1]))", lambda z, x: np.tensordot(z, x, ([0, 1], [0, 1]))),
+    ],
+    "kron": [("kron(C, row)", lambda C, row: np.kron(C, row)), ("torch.kron(u, v)", lambda u, v: np.kron(u, v))],
+    "multi_dot": [
+        ("torch.linalg.multi_dot([x, M, u])", lambda x, M, u: x @ M @ u),
+        ("torch.chain_matmul(x, M, y)", lambda x, M, y: x @ M @ y),
+    ],
+    "matrix_power": [
+        ("matrix_power(C, 3)", lambda C: C @ C @ C),
+        ("torch.linalg.matrix_power(C, -2)", lambda C: np.linalg.inv(C) @ np.linalg.inv(C)),
+        ("C.matrix_power(0)*C", lambda C: np.eye(2) * C),
+    ],
+    "vander": [
+        ("vander(u)", lambda u: np.stack([u**2, u, 1 + 0 * u], 1)),
+        ("torch.linalg.vander(u)", lambda u: np.stack([1 + 0 * u, u, u**2], 1)),
+        ("np.vander(u, 2)", lambda u: np.stack([u, 1 + 0 * u], 1)),
+    ],
+    "cholesky": [
+        ("cholesky(M @ M.T)", lambda M: _cholesky(M @ M.T)),
+        ("torch.linalg.cholesky(C @ C.T + a*eye(2)*2)", lambda C, a: _cholesky(C @ C.T + 2 * a * np.eye(2))),
+        ("torch.linalg.cholesky(M @ M.T, upper=True)", lambda M: _cholesky(M @ M.T).T),
+    ],
+    "pinv": [
+        ("pinv(x)", lambda x: x.T @ np.linalg.inv(x @ x.T)),
+        ("torch.linalg.pinv(x.T)", lambda x: np.linalg.inv(x @ x.T) @ x),
+    ],
+    "lstsq": [("torch.linalg.lstsq(x.T, k.T).solution", lambda x, k: np.linalg.inv(x @ x.T) @ x @ k.T)],
+    "solve_triangular": [
+        ("solve_triangular(M, k.T, upper=True)", lambda M, k: np.linalg.inv(np.triu(M)) @ k.T),
+        ("torch.linalg.solve_triangular(M, x, upper=False, left=False)", lambda M, x: x @ np.linalg.inv(np.tril(M))),
+        (
+            "solve_triangular(M, k.T, upper=True, unitriangular=True)",
+            lambda M, k: np.linalg.inv(np.triu(M, 1) + np.eye(3)) @ k.T,
+        ),
+    ],
+    "triangular_solve": [("triangular_solve(k.T, M)", lambda k, M: np.linalg.inv(np.triu(M)) @ k.T)],
+    "cholesky_solve": [("cholesky_solve(k.T, M)", lambda k, M: np.linalg.inv(np.tril(M) @ np.tril(M).T) @ k.T)],
+    "cholesky_inverse": [("cholesky_inverse(M)", lambda M: np.linalg.inv(np.tril(M) @ np.tril(M).T))],
+    "slogdet": [
+        ("slogdet(M).logabsdet", lambda M: np.log(np.linalg.det(M))),
+        ("torch.linalg.slogdet(-M)[1]", lambda M: np.log(np.linalg.det(M))),
+    ],
+    "inv_ex": [("torch.linalg.inv_ex(C).inverse", lambda C: np.linalg.inv(C))],
+    "cholesky_ex": [("torch.linalg.cholesky_ex(M @ M.T).L", lambda M: _cholesky(M @ M.T))],
+    "solve_ex": [("torch.linalg.solve_ex(M, u).result", lambda M, u: np.linalg.inv(M) @ u)],
+    "tensorinv": [("tensorinv(reshape(M[:2, :2], (2, 1, 2)), 1)", lambda M: np.linalg.inv(M[:2, :2])[None])],
+    "tensorsolve": [("tensorsolve(reshape(M, (3, 1, 3)), u)", lambda M, u: (np.linalg.inv(M) @ u)[None])],
+    "householder_product": [
+        ("householder_product(M, w)", lambda M, w: _reflections(M, w)),
+        ("torch.linalg.householder_product(y[:, :2], u[:2])", lambda y, u: _reflections(y[:, :2], u[:2])),
+    ],
+    "qr": [
+        ("qr(M).Q", lambda M: _qr(M)[0]),
+        ("torch.linalg.qr(M)[1]", lambda M: _qr(M)[1]),
+        ("torch.linalg.qr(x.T).R", lambda x: _qr(x.T)[1]),
+    ],
+    "matrix_norm": [
+        ("torch.linalg.matrix_norm(x)", lambda x: _norm(x, "fro")),
+        ("matrix_norm(x, 1)", lambda x: _norm(x, 1)),
+        ("matrix_norm(x, -1)", lambda x: _norm(x, -1)),
+        ("matrix_norm(x, inf)", lambda x: _norm(x, np.inf)),
+        ("matrix_norm(x, -inf, keepdim=True)", lambda x: _norm(x, -np.inf).reshape(1, 1)),
+    ],
+    "cond": [
+        ("torch.linalg.cond(M, 1)", lambda M: _norm(M, 1) * _norm(np.linalg.inv(M), 1)),
+        ("cond(C, 'fro')", lambda C: _norm(C, "fro") * _norm(np.linalg.inv(C), "fro")),
+    ],
+    "fmax": [("fmax(x, k)", lambda x, k: np.where(x.real > k.real, x, k))],
+    "fmin": [("torch.fmin(x, k)", lambda x, k: np.where(x.real < k.real, x, k))],
+    "rsub": [("rsub(x, a)", lambda x, a: a - x), ("torch.rsub(x, k, alpha=2)", lambda x, k: k - 2 * x)],
+    "addcmul": [
+        ("addcmul(x, k, row)", lambda x, k, row: x + k * row),
+        ("x.addcmul(k, u, value=0.5)", lambda x, k, u: x + 0.5 * k * u),
+    ],
+    "addcdiv": [("torch.addcdiv(x, k, u, value=-2)", lambda x, k, u: x - 2 * k / u)],
+    "copysign": [("copysign(x, -k)", lambda x, k: np.where(k > 0, -absolute(x), absolute(x)))],
+    "ldexp": [("ldexp(u, w)", lambda u, w: u * 2**w)],
+    "float_power": [("torch.float_power(p, a)", lambda p, a: p**a)],
+    "logaddexp2": [("logaddexp2(x, k)", lambda x, k: np.log2(2**x + 2**k))],
+    "positive": [("torch.positive(x)*x", lambda x: x * x), ("torch.real(x)*x.conj()", lambda x: x * x)],
+    "angle": [("angle(x)*x", lambda x: np.where(x.real < 0, np.pi, 0) * x)],
+    "fill": [("fill(x, a)", lambda x, a: a + 0 * x)],
+    "nan_to_num": [("nan_to_num(x)*x", lambda x: x * x), ("x.nan_to_num(nan=1.0)", lambda x: x)],
+}
+
+
+@pytest.mark.parametrize(("op", "case"), arguments(CASES))
+def test_linear_algebra(op: str, case: Case) -> None:
+    """Value, Jacobian and verdict; a formula where it is not too long."""
+    f = Function(case[0])
+    answer = f.jacobian({name: POINT[name] for name in f.variables}, check=False)
+    is_long = any("levels" in reason or "long" in reason for reason in answer.symbolic_omitted.values())
+    require(op, case, {case[0]: next(iter(answer.symbolic_omitted.values()))} if is_long else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tensordot(x, k, 1)", "does not fit"),
+        ("matrix_power(x, 2)", "a square matrix"),
+        ("cholesky(x)", "a square matrix"),
+        ("matrix_norm(x, 'nuc')", "is read for 'fro', 1, -1, inf and -inf"),
+        ("qr(z).Q", "takes a matrix"),
+        ("tensorinv(x)", "does not fit"),
+    ],
+)
+def test_what_does_not_fit_is_refused(text: str, said: str) -> None:
+    """With the shapes in question."""
+    with pytest.raises(GradcliError, match=said):
+        value_at_point(text)
