@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEARCHED = 3
 """Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
 
-_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper", "threshold": "limit"}
+_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper", "nan": "value", "threshold": "limit"}
 """Parameters that no variable can be called, as they are functions, and variables in their place."""
 
 _NUMBERS = ("1.5", "0.5", "2")
@@ -147,7 +147,8 @@ def _spellings(op: Op) -> Iterator[str]:
         for name in (op.name, *op.qualified):
             given = () if name == "t" else _arguments(op, rest)
             yield f"{op.operands[0]}.{name}({', '.join(given)})"
-    if op.torch and not op.torch.startswith("Tensor."):
+    is_own = ops.find(op.torch.rpartition(".")[2], after_dot=True) in (op, None)  # torch.sort is of both its parts
+    if op.torch and is_own and not op.torch.startswith("Tensor."):
         yield f"torch.{op.torch}({', '.join(_arguments(op, op.signature))})"
 
 
@@ -167,7 +168,7 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
         UnknownFunctionError: There are none.
     """
     name = _name_in(word)
-    op = ops.find(name, after_dot=True) or ops.find(name.lower(), after_dot=True)
+    op = ops.find(name, after_dot=True) or ops.find(name.lower(), after_dot=True) or ops.TABLE.get(name)
     if op is not None:
         return (_BY_NAME[op.name],), ""
     wanted = word.strip().lower()

@@ -211,7 +211,7 @@ def test_a_word_finds_what_is_meant(word: str, names: list[str]) -> None:
     assert _names(word) == names
 
 
-@pytest.mark.parametrize("word", ["sofmax", "", " ", "gradient", "(", "x*y", "[b]"])
+@pytest.mark.parametrize("word", ["sofmax", "", " ", "laplacian", "(", "x*y", "[b]"])
 def test_what_is_not_found_is_an_error(word: str) -> None:
     """With a hint in any case."""
     with pytest.raises(UnknownFunctionError) as caught:

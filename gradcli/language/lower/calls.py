@@ -39,11 +39,8 @@ _LIBRARIES: Mapping[str, str] = {
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
 
-_ELSEWHERE: Mapping[tuple[str, str], str] = {
-    ("repeat", "numpy"): "repeat_interleave",
-    ("unfold", "."): "windows",
-}
-"""What another library means by the name of a row, or a method of torch: another one."""
+_ELSEWHERE: Mapping[tuple[str, str], str] = {("repeat", "numpy"): "repeat_interleave"}
+"""What another library means by the name of a row: another one."""
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
@@ -299,12 +296,12 @@ class Calls:
             return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
             return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
-        op = ops.find(_ELSEWHERE.get((name.text, "." if given else ""), name.text), after_dot=after_dot)
+        op = ops.find(name.text, after_dot=after_dot)
         if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
-        op = ops.TABLE[_ELSEWHERE.get((name.text, library or ("." if given else "")), op.name)]
+        op = ops.TABLE[_ELSEWHERE.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):
             hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"

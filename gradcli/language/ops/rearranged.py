@@ -84,14 +84,6 @@ REARRANGED = (
         example="unflatten(x, 0, (2, 2)) at x=1,2,3,4",
     ),
     _written(
-        "windows(x, dim=, size=, step=)",
-        "the windows of a dimension, one every step, each along a new last dimension: torch's method x.unfold",
-        "x[n*step + k] along dim",
-        torch="Tensor.unfold",
-        notation=("x.unfold(dim, size, step)",),
-        example="windows(x, 0, 2, 1) at x=1,2,3",
-    ),
-    _written(
         "as_strided(x, shape=, strides=, storage_offset=0)",
         "elements of the flattened tensor at evenly spaced places, which may overlap",
         "flatten(x)[storage_offset + strides*i]",

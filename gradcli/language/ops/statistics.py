@@ -129,7 +129,7 @@ ORDER = (
         "quantile(x, q, dim=None, keepdim=False)",
         "the element below which the share q lies, between two neighbours linearly",
         "lerp(sorted(x)[i], sorted(x)[i + 1], q*(n - 1) - i)",
-        example="quantile(x, 0.4) at x=3,1,2",
+        example="quantile(x, 0.4) at x=3,1",
     ),
     _scan(
         "cummax(x, dim=None)",
@@ -255,12 +255,13 @@ SAMPLES = (
         example="cumulative_trapezoid(y) at y=1,3,2",
     ),
     _written(
-        "slopes_of|gradient(x, spacing=1, dim=None)",
+        "slopes_of(x, spacing=1, dim=None)",
         "the slope along each dimension of samples, by the neighbours on both sides; at the ends by one",
         "(x[2:] - x[:-2])/(2*spacing)",
         torch="gradient",
+        qualified=("gradient",),
         parts=("...",),
         adds_terms=True,
-        example="gradient(x)[0] at x=1,3,2,5",
+        example="slopes_of(x)[0] at x=1,3,2,5",
     ),
 )

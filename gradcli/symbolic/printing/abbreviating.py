@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
 
-from gradcli.language.program.meaning import Aggregate, InverseElement, Total
+from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
 from gradcli.symbolic.printing.restoring import Abbreviated, Definition, is_same, put_back
 from gradcli.symbolic.printing.templates import (
     Whole,
@@ -161,6 +161,8 @@ class _Naming:
         def replaced(expression: Expr) -> Expr:
             if isinstance(expression, Whole) and expression.generic == generic:
                 return named(expression.index)
+            if isinstance(expression, Chosen):  # which says of what it is the largest
+                return Chosen(rebuilt(expression.extreme, replaced), *expression.index)
             for part in self._of(expression) if _is_place(expression) else ():
                 if part.generic == generic:
                     return part.made_of(sign * named(part.index))

@@ -23,10 +23,6 @@ def _put(x: Array, key: Any, values: Array, *, adds: bool = False) -> Array:
     return found
 
 
-def _windows(x: Array, size: int, step: int) -> Array:
-    return np.stack([x[n : n + size] for n in range(0, len(x) - size + 1, step)])
-
-
 def _along(x: Array, index: Any, values: Array, *, adds: bool) -> Array:
     """Along dimension 0."""
     places = np.array(index)
@@ -68,11 +64,6 @@ CASES: Cases = {
     "unflatten": [
         ("unflatten(y, 1, (2, -1))", lambda y: y.reshape(3, 2, 2)),
         ("v.unflatten(0, (2, 2))", lambda v: v.reshape(2, 2)),
-    ],
-    "windows": [
-        ("v.unfold(0, 2, 1)", lambda v: _windows(v, 2, 1)),
-        ("y.unfold(0, 2, 1)[0]", lambda y: y[:2].T),
-        ("v.unfold(0, 3, 2)", lambda v: _windows(v, 3, 2)),
     ],
     "as_strided": [
         ("torch.as_strided(y, (2, 2), (4, 1), 1)", lambda y: y[:2, 1:3]),
@@ -132,7 +123,6 @@ def test_rearranged(op: str, case: Case) -> None:
         ("x.select(0, 2)", "outside"),
         ("fliplr(u)", "needs 2 dimensions"),
         ("x.unflatten(1, (2, 2))", "does not fall into"),
-        ("u.unfold(0, 4, 1)", "no window of 4"),
         ("u.as_strided((3,), (2,))", "beyond the elements"),
         ("x.sum_to_size(4)", "does not sum to"),
         ("u.scatter(0, u, w)", "constant for index"),

@@ -133,7 +133,7 @@ CASES: Cases = {
     ],
     "cumulative_trapezoid": [("cumulative_trapezoid(u, w)", lambda u, w: _steps(u, w[1:] - w[:-1]).cumsum())],
     "slopes_of": [
-        ("gradient(v)[0]", lambda v: np.stack([v[1] - v[0], (v[2] - v[0]) / 2, (v[3] - v[1]) / 2, v[3] - v[2]])),
+        ("slopes_of(v)[0]", lambda v: np.stack([v[1] - v[0], (v[2] - v[0]) / 2, (v[3] - v[1]) / 2, v[3] - v[2]])),
         ("torch.gradient(x, spacing=2., dim=0)[0]", lambda x: np.stack([(x[1] - x[0]) / 2] * 2)),
     ],
 }
@@ -196,7 +196,7 @@ def test_positions_are_the_library_s() -> None:
         ("kthvalue(u, 0).values", "no 0-th of 3"),
         ("quantile(u, 2)", "from 0 to 1"),
         ("quantile(u, a)", "constant for q"),
-        ("gradient(one)[0]", "at least two samples"),
+        ("torch.gradient(one)[0]", "at least two samples"),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, said: str) -> None:

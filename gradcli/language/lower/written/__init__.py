@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError, Place, Span
-from gradcli.language.lower.arguments import Bound
+from gradcli.language.lower.arguments import Bound, usage
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
 from gradcli.language.lower.sizes import Sizes
 from gradcli.language.lower.written import at_positions, matrix_products, pieces, rearranging, sampling, scattering
 from gradcli.language.lower.written.given import Given, Text, UnknownShapeError
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Atom, Program, Shape, show
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
     **pieces.RULES,
@@ -75,6 +75,9 @@ class Writing:
             text = RULES[op.name](given)
         except UnknownShapeError:
             return self._provisional(bound, atoms[0], span), span
+        except (IndexError, TypeError, ValueError):  # of sizes that do not go together
+            shapes = " and ".join(show(given.shape(name)) for name in names)
+            raise self.source.error(f"{usage(op)} does not fit the shapes {shapes}", span) from None
         except GradcliError as error:
             error.place = error.place or Place(self.source.text, span, self.source.name)
             raise

@@ -51,6 +51,8 @@ def _kron(g: Given) -> Text:
 
 
 def _multi_dot(g: Given) -> Text:
+    if len(g.names) < 2:
+        raise g.refuse("multi_dot takes two matrices or more", None)
     return " @ ".join(g.names)
 
 

@@ -1,4 +1,4 @@
-"""Dimensions and elements put elsewhere, by the shapes of the operands: moved, turned, embedded, in windows."""
+"""Dimensions and elements put elsewhere, by the shapes of the operands: moved, turned, embedded."""
 
 from __future__ import annotations
 
@@ -123,16 +123,6 @@ def _unflatten(g: Given) -> Text:
     return f"reshape(x, {sizes([*shape[:axis], *wanted, *shape[axis + 1 :]])})"
 
 
-def _windows(g: Given) -> Text:
-    shape, axis, size, step = g.shape("x"), g.axis("x"), g["size"], g["step"]
-    if step < 1 or not 0 <= size <= shape[axis]:
-        raise g.refuse(f"there is no window of {size} in a dimension of size {shape[axis]}", "a step is 1 or more")
-    count = (shape[axis] - size) // step + 1
-    places = [n * step + k for n in range(count) for k in range(size)]
-    taken = f"reshape(x[{':, ' * axis}{listed(places)}], {sizes([*shape[:axis], count, size, *shape[axis + 1 :]])})"
-    return moved_axes(taken, len(shape) + 1, (axis + 1,), (len(shape),))
-
-
 def _as_strided(g: Given) -> Text:
     shape, strides = _tuple(g["shape"]), _tuple(g["strides"])
     if len(shape) != len(strides) or min((*shape, *strides, 0)) < 0:
@@ -159,6 +149,5 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     "diag_embed": _diag_embed,
     "diagflat": _diagflat,
     "unflatten": _unflatten,
-    "windows": _windows,
     "as_strided": _as_strided,
 }
