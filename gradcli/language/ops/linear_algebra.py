@@ -58,6 +58,8 @@ def _wide(constants: Mapping[str, Any], shapes: Shapes) -> str:
     """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
     if not shapes:
         return ""
+    if len(shapes[0]) < 2:
+        raise ShapeError(f"pinv needs a matrix, and the shape is {shapes[0]}")
     rows, columns = shapes[0][-2:]
     turned = "transpose(A, -2, -1)"
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
