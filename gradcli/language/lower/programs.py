@@ -435,7 +435,8 @@ class Lowering:
             is_known = isinstance(node, nodes.Name) and self.constants.is_known(node)
             return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
         mark = len(self.lines.builder.lines)
-        operand = self.lower(node)
+        atom, span = self.lower(node)
+        operand = self.lines.one(atom, span), span
         shape = self.sizes.of(operand[0])
         _, leaves = self.lines.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
         is_unknown = shape is None and not leaves.isdisjoint(self.scope.variables.values())
