@@ -25,6 +25,7 @@ from gradcli.language.ops import Kind
 from gradcli.results import SEVERITY
 from tests import command_reference, generated, row_fields, warm
 from tests.conftest import Command, Run
+from tests.language import operation_count
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -183,8 +184,9 @@ def test_the_reference_mentions_every_command_and_option(gradcli: Command) -> No
     [
         (command_reference.PAGE, "command_reference", command_reference.reference()),
         (row_fields.PAGE, "row_fields", row_fields.tables()),
+        (operation_count.PAGE, "language.operation_count", operation_count.table()),
     ],
-    ids=["command_reference", "row_fields"],
+    ids=["command_reference", "row_fields", "operation_count"],
 )
 def test_what_is_generated_is_in_step(page: Path, module: str, part: str) -> None:
     """`python -m tests.command_reference` and `python -m tests.row_fields` renew it."""

@@ -225,15 +225,17 @@ class Calls:
         if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
             return several.parts[several.names.index(name.text)][0], span
         match name.text:
-            case "T":
+            case "T" | "H":  # of real numbers they are one
                 return self._transposed(operand[0], span)
-            case "mT":
+            case "mT" | "mH":
                 return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
             case "values":
                 return operand[0], span
             case "data":
                 return self.binder.detached(operand[0], span)
-            case "real" | "imag" | "H" | "conj":
+            case "real":
+                return operand[0], span
+            case "imag" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
                 hint = "gradcli prints the gradient; leave it out"

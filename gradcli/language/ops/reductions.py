@@ -127,7 +127,7 @@ REDUCTIONS = (
         torch_keywords={"p": "ord"},
         domain="not all elements 0",
         spans_all=True,
-        caveat="of a matrix, it is the norm of all its elements; matrix norms are not read",
+        caveat="of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix",
         example="norm(x) at x=3,4",
     ),
 )
