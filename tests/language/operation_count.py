@@ -52,7 +52,8 @@ _PARTS = frozenset("constant_pad_nd grid_sampler_2d grid_sampler_3d".split())
 
 def listed() -> list[str]:
     """Torch's operations on float64 with derivatives, less those that it has for itself."""
-    if importlib.util.find_spec("expecttest") is None:  # which the list imports, and only torch's own tests need
+    # The list imports what only torch's own tests need.
+    if "expecttest" not in sys.modules and importlib.util.find_spec("expecttest") is None:
         stub = types.ModuleType("expecttest")
         stub.TestCase = object  # type: ignore[attr-defined]
         stub.assert_expected_inline = None  # type: ignore[attr-defined]
