@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ from gradcli.results import Array
 
 PLAIN = (bool, int, str)
 """Types of a parameter that takes no tensor."""
+
+
+_UNNAMED = ("x", "y", "z", "w")
+"""The parameters of a function that has no names for them."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +50,18 @@ class Signature:
         return replace(self, tensors=tensors, plain={**self.plain, **kinds})
 
 
-def signature(function: Callable[..., Any], called: str) -> Signature:
+def signature(function: Callable[..., Any], called: str, count: int = 1) -> Signature:
     """The parameters of a function.
 
     Args:
         function: Any callable; of a module, those of its `forward`, and of an `autograd.Function` too.
         called: What to call it in messages.
+        count: How many it is given, where it is a function of C that says nothing of its own.
 
     Raises:
         InputError: They cannot be known, as of `def f(*x)`.
     """
-    parameters = list(_parameters(function, called))
+    parameters = list(_parameters(function, called, count))
     names, plain, optional, keyword_only = [], {}, set(), set()
     for one in parameters:
         if one.kind is one.VAR_KEYWORD:
@@ -95,7 +101,7 @@ def _named_type(annotation: Any) -> type | None:
     return {"int": int, "bool": bool, "str": str}.get(annotation) if isinstance(annotation, str) else None
 
 
-def _parameters(function: Callable[..., Any], called: str) -> list[inspect.Parameter]:
+def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
     try:
         if custom is not None:
@@ -104,10 +110,13 @@ def _parameters(function: Callable[..., Any], called: str) -> list[inspect.Param
         asked = function.forward if isinstance(function, torch.nn.Module) else function
         return list(inspect.signature(asked).parameters.values())
     except (TypeError, ValueError):
+        if not isinstance(function, BuiltinFunctionType):
+            raise InputError(
+                f"the parameters of {called} cannot be known", hint="write a function that calls it"
+            ) from None
         row = find(re.split(r"[.:]", called)[-1])
-        if row is not None:  # what torch has in C has no signature
-            return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in row.operands]
-        raise InputError(f"the parameters of {called} cannot be known", hint="write a function that calls it") from None
+        names = row.operands if row is not None and len(row.operands) >= count else _UNNAMED[:count]
+        return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names[:count]]
 
 
 def custom_of(function: Callable[..., Any]) -> Any:

@@ -38,11 +38,12 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     from gradcli.recording.python_functions import PythonFunction
 
     called = name_of(function)
-    found = PythonFunction(function, called)
+    count = max(1, len(tensors))
+    found = PythonFunction(function, called, count=count)
     names = found.parameters
     if len(tensors) > len(names):
         raise UsageError(f"{called} takes {len(names)} arguments, and {len(tensors)} are given")
-    return PythonFunction(function, called, {**dict(zip(names, tensors, strict=False)), **named})
+    return PythonFunction(function, called, {**dict(zip(names, tensors, strict=False)), **named}, count)
 
 
 def check(

@@ -39,15 +39,18 @@ class PythonFunction(Function):
         function: Any callable of tensors: a function, a module, the `apply` of an `autograd.Function`.
         called: What to call it.
         given: Values of parameters that `at` need not repeat.
+        count: How many tensors it is given, where it does not say itself what it takes.
 
     Raises:
         InputError: Its parameters have no names.
     """
 
-    def __init__(self, function: Callable[..., Any], called: str, given: Mapping[str, Value] | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], called: str, given: Mapping[str, Value] | None = None, count: int = 1
+    ) -> None:
         self.expression = called
         self._function, self._given = function, dict(given or {})
-        self._taken = signature(function, called).fixed(self._given)
+        self._taken = signature(function, called, count).fixed(self._given)
         kinds = [
             str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()
         ]

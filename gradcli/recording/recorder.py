@@ -211,7 +211,10 @@ class Recorder(torch.overrides.TorchFunctionMode):
         if changed is not None and last(path) == "setitem":
             self._assigned(changed, args[1], held(args[2]), before[id(changed)], where, custom)
             return
+        if last(path) in ("getitem", "masked_select"):
+            path, args = "torch.Tensor.__getitem__", [args[0], self._without_masks(args[1], where)]
         recorded = torch.is_grad_enabled() or custom is not None
+        before = {**before, **{id(one): self._known[id(one)].ref for one in _tensors(args)}}
         arguments, keywords = held(tuple(args)), {key: held(value) for key, value in kwargs.items() if key != "out"}
         for part, tensor in parts:
             is_known = id(tensor) in before and changed is None
@@ -253,6 +256,23 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 given = self._hold(value, step)
         step = Step("torch.where", (ref, given, before), {}, None, False, where, _copied(changed), custom=custom)
         self._hold(changed, step, stale=where)
+
+    def _without_masks(self, key: Any, where: Where | None) -> Any:
+        """An index with the places in place of each mask, which is decided here."""
+        items = key if isinstance(key, tuple) else (key,)
+        found: list[Any] = []
+        for item in items:
+            if isinstance(item, torch.Tensor) and item.dtype is torch.bool:
+                places = item.nonzero(as_tuple=True)
+                for place in places:
+                    self._constant("place", place)
+                found += places
+                at = "" if where is None else f" ({where})"
+                taken = f"{int(item.sum())} of {item.numel()} elements"
+                self.remarks.setdefault(f"a mask took {taken}{at}; the answer is of these")
+            else:
+                found.append(item)
+        return tuple(found) if len(found) > 1 or isinstance(key, tuple) else found[0]
 
     def _constant(self, name: str, tensor: Tensor) -> Ref:
         """A tensor that the recording needs beside those of the function."""

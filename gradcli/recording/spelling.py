@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, reduce
 from typing import Any
 
 from gradcli.autodiff._torch import torch
@@ -93,7 +95,14 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     is_reflected = name.startswith("r") and find(name) is None and name[1:] in {*SIGNS, *_ALIKE}
     sign = SIGNS.get(_ALIKE.get(name[is_reflected:], name[is_reflected:]), "")
     scale = keywords.get("alpha", 1)
-    given = {key: value for key, value in keywords.items() if key not in _HELD and value is not None}
+    usual = _defaults(path)
+    given = {
+        key: value
+        for key, value in keywords.items()
+        if key not in _HELD
+        and value is not None
+        and not (key in usual and type(value) is type(usual[key]) and value == usual[key])
+    }
     if sign and len(arguments) == 2 and given.keys() <= {"alpha"}:
         a, b = reversed(arguments) if is_reflected else arguments
         right = _operand(b, named) if scale == 1 else f"{_operand(scale, named)}*{_operand(b, named)}"
@@ -117,6 +126,17 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     is_plain = find(name) is not None and not path.startswith(("torch.linalg.", "torch.special."))
     shown = name if is_plain else path[: -len(path.rpartition(".")[2])] + name
     return f"{shown}({', '.join(parts)})"
+
+
+@lru_cache(maxsize=256)
+def _defaults(path: str) -> Mapping[str, Any]:
+    """The values of parameters that may be left out, of a function that is written in Python."""
+    try:
+        function = reduce(getattr, path.split(".")[1:], torch)
+        parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
+    except (AttributeError, TypeError, ValueError):
+        return {}
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
 def _only(value: Any) -> Any:
