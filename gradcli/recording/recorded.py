@@ -29,6 +29,7 @@ from gradcli.recording.branches import remarks as branches
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder, WrongDtypeError
+from gradcli.recording.spelling import is_composed
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Step
 from gradcli.recording.writing import Written, written
@@ -87,7 +88,11 @@ class Recorded:
                 message = f"{name} is made anew by each call of {self.called}, and no derivative is by it"
                 raise InputError(message, hint="make it an argument of the function")
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
-        return self.call.forward(arrays, wrt, constants, seen_by)
+        moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
+        try:
+            return self.call.forward(arrays, wrt, constants, seen_by)
+        finally:
+            self.recorder.restore(but=moved)
 
     def commented(self, check: Check) -> Check:
         """A check with what there is to say of the branches that were taken, and of custom functions.
@@ -178,7 +183,8 @@ class Call:
         recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype))
         recorder.give(tensors)
         try:
-            with self._held(constants, numbers, ()), self._running(), recorder:
+            self._give(constants, numbers, ())
+            with self._running(), recorder:
                 found = self._run(tensors)
                 y = one_tensor(found, self.called)
         finally:
@@ -215,7 +221,8 @@ class Call:
         tensors = self._tensors(arrays, wrt)
         if isinstance(seen_by, Recorder):
             seen_by.give(tensors)
-        with self._held(constants, arrays, wrt), self._running(), seen_by:
+        self._give(constants, arrays, wrt)
+        with self._running(), seen_by:
             y = one_tensor(self._run(tensors), self.called)
         return Forward({**constants, **tensors}, y)
 
@@ -258,25 +265,16 @@ class Call:
             torch.set_rng_state(before)
             torch.set_default_dtype(default)
 
-    @contextlib.contextmanager
-    def _held(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> Iterator[None]:
-        """With these values in the tensors that the function finds elsewhere.
+    def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
+        """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
 
-        What the function itself changes, such as running means, is as it was behind it; a value that was asked for
-        stays, as the backward pass reads it.
+        They keep them, as the backward pass reads them.
         """
-        before = {name: tensor.detach().clone() for name, tensor in constants.items() if name not in arrays}
         for name, tensor in constants.items():
             if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
                 tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
             if name in wrt:
                 tensor.requires_grad_()
-        try:
-            yield
-        finally:
-            for name, numbers in before.items():
-                if not torch.equal(constants[name], numbers):
-                    constants[name].data.copy_(numbers)
 
     # -- what was recorded
 
@@ -321,8 +319,10 @@ def require_same(made: Recorded, y: Tensor) -> None:
     """
     dtype, program = made.call.dtype, made.program
     found, own = array_of(run(program, made.arrays, (), dtype).output), array_of(y)
-    # What torch has no function for is run by its meaning, whose roundings are others.
-    slack = 0.0 if all(is_in_torch(line.call) for line in program.lines) else SLACK[dtype]
+    # What is written as several operations, or run by its meaning, has other roundings.
+    steps = [value for value in made.recorder.values if isinstance(value, Step)]
+    is_same = all(is_in_torch(line.call) for line in program.lines) and not any(is_composed(one.path) for one in steps)
+    slack = 0.0 if is_same else SLACK[dtype]
     if found.shape == own.shape and _is_close(found, own, slack):
         return
     parts = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -156,7 +156,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
         known = self._known.get(id(tensor))
         return None if known is None else known.ref
 
-    def restore(self, but: Mapping[str, Tensor]) -> None:
+    def restore(self, but: Container[str]) -> None:
         """Give what the function found elsewhere the numbers that it had, such as running means."""
         for value in self.values:
             is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made

@@ -128,6 +128,18 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     return f"{shown}({', '.join(parts)})"
 
 
+def is_composed(path: str) -> bool:
+    """Whether the language writes a function of torch as several others, whose roundings are not its own."""
+    name = last(path)
+    is_sign = name in {*SIGNS, *_ALIKE, "getitem", "neg", "negative", "invert", "grad"} or path.endswith("__get__")
+    row = find(name, after_dot=True)
+    return (
+        not is_sign
+        and not (name.startswith("r") and name[1:] in SIGNS)
+        and (row is None or not (row.torch or row.is_primitive))
+    )
+
+
 @lru_cache(maxsize=256)
 def _defaults(path: str) -> Mapping[str, Any]:
     """The values of parameters that may be left out, of a function that is written in Python."""
