@@ -9,6 +9,9 @@ assigning        names and elements that take values
 python_branches  conditions, and what branches that depend on values give
 python_values    lists, words and sizes, which are no tensors
 builtins         Python's own functions
+network_modules  layers, functions and losses of torch.nn as values
+module_statements  statements with modules and classes
+python_classes   classes and their instances
 sharing          what may be changed in place
 definitions      what names of libraries stand for, and what the text defines
 gradients        torch.autograd.grad and backward(), and which derivatives are asked for
@@ -32,6 +35,7 @@ __all__ = ["Snippet", "read"]
 
 _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
+    r"\bnn\s*\.\s*[A-Z]\w*\s*[(:)]|^class\b|"
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,
 )

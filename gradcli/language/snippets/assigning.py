@@ -45,13 +45,17 @@ class Targets(Hooks):
             self.scope.names[name] = operand[0]
             return
         if operand[0] in self.scope.objects:
-            self.scope.names[name] = operand[0]
+            self.name_object(name, operand[0])
             if not isinstance(self.scope.objects[operand[0]], Listed):
                 return
         else:
             self.lowering.assign(name, operand[0], node)
         self.scope.last_name = name
         self.output = operand
+
+    def name_object(self, name: str, atom: Atom) -> None:
+        """A name takes a value that is no tensor."""
+        self.scope.names[name] = atom
 
     def bind(self, target: nodes.Node, operand: Operand, node: nodes.Node | None = None) -> None:
         """A target takes a value.

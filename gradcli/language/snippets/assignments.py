@@ -21,7 +21,8 @@ from gradcli.language.snippets.defined import whole
 from gradcli.language.snippets.definitions import Imports
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
-from gradcli.language.snippets.interpreter import Ending, Interpreter
+from gradcli.language.snippets.interpreter import Ending
+from gradcli.language.snippets.module_statements import ModuleStatements
 from gradcli.language.snippets.sharing import changed_names
 from gradcli.language.snippets.transforms import TAKES, Transforms
 from gradcli.language.text import nodes
@@ -53,7 +54,7 @@ _ENDS = ("\n", ";", "")
 """What a line ends with."""
 
 
-class Statements(Interpreter):
+class Statements(ModuleStatements):
     """Lowers the statements of a snippet, and hands what stands in their expressions to those who read it.
 
     What is no statement of Python's alone is one of the language.
@@ -80,12 +81,31 @@ class Statements(Interpreter):
         )
         self.begin_value()
 
+    def add_parameter(self, name: str, value: Array) -> None:
+        """A parameter of a module is a variable with numbers, by which is differentiated."""
+        if name not in self.values:
+            self.values[name] = value
+            self.scope.shapes.setdefault(name, value.shape)
+            self.passes.require(name)
+
+    def path_of(self, position: int) -> str:
+        """The whole name of what stands at a position, as imports say."""
+        return self.imports.path_at(position)[0] or ".".join(self._dotted(position))
+
+    def taken_parameter(self, name: str, operand: Operand) -> Operand:
+        """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
+        if not self.is_required:
+            return operand
+        self.add_parameter(name, self.numbers_of(*operand, "a parameter"))
+        self.begin_value()
+        return self.scope.variable(name), operand[1]
+
     def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
         """The value of the last statement that has one, all statements lowered; of definitions alone, the last."""
         self.changed = changed_names(lines)
         self.run(lines)
-        if self.output is None and not self.passes.passes and self.defined is not None:
-            self.output = whole(self, self.defined)
+        if self.output is None and not self.passes.passes and (last := self.defined or self.model()) is not None:
+            self.output = whole(self, last)
         return self.output
 
     def imported(self, line: nodes.Import) -> Ending:
@@ -101,6 +121,8 @@ class Statements(Interpreter):
         self.dtypes.begin()
         if self._says_nothing(line):
             return ""
+        if self.steps(self._dotted(line.start), line):
+            return "stop" if self.passes.passes else ""
         found = self._statement(line)
         if found is not None:
             self.lowering.require_used()
@@ -112,6 +134,8 @@ class Statements(Interpreter):
     def _says_nothing(self, line: nodes.Statement) -> bool:
         """Whether a statement is none of the function's, whatever stands in it."""
         names, is_bare = self._dotted(line.value_at), not line.targets
+        if is_bare and names[-1] in ("manual_seed", "seed"):
+            self.seed(line, self._called(line))
         if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.default_type(self._words(line))
             return True
@@ -247,6 +271,9 @@ class Statements(Interpreter):
 
     def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
         """`x.requires_grad = True` and `x.grad = None`."""
+        if owner[0] in self.scope.objects:
+            super().set_member(owner, member, change, span)
+            return
         name, value = str(owner[0]), change(owner[0])
         span = owner[1].to(span)
         if member.name.text == "requires_grad" and name in self.values and value in self.lowering.lines.conditions:
@@ -310,7 +337,7 @@ class Statements(Interpreter):
         is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
         self.sharing.own(name.text, value, line.value)
         if value in self.scope.objects:
-            self.scope.names[name.text] = value
+            self.name_object(name.text, value)
             return (value, span) if isinstance(self.scope.objects[value], Listed) else None
         if value in self.derivatives.tuples or not is_definition:
             self.lowering.assign(name.text, value, line.value)

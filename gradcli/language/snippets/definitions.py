@@ -290,6 +290,8 @@ class Functions:
         result = self._run_body(node)
         self.running.pop()
         scope.names, self._outside, self._here = held, outside, here
+        if result is None and node.name == "__init__":
+            return given[0]
         if result is None:
             raise self.source.error("this function returns nothing", where, hint="end it with return ...")
         if node.name:

@@ -22,8 +22,8 @@ from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
 
-Ending = Literal["", "break", "continue"] | Operand
-"""How a block ends: at its end, by a word, or with what is returned."""
+Ending = Literal["", "break", "continue", "stop"] | Operand
+"""How a block ends: at its end, by a word, or with what is returned; `stop` ends the text."""
 
 
 class Interpreter(Targets):

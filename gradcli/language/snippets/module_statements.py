@@ -1,0 +1,158 @@
+"""Statements of texts with modules of torch.nn, and with classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gradcli.errors import Span
+from gradcli.language.lower.scope import Array, Operand, Scope
+from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.interpreter import Ending, Interpreter
+from gradcli.language.snippets.network_modules import Module, Modules
+from gradcli.language.snippets.python_classes import Class, Classes
+from gradcli.language.snippets.python_values import Opaque
+from gradcli.language.text import nodes
+from gradcli.language.text.source import Source
+
+STEPPED = "{}() changes the parameters: the answer is of the gradient before it, and what follows is passed over"
+"""The remark on a step of an optimizer."""
+
+
+class ModuleStatements(Interpreter):
+    """Runs statements in which layers, models and classes are values."""
+
+    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+        super().__init__(source, scope, shares=shares)
+        self.modules = Modules(self.lowering, self.objects, self.add_parameter)
+        self.classes = Classes(source, self.objects, self.functions)
+
+    @abstractmethod
+    def add_parameter(self, name: str, value: Array) -> None:
+        """A parameter of a module is a variable with numbers, by which is differentiated."""
+
+    @abstractmethod
+    def taken_parameter(self, name: str, operand: Operand) -> Operand:
+        """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
+
+    @abstractmethod
+    def path_of(self, position: int) -> str:
+        """The whole name of what stands at a position, as imports say."""
+
+    def seed(self, line: nodes.Statement, called: nodes.Arguments | None) -> None:
+        """`torch.manual_seed(0)`."""
+        if called is not None and called.items and "manual_seed" in self.source.excerpt(line.span):
+            self.modules.generator.seed(self.lowering.constants.integer(called.items[0].value))
+
+    def steps(self, names: Sequence[str], line: nodes.Statement) -> bool:
+        """Whether an optimizer changes the parameters, behind which the function is another."""
+        known = self.scope.objects.get(self.scope.names[names[0]]) if names[0] in self.scope.names else None
+        is_step = not line.targets and names[-1] == "step" and isinstance(known, Opaque)
+        if is_step:
+            self.scope.warnings.append(STEPPED.format(".".join(names)))
+        return is_step
+
+    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+        """A module that is made, or what Python has by that name."""
+        return self._module(name, trailers) or super().named(name, trailers)
+
+    def _module(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+        """`nn.Linear(4, 8)`, or an optimizer, which says nothing about the function."""
+        if name.token.text in self.scope.names or name.token.text in self.scope.variables:
+            return None
+        path = self.path_of(self.source.position(name.span.start))
+        room, _, last = path.rpartition(".")
+        written = [name.token.text, *(one.name.text for one in trailers if isinstance(one, nodes.Member))]
+        used = written.index(last) if last in written else 0
+        behind = trailers[used - 1] if used else name
+        arguments = behind.arguments if isinstance(behind, nodes.Name | nodes.Member) else None
+        if arguments is None or not last[:1].isupper():
+            return None
+        if "optim" in room.split("."):
+            return (self.objects.new(Opaque(f"{last}(...)")), name.span.to(arguments.span)), used
+        is_module = room in ("nn", "torch.nn") and last not in ("Parameter", "Module")
+        token = behind.name if isinstance(behind, nodes.Member) else replace(name.token, text=last)
+        return (self.modules.made(token, arguments, name.span), used) if is_module else None
+
+    def called_with(self, value: Any, span: Span, arguments: nodes.Arguments) -> Operand:
+        """A module or a class with its arguments."""
+        if isinstance(value, Class):
+            return self.classes.instance(value, arguments, span)
+        if isinstance(value, Module):
+            return value.run(value, arguments, span.to(arguments.span))
+        return super().called_with(value, span, arguments)
+
+    def model(self) -> Callee | None:
+        """What an instance of the class that was defined last gives for its arguments, if there is a class."""
+        known = [one for one in self.scope.objects.values() if isinstance(one, Class)]
+        forward = known[-1].methods.get("forward") if known else None
+        if forward is None or forward.node is None:
+            return None
+        span = forward.node.span
+        nothing = nodes.Arguments(span, self.source.tokens[forward.node.position], 0, 0, (), None, "")
+        return self.classes.bound(forward, self.classes.instance(known[-1], nothing, span))
+
+    def class_(self, line: nodes.Class) -> Ending:
+        """A class, whose functions are read where they are called."""
+        bases = [self.scope.object_of(base) for base in line.bases]
+        made = self.classes.defined(line, [base for base in bases if isinstance(base, Class)])
+        self.scope.names[line.name.text] = self.objects.new(made)
+        return ""
+
+    def name_object(self, name: str, atom: Atom) -> None:
+        """A name takes a value that is no tensor; a module has its parameters by that name."""
+        if isinstance(module := self.scope.objects.get(atom), Module):
+            module.name(name)
+        super().name_object(name, atom)
+
+    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
+        """A part of a module, or of a list."""
+        if isinstance(module := self.scope.objects.get(operand[0]), Module):
+            return self.modules.part(module, self.lowering.constants.place(subscript), operand[1].to(subscript.span))
+        return super().indexed(operand, subscript)
+
+    def parts(self, operand: Operand, count: int | None = None) -> list[Operand]:
+        """The parts of a module, or of another value."""
+        if isinstance(module := self.scope.objects.get(operand[0]), Module):
+            return [(self.objects.new(child), operand[1]) for child in module.children.values()]
+        return super().parts(operand, count)
+
+    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
+        """What a module has behind its dot, or another value."""
+        if isinstance(module := self.scope.objects.get(operand[0]), Module):
+            return self._of_module(module, member, operand[1].to(member.span))
+        return super().member(operand, member)
+
+    def _of_module(self, module: Module, member: nodes.Member, span: Span) -> Operand:
+        """A parameter, a part or a method of a module."""
+        name, given = member.name.text, member.arguments
+        found = self.modules.member(module, member, span)
+        if found is not None:
+            return found
+        held = module.attributes.get(name)
+        if held is not None and given is not None:
+            called = self.called((held, span), given)
+            if called is not None:
+                return called
+        made = self.classes.of(module)
+        if made is not None and given is not None and name in made.methods:
+            return self.classes.method(made, name, module, given, span)
+        raise self.source.error(f"{module.shown} has no '.{name}'", member.span)
+
+    def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
+        """`self.fc1 = nn.Linear(4, 8)`, and a parameter of a module's own."""
+        module, name = self.scope.objects.get(owner[0]), member.name.text
+        if not isinstance(module, Module):
+            super().set_member(owner, member, change, span)
+            return
+        path = f"{module.path}.{name}" if module.path else name
+        atom, _ = self.taken_parameter(path, (change(module.attributes.get(name, owner[0])), span))
+        value = self.scope.objects.get(atom)
+        if isinstance(value, Module):
+            module.children[name] = value
+            if module.path is not None:
+                value.name(path)
+        module.attributes[name] = atom
