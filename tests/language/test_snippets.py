@@ -223,7 +223,7 @@ REFUSED = [
     ("import torch\ntry:\n    y = x\nexcept ValueError:\n    pass", "a 'try' statement is not read", 13),
     ("x = torch.tensor([1.], requires_grad=True)\ny = x.add_(1)", "in place", 49),
     ("x = torch.tensor([1.], requires_grad=True)\nx += 1\nx.backward()", "in place", 43),
-    ("import torch\nopt = torch.optim.SGD([x], lr=0.1)", "unknown function|not part of", None),
+    ("import torch\nopt = torch.optim.SGD([x], lr=0.1)", "there is no function", None),
     ("x = torch.tensor([1.], requires_grad=True); y = x; y.backward(); z = 2*x; z.backward()", "a second output", None),
     ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward()", "y has shape", None),
     ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward(torch.ones(3))", "v has shape", None),

@@ -20,6 +20,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Listed, Operand
+from gradcli.language.program.shapes import MAX_ELEMENTS
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.text import nodes
@@ -147,6 +148,8 @@ class Modules:
         if None in sizes:
             raise self._error("nn.Linear takes the numbers of features: nn.Linear(4, 8)", span)
         inside, outside = (self.constants.integer(node) for node in sizes if node is not None)
+        if min(inside, outside) < 0 or inside * outside > MAX_ELEMENTS:
+            raise self._error(f"a layer of {inside:,} by {outside:,} parameters is not read", span)
         generator = self._drawn()
         bound = math.sqrt(3.0) * (math.sqrt(2.0 / 6.0) / math.sqrt(inside)) if inside else 0.0
         parameters = {"weight": generator.uniform((outside, inside), bound)}
@@ -160,7 +163,8 @@ class Modules:
             raise self._error("nn.LayerNorm takes a shape: nn.LayerNorm(8)", span)
         is_list = isinstance(node, nodes.Items | nodes.Group)
         shape = self.constants.integers(node) if is_list else (self.constants.integer(node),)  # type: ignore[arg-type]
-
+        if any(size < 0 for size in shape) or math.prod(shape) > MAX_ELEMENTS:
+            raise self._error("a layer of so many parameters is not read", span)
         stated = [replace(one, name=None) for one in arguments.items if one.name is None or one.name.text != "eps"]
         others = [one for one in arguments.items if one.name is not None and one.name.text == "eps"]
         parameters = {"weight": np.ones(shape), "bias": np.zeros(shape)}

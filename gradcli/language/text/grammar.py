@@ -452,7 +452,7 @@ class Grammar(Cursor):
 
     def broken_line(self, error: GradcliError) -> nodes.Statement:
         """A line that cannot be read."""
-        start, broken = self.position, self.fail(error)
+        start, broken = min(self.position, len(self.source.tokens) - 1), self.fail(error)
         return nodes.Statement(broken.span, start, start, start + 1, (), False, broken, None)
 
     def value(self) -> nodes.Value:

@@ -305,7 +305,9 @@ class PythonGrammar(PythonExpressions):
         if self.has_failed:
             fault = self.broken.error
         elif self.token.text != ":":
-            fault = self.unexpected(" where ':' was expected")
+            is_end = self.token.text in ("\n", "")
+            message = f"':' is missing behind this '{word.text}'"
+            fault = self.source.error(message, word.span) if is_end else self.unexpected(" where ':' was expected")
         if fault is not None:
             self.position = self.source.position(word.span.start)
             while self.token.text not in ("\n", "") or self.token.kind == "string":
