@@ -20,6 +20,7 @@ from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.lower.written import Writing
+from gradcli.language.lower.written.given import spelled_out
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
@@ -368,6 +369,9 @@ class Calls:
             return result, span
         is_scan = op.kind is Kind.SCAN and bool(op.torch_part)
         self.is_pair = is_scan or (op.name in EXTREMES and statics[0] is not None)
+        if op.has_equation and "..." in str(statics[0]):
+            shapes_of = self._shapes(atoms)
+            statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)
         if op.of_shapes:
             shapes: Any = None if self.lines.is_meaning else self._shapes(atoms)
             statics = (*statics[: len(op.statics) - 1], shapes)

@@ -235,7 +235,7 @@ CONTRACTIONS = (
     ),
     _composed(
         "einsum(equation=, operands)",
-        "sums of products by names of dimensions, such as einsum('ij,j->i', A, x)",
+        "sums of products by names of dimensions, such as einsum('ij,j->i', A, x); ... are the dimensions without one",
         "sum of the product of the operands over the letters that are not in the result",
         adds_terms=True,
         variadic=True,

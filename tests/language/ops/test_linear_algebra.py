@@ -186,3 +186,17 @@ def test_what_does_not_fit_is_refused(text: str, said: str) -> None:
     """With the shapes in question."""
     with pytest.raises(GradcliError, match=said):
         value_at_point(text)
+
+
+EQUATIONS: list[Case] = [
+    ("torch.einsum('...ij,...jk->...ik', G, M)", lambda G, M: np.einsum("aij,jk->aik", G, M)),
+    ("einsum('...i,i->...', z[..., :3], u)", lambda z, u: np.einsum("abi,i->ab", z[..., :3], u)),
+    ("einsum('i...,i', x, w[:2])", lambda x, w: np.einsum("ij,i->j", x, w[:2])),
+    ("einsum('...i->i', z)", lambda z: z.sum((0, 1))),
+]
+
+
+@pytest.mark.parametrize("case", EQUATIONS, ids=[text for text, _ in EQUATIONS])
+def test_dots_in_an_equation(case: Case) -> None:
+    """They stand for the dimensions that have no letter, which broadcast."""
+    require("einsum", case, {})
