@@ -49,6 +49,10 @@ sum({0}**i for i in range(1, 4))
 ({0})[0];({0})[None];({0})[1:, None]
 ({0}).sum(0);({0}).max(1)[0];max({0}, {1});max({0}, 0);({0}).T;({0}).view(-1);({0}).clamp(min={1});log({0}, {1})
 stack([{0}, {1}], dim=1);cat([{0}, {1}], dim=-1);einsum('ij,j->i', {0}, {1});einsum('ii', {0});({0}).pow({1})
+s = 0\\nfor v in {0}:\\n    s += v*{1}\\ns;def f(x, a={1}):\\n    return a*{0}\\nf({1});a, b = {0}, {1}\\na*b
+if {0} > 0:\\n    y = {1}\\nelse:\\n    y = {0}\\ny;y = {0}\\ny += {1}\\ny;while {0} > 1:\\n    x = x/2\\nx
+ys = [v*{1} for v in {0}]\\nsum(ys);y = zeros(2)\\ny[0] = {0}\\ny;for a, b in zip({0}, {1}):\\n    x = a*b\\nx
+def f(*t):\\n    return t[0]\\nf({0}, {1});for i, v in enumerate({0}):\\n    x = v*i\\nx;f = lambda t: {0}\\nf({1})
 norm({0}, p=3);0 < {0} < {1};not {0};{0} and {1};torch.tensor([1., 2.])*{0};lambda: {0};{0}.grad;{0}!
 """
 FORMS = [shape.replace("\\n", "\n") for line in SHAPES.split("\n") for shape in line.split(";") if shape]
@@ -57,6 +61,11 @@ SNIPPETS = (
     "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = {0}\ny.backward({1})\nprint(x.grad)",
     "x = torch.tensor(2., requires_grad=True)\ny = {0}\ny.sum().backward()\nx.grad.zero_()\ny.sum().backward()",
     "x = torch.ones(2, 2, requires_grad=True)\nw = torch.tensor([3., 5.])\nv = {1}\nz = {0}\nz.backward(v)",
+    "import torch\nfrom torch import nn\nfc = nn.Linear(2, 2)\nx = torch.ones(2)\ny = fc({0})\nfor i in range(2):\n"
+    "    y = y*{1}\ny.backward({1})",
+    "import torch\nclass N(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.a = torch.nn.Parameter(torch.ones(2))\n    def forward(self, x):\n"
+    "        return {0}*self.a\ny = N()({1})",
     "x = torch.arange(3.)\nx.requires_grad = True\n(g,) = torch.autograd.grad({0}, x, {1})",
 )
 
@@ -111,6 +120,7 @@ kink removable kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks
 WORDS = """
 ( ) [ ] , ; : . + - * / ** // % @ ^ = == != < > <= >= & | ~ if else for in not and or lambda True None x A a y 0 1 -1
 2.5 1e9 9999999999 'mean' 'ij->i' sum where softmax dim= keepdim=True range(3) ... # \\ é ∂ ² _ __ $ ! ? " { }
+for while def return class with += is enumerate( zip( break del
 """.split()
 
 LOSSES = """

@@ -276,6 +276,7 @@ class Constants:
         Raises:
             LanguageError: With this message, it is none.
         """
+        atom = self.lines.one(atom, span)
         if isinstance(atom, sympy.Integer):
             return int(atom)
         if atom in (sympy.oo, -sympy.oo):

@@ -53,7 +53,7 @@ _PYTHON = re.compile(
         \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
         =[ \t]*(?:None\b|True\b|False\b|['"]) | \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
         (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
-        (?:^|[;\n])[ \t]*[(\[]?[ \t]*{_NAME}[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
+        (?:^|[;\n])[ \t]*[(\[]?[ \t]*{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |

@@ -190,6 +190,10 @@ class Interpreter(Targets):
             ending = self.run((line.body if holds else line.other).lines)
             return None if ending == "" else ending
         self.lowering.constants.require_few(line.body.width + line.other.width, line.word)
+        shown = " ".join(self.source.excerpt(line.condition.span).split())
+        remark = f"which branch is taken depends on {shown}: both are computed, and each point takes its own"
+        if remark not in self.scope.warnings:
+            self.scope.warnings.append(remark)
         ends = _ends(line.body.lines) or _ends(line.other.lines)
         behind = tuple(rest) if ends else ()
         start = self.branches.state()
