@@ -21,7 +21,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
-from gradcli.language.program.expansion import Expansion, definition, expand, expansion
+from gradcli.language.program.expansion import Expansion, definition, expand, expansion, with_shapes
 from gradcli.language.program.library_calls import (
     TorchCalls,
     is_in_torch,
@@ -116,8 +116,12 @@ def evaluate(
 
 def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) -> None:
     """Refuse positions of elements that there are not."""
+    if not line.call.op.positions([one.dim() for one in tensors]):
+        return
     try:
         numeric.require_positions(line.call, [np.asarray(one.detach()) for one in tensors])
+    except RuntimeError:  # under vmap, which hides the numbers: point after point they are there
+        raise InputError("positions are looked at one point after the other", place=program.place(line)) from None
     except InputError as error:
         error.place = program.place(line)
         raise
@@ -176,7 +180,8 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     if call.op.whole:
         _require_whole(call, operands)
     if any(a in values and is_tensor(values[a]) and values[a].requires_grad for a in undifferentiated(call)):
-        meaning = expand(definition(call.op.name, call.statics, len(operands)), keep=is_in_torch)
+        statics = with_shapes(call, [operand_shape(a) for a in operands])
+        meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
         tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
         return output_of(
             meaning,

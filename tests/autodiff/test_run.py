@@ -199,6 +199,7 @@ PAIRS: list[tuple[str, Callable[..., Any]]] = [
     ("[x.sum(), a, 2]", lambda x, a: torch.stack([x.sum(), a, torch.tensor(2.0, dtype=x.dtype)])),
     ("x.max(0)*2", lambda x: x.max(0).values * 2),
     ("prod(z, dim=(0, 2))", lambda z: z.prod(2).prod(0)),
+    ("windows(z, 2, 2, 1, 2)", lambda z: z.unfold(2, 3, 1)[..., ::2]),
     ("amax(x)*w", lambda x, w: x.amax() * w),
     ("sum(a)", lambda a: a.sum()),
     ("linspace(0, 1, 3)*x", lambda x: torch.tensor(np.linspace(0, 1, 3), dtype=x.dtype) * x),

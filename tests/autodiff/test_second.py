@@ -31,7 +31,8 @@ def _forward(text: str, dtype: str = "float64", **inputs: object) -> Forward:
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """For every operation of the table, at the point of its own example."""
     answer = recorded.page(op.name).example
-    forward = run(parse(answer.expression), answer.inputs, answer.wrt, "float64", twice=True)
+    shapes = {name: array.shape for name, array in answer.inputs.items()}
+    forward = run(parse(answer.expression, shapes=shapes), answer.inputs, answer.wrt, "float64", twice=True)
     generator = np.random.default_rng(3)
     u = {name: generator.uniform(-1, 1, answer.inputs[name].shape) for name in answer.wrt}
     blocks = jacobians.jacobian(forward, answer.wrt)
@@ -50,9 +51,9 @@ def test_a_hessian_is_the_jacobian_of_the_gradient() -> None:
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """For every operation of the table, under a square, at the point of its own example."""
     text, at = op.worked_example
-    square = parse(f"sum(({text})**2)")
-    arrays = {name: read_value(value, "--at") for name, value in at.items() if name in square.names}
-    wrt = tuple(arrays)
+    arrays = {name: read_value(value, "--at") for name, value in at.items()}
+    square = parse(f"sum(({text})**2)", shapes={name: array.shape for name, array in arrays.items()})
+    wrt = square.differentiable
     forward = run(square, arrays, wrt, "float64", twice=True)
     _, blocks = jacobians.hessian(forward, wrt)
     for name in wrt:

@@ -37,6 +37,8 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "alpha": ("negative_slope",),
     "size": ("shape",),
     "input": ("x", "a", "A"),
+    "tensor1": ("a",),
+    "tensor2": ("b",),
     "other": ("b",),
     "exponent": ("b",),
     "a_min": ("min",),
@@ -244,6 +246,10 @@ class Binder:
             raise self.source.error(f"{usage(op)} needs a whole number n from 0 on", name.span)
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
+        mask = bound.operands.get("attn_mask")
+        if mask is not None and mask[0] in self.lines.conditions:  # what is true takes part
+            chosen = self.lines.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
+            bound.operands["attn_mask"] = chosen
         if isinstance(statics.get("normalized_shape"), int):
             statics["normalized_shape"] = (statics["normalized_shape"],)
         if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():

@@ -50,8 +50,14 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
 
 
-_OF_FUNCTIONAL: Mapping[str, str] = {"unfold": "im2col"}
-"""Functions of torch.nn.functional that have the name of a method which does something else."""
+_NORMAL = ("pdf", "logpdf", "cdf", "logcdf", "sf", "ppf")
+
+_OF_MODULES: Mapping[tuple[str, ...], str] = {
+    ("F", "unfold"): "im2col",
+    ("functional", "unfold"): "im2col",
+    **{("norm", name): f"norm_{name}" for name in _NORMAL},
+}
+"""Functions behind a module that mean something else behind another one, or as a method."""
 
 
 def library_of(modules: Sequence[str]) -> str:
@@ -141,8 +147,8 @@ class Calls:
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
             return found
-        if words[-2:-1] in (["F"], ["functional"]) and name.text in _OF_FUNCTIONAL:
-            name = Token(name.kind, _OF_FUNCTIONAL[name.text], name.span)
+        if (of_module := _OF_MODULES.get((*words[-2:-1], name.text))) is not None:
+            name = Token(name.kind, of_module, name.span)
         library = library_of(self.hooks.library(words)[:-1])
         if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
             library = "linalg"
@@ -200,9 +206,9 @@ class Calls:
         if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
-        name, used, arguments = token, 0, node.arguments
-        while name.text in PREFIXES and arguments is None and used < len(trailers):
-            member = trailers[used]
+        name, used, arguments, before = token, 0, node.arguments, ""
+        while (name.text in PREFIXES or before == "stats") and arguments is None and used < len(trailers):
+            before, member = name.text, trailers[used]
             if not isinstance(member, Member):
                 break
             name, used, arguments = member.name, used + 1, member.arguments

@@ -27,7 +27,7 @@ from gradcli.language.text.tokens import Token
 
 NUMBERS = frozenset(
     "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm".split()
+    "maxnorm alpha".split()
 )
 """Parameters whose constants need not be whole."""
 

@@ -23,6 +23,7 @@ PREFIXES = frozenset(
         "functional",
         "special",
         "scipy",
+        "stats",
         "linalg",
         "fft",
         "autograd",

@@ -422,6 +422,7 @@ LOSSES = (
         whole=("target",),
         needs=_of_samples,
         places=lambda shapes, _: shapes[0][-1],
+        backward_once=True,
     ),
     _of(
         "multilabel_margin_loss(input, target, reduction=mean)",
@@ -433,6 +434,7 @@ LOSSES = (
         whole=("target",),
         needs=_of_lists,
         places=lambda shapes, _: shapes[0][-1],
+        backward_once=True,
     ),
     _of(
         "multilabel_soft_margin_loss(input, target, weight, reduction=mean)",

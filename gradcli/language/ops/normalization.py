@@ -207,7 +207,7 @@ NORMALIZATION = (
         "group_norm(input, num_groups=, weight, bias, eps)",
         "mean 0 and variance 1 over each group of channels of each sample, times weight, plus bias, by channel",
         "(input - mean(input))/sqrt(var(input, correction=0) + eps)*weight + bias",
-        "group_norm(x, 2) at x=[[1,2,4,8]]",
+        "group_norm(x, 1) at x=[[1,2,4,8]]",
         written=_group_norm,
         **_AFFINE,
     ),

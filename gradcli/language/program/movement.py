@@ -370,7 +370,9 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
         case "windows":
             axis, size, step, dilation = windows_of(shape, call)
             found = library.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
-            return found[(*[slice(None)] * axis, slice(None, None, step), ..., slice(None, None, dilation))]
+            if step > 1:
+                found = found[(*[slice(None)] * axis, slice(None, None, step))]
+            return found[..., slice(None, None, dilation)] if dilation > 1 else found
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
             return library.diagonal(x, _within(statics[0], shape), first, second)

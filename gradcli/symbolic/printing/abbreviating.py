@@ -166,7 +166,9 @@ class _Naming:
             for part in self._of(expression) if _is_place(expression) else ():
                 if part.generic == generic:
                     return part.made_of(sign * named(part.index))
-            return rebuilt(expression, replaced)
+            new = rebuilt(expression, replaced)
+            # What a choice is between is read off its extreme, which stays one.
+            return new if not isinstance(new, Chosen) or isinstance(new.extreme, Aggregate) else expression
 
         self.formulas = [replaced(one) for one in self.formulas]
         self.definitions = [Definition(d.name, replaced(d.meaning)) for d in self.definitions]

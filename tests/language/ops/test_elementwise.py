@@ -12,6 +12,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.language import ops
+from gradcli.language.inputs import read_value
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -56,6 +57,18 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "i1": (lambda x: mp.besseli(1, x), [-1.0, 0.5, 2.0]),
     "ndtr": (mp.ncdf, [-1.0, 0.0, 2.0]),
     "logit": (lambda x: mp.log(x / (1 - x)), [0.2, 0.9]),
+    "erfcx": (lambda x: mp.exp(x**2) * mp.erfc(x), [-1.5, 0.3, 4.0]),
+    "entr": (lambda x: -x * mp.log(x), [0.1, 0.5, 2.5]),
+    "log_ndtr": (lambda x: mp.log(mp.ncdf(x)), [-20.0, -1.0, 2.0]),
+    "ndtri": (lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1), [0.1, 0.5, 0.7]),
+    "i0e": (lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), [-2.5, 0.7, 30.0]),
+    "i1e": (lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), [-2.5, 0.7, 30.0]),
+    "norm_pdf": (mp.npdf, [-1.0, 0.5, 3.0]),
+    "norm_logpdf": (lambda x: mp.log(mp.npdf(x)), [-1.0, 0.5, 3.0]),
+    "norm_cdf": (mp.ncdf, [-3.0, 0.5, 1.0]),
+    "norm_logcdf": (lambda x: mp.log(mp.ncdf(x)), [-20.0, 0.5]),
+    "norm_sf": (lambda x: mp.ncdf(-x), [-1.0, 0.5, 3.0]),
+    "norm_ppf": (lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1), [0.1, 0.7]),
     "sigmoid": (lambda x: 1 / (1 + mp.exp(-x)), [-1.0, 0.0, 2.0]),
     "relu": (lambda x: max(x, mp.mpf(0)), [-1.0, 2.0]),
     "relu6": (lambda x: min(max(x, mp.mpf(0)), mp.mpf(6)), [-1.0, 2.0, 7.0]),
@@ -96,6 +109,13 @@ TWO: dict[str, tuple[Callable[[Any, Any], Any], list[tuple[float, float]]]] = {
     "hypot": (mp.hypot, [(1.5, -2.0)]),
     "logaddexp": (lambda a, b: mp.log(mp.exp(a) + mp.exp(b)), [(1.5, -2.0), (3.0, 3.0)]),
     "xlogy": (lambda a, b: a * mp.log(b), [(1.5, 2.0), (-0.5, 0.3)]),
+    "xlog1py": (lambda a, b: a * mp.log(1 + b), [(1.5, 2.0), (-0.5, -0.3)]),
+    "rsub": (lambda a, b: b - a, [(1.5, -2.0)]),
+    "ldexp": (lambda a, b: a * mp.power(2, b), [(1.5, -2.0), (-0.3, 2.5)]),
+    "copysign": (lambda a, b: abs(a) if b > 0 else -abs(a), [(1.5, -2.0), (-3.0, 1.0)]),
+    "fmax": (max, [(1.5, -2.0), (-3.0, 1.0)]),
+    "fmin": (min, [(1.5, -2.0), (-3.0, 1.0)]),
+    "logaddexp2": (lambda a, b: mp.log(mp.power(2, a) + mp.power(2, b), 2), [(1.5, -2.0), (3.0, 3.0)]),
     "maximum": (max, [(1.5, -2.0), (-3.0, 1.0)]),
     "minimum": (min, [(1.5, -2.0), (-3.0, 1.0)]),
     "remainder": (lambda a, b: a - b * mp.floor(a / b), [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)]),
@@ -124,6 +144,23 @@ MORE: dict[str, dict[str, tuple[Callable[[Any], Any], list[float]]]] = {
     "leaky_relu": {"leaky_relu(x, 0.25)": (lambda x: x if x > 0 else x / 4, [-1.0, 2.0])},
     "elu": {"elu(x, alpha=0.5)": (lambda x: x if x > 0 else mp.expm1(x) / 2, [-1.0, 2.0])},
     "hardtanh": {"hardtanh(x, -2, 0.5)": (lambda x: min(max(x, mp.mpf(-2)), mp.mpf(0.5)), [-3.0, 0.3, 2.0])},
+    "mvlgamma": {
+        "mvlgamma(x, 2)": (lambda x: mp.log(mp.pi) / 2 + mp.loggamma(x) + mp.loggamma(x - mp.mpf(1) / 2), [0.7, 3.5]),
+        "torch.mvlgamma(x, p=1)": (mp.loggamma, [0.7, 3.5]),
+    },
+    "norm_pdf": {
+        "scipy.stats.norm.pdf(x, 1, scale=2)": (lambda x: mp.npdf(x, 1, 2), [-1.0, 0.5]),
+        "scipy.stats.norm.logpdf(x, loc=1)": (lambda x: mp.log(mp.npdf(x, 1)), [-1.0, 0.5]),
+        "stats.norm.cdf(x, 1, 2)": (lambda x: mp.ncdf(x, 1, 2), [-1.0, 0.5]),
+    },
+    "addcmul": {
+        "addcmul(2, x, x**2, value=0.5)": (lambda x: 2 + x**3 / 2, [-1.0, 0.5]),
+        "torch.addcmul(x, tensor1=x, tensor2=3)": (lambda x: 4 * x, [-1.0, 0.5]),
+    },
+    "addcdiv": {"addcdiv(x, x**2, 3, value=2)": (lambda x: x + 2 * x**2 / 3, [-1.0, 0.5])},
+    "rsub": {"rsub(x, 3, alpha=2)": (lambda x: 3 - 2 * x, [-1.0, 0.5])},
+    "pow": {"float_power(x, 3)": (lambda x: x**3, [-1.0, 0.5])},
+    "div": {"true_divide(x, 3)": (lambda x: x / 3, [-1.0, 0.5])},
     "log": {"log(x, 10)": (lambda x: mp.log(x, 10), [0.3, 5.0])},
 }
 """By text, for what takes constants; hardsigmoid has a test of its own."""
@@ -187,3 +224,30 @@ def test_hardsigmoid_is_caught_with_seven_digits() -> None:
     assert answer.check is not None
     assert [(f.verdict, f.reference) for f in answer.check.findings] == [("inaccurate", 1 / 6)]
     assert "7 of 16 digits survive: torch's constant 1/6 is a float32" in answer.check.findings[0].note
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("erfcx(30)", lambda: mp.exp(900) * mp.erfc(30)),
+        ("erfcx(20.5)", lambda: mp.exp(mp.mpf(20.5) ** 2) * mp.erfc(20.5)),
+        ("erfcx(1e10)", lambda: 1 / (mp.sqrt(mp.pi) * mp.mpf(10) ** 10)),
+        ("log_ndtr(-100)", lambda: mp.log(mp.ncdf(-100))),
+        ("log_ndtr(9)", lambda: mp.log1p(-mp.ncdf(-9))),
+        ("i0e(-800)", lambda: mp.exp(-800) * mp.besseli(0, 800)),
+        ("i1e(-800)", lambda: -mp.exp(-800) * mp.besseli(1, 800)),
+        ("i1e(501)", lambda: mp.exp(-501) * mp.besseli(1, 501)),
+        ("entr(0)", lambda: mp.mpf(0)),
+    ],
+)
+def test_values_are_right_far_out(text: str, truth: Callable[[], Any]) -> None:
+    """In values NumPy computes them, by series where the definition overflows or cancels."""
+    np.testing.assert_allclose(read_value(text, "--at"), float(truth()), rtol=5e-15)
+
+
+def test_scaled_bessel_functions_have_a_kink_and_none() -> None:
+    """The slope of i0e jumps at 0, that of i1e does not."""
+    kink, smooth = (Function(f"{name}(x)").grad({"x": 0.0}).check for name in ("i0e", "i1e"))
+    assert kink is not None
+    assert smooth is not None
+    assert (kink.verdict, smooth.verdict) == ("kink", "agree")

@@ -1,0 +1,165 @@
+"""Special functions that are made of others, and arithmetic of three operands.
+
+A definition is short and exact; beside it stands the same for floats, where it would overflow or cancel: the scaled
+functions have asymptotic series far out.  Sources: the NIST Digital Library of Mathematical Functions, 7.12 for erfcx,
+10.40 for the scaled Bessel functions, 35.3 for the multivariate gamma function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.errors import InputError
+from gradcli.language.ops.row import Op, Shapes, known, row
+
+
+def _special(signature: str, doc: str, meaning: str, **facts: object) -> Op:
+    name = signature.partition("(")[0].partition("|")[0]
+    return known(signature, doc, meaning, **{"torch": f"special.{name}", **facts})
+
+
+def _series(terms: tuple[int, ...], by: str) -> str:
+    """1 + terms[0]/by*(1 + terms[1]/(2*by)*(1 + ...)): an asymptotic series, from the last term on."""
+    text = "1"
+    for n in range(len(terms), 0, -1):
+        text = f"(1 + ({terms[n - 1]})/({n}*{by})*{text})"
+    return text
+
+
+_FAR_ERFCX = f"{_series(tuple(-n * (2 * n - 1) for n in range(1, 9)), '(2*x**2)')}/(sqrt(pi)*x)"
+_FAR_I0E = f"{_series(tuple((2 * n - 1) ** 2 for n in range(1, 9)), '(8*abs(x))')}/sqrt(2*pi*abs(x))"
+_FAR_I1E = f"{_series(tuple((2 * n - 1) ** 2 - 4 for n in range(1, 9)), '(8*abs(x))')}*sign(x)/sqrt(2*pi*abs(x))"
+_FAR = 500
+"""From where on the scaled Bessel functions are their series, to the last digit."""
+
+
+def _gammas(constants: Mapping[str, Any], _: Shapes) -> str:
+    p = constants["p"]
+    if not isinstance(p, int) or isinstance(p, bool) or not 1 <= p <= 1_000:
+        raise InputError("mvlgamma takes a whole number p from 1 to 1,000")
+    terms = " + ".join(f"lgamma(x - {n}/2)" if n else "lgamma(x)" for n in range(p))
+    return f"{p * (p - 1)}*log(pi)/4 + {terms}"
+
+
+_Z = "((x - loc)/scale)"
+
+
+def _normal(name: str, doc: str, meaning: str, in_floats: str = "", **facts: object) -> Op:
+    """A function of the normal distribution, as `scipy.stats.norm` has it."""
+    return row(
+        f"norm_{name}(x, loc, scale)",
+        f"the {doc} of the normal distribution with this mean and deviation, scipy.stats.norm.{name}",
+        meaning,
+        in_floats=in_floats,
+        defaults={"loc": 0, "scale": 1},
+        notation=(f"scipy.stats.norm.{name}(x, loc, scale)",),
+        **{"domain": "scale > 0", "guarded": "scale", "example": f"norm_{name}(x, 1, 2) at x=0.5", **facts},
+    )
+
+
+SPECIAL = (
+    _normal("pdf", "density", f"exp(-{_Z}**2/2)/(scale*sqrt(2*pi))"),
+    _normal("logpdf", "logarithm of the density", f"-{_Z}**2/2 - log(scale) - log(2*pi)/2"),
+    _normal("cdf", "distribution function", f"erfc(-{_Z}/sqrt(2))/2"),
+    _normal("logcdf", "logarithm of the distribution function", f"log_ndtr({_Z})"),
+    _normal("sf", "survival function, 1 - cdf,", f"erfc({_Z}/sqrt(2))/2"),
+    _normal("ppf", "quantile function", "loc + scale*ndtri(x)", domain="0 < x < 1", guarded="x", harmless=("0.5",)),
+    _special(
+        "erfcx(x)",
+        "exp(x**2)*erfc(x) without overflow",
+        "exp(x**2)*erfc(x)",
+        in_floats=f"where(x > 20, {_FAR_ERFCX}, exp(minimum(x, 20)**2)*erfc(minimum(x, 20)))",
+        overflows=True,
+        harmless=("0", "1"),
+        slopes=("2*x*result - 2/sqrt(pi)",),
+    ),
+    _special(
+        "entr(x)",
+        "the entropy of a probability, -x*log(x), and 0 at 0",
+        "-x*log(x)",
+        in_floats="where(x > 0, -x*log(x), where(x == 0, 0, where(x < 0, -inf, x)))",
+        domain="x > 0",
+        caveat="at 0 the value is 0, and there is no finite derivative",
+        slopes=("-(log(x) + 1)",),
+    ),
+    _special(
+        "log_ndtr(x)",
+        "the logarithm of the normal distribution function, without underflow",
+        "log(erfc(-x/sqrt(2))/2)",
+        in_floats="where(x < -1, log(erfcx(-x/sqrt(2))/2) - x**2/2, log1p(-erfc(x/sqrt(2))/2))",
+        slopes=("sqrt(2/pi)/erfcx(-x/sqrt(2))",),
+    ),
+    _special(
+        "ndtri(x)",
+        "the inverse of the normal distribution function",
+        "sqrt(2)*erfinv(2*x - 1)",
+        domain="0 < x < 1",
+        harmless=("0.5",),
+        slopes=("sqrt(2*pi)*exp(result**2/2)",),
+    ),
+    _special(
+        "xlog1py(a, b)",
+        "a*log(1 + b); torch gives 0 at a = 0",
+        "a*log(1 + b)",
+        in_floats="where((a == 0) & (b == b), 0, a*log1p(b))",
+        domain="b > -1",
+        guarded="b",
+    ),
+    _special(
+        "i0e(x)",
+        "i0(x)*exp(-abs(x)) without overflow",
+        "exp(-abs(x))*i0(x)",
+        in_floats=f"where(abs(x) > {_FAR}, {_FAR_I0E}, exp(-abs(x))*i0(clamp(x, -{_FAR}, {_FAR})))",
+    ),
+    _special(
+        "i1e(x)",
+        "i1(x)*exp(-abs(x)) without overflow",
+        "exp(-abs(x))*i1(x)",
+        in_floats=f"where(abs(x) > {_FAR}, {_FAR_I1E}, exp(-abs(x))*i1(clamp(x, -{_FAR}, {_FAR})))",
+    ),
+    known(
+        "mvlgamma|multigammaln(x, p=)",
+        "the logarithm of the multivariate gamma function of dimension p",
+        "p*(p - 1)*log(pi)/4 + sum of lgamma(x - n/2) for n < p",
+        written=_gammas,
+        domain="x > (p - 1)/2",
+        harmless=("600",),
+        example="mvlgamma(x, 2) at x=2.5",
+    ),
+)
+
+COMBINED = (
+    known(
+        "addcmul(x, a, b, value=1)",
+        "x + value*a*b",
+        "x + value*a*b",
+        example="addcmul(x, a, b, value=0.5) at x=1 a=2 b=3",
+    ),
+    known(
+        "addcdiv(x, a, b, value=1)",
+        "x + value*a/b",
+        "x + value*a/b",
+        domain="b != 0",
+        guarded="b",
+        example="addcdiv(x, a, b, value=0.5) at x=1 a=2 b=4",
+    ),
+    known("rsub(a, b, alpha=1)", "b - alpha*a", "b - alpha*a", example="rsub(a, b, 2) at a=1 b=3"),
+    known("ldexp(a, b)", "a times 2 to the power b", "a*2**b", overflows=True, harmless=("0", "1")),
+    known(
+        "copysign(a, b)",
+        "a with the sign of b",
+        "where(b < 0, -abs(a), abs(a))",
+        numpy="copysign",
+        caveat="torch and NumPy tell -0.0 from 0",
+    ),
+    known("fmax(a, b)", "the larger, of two that are numbers", "maximum(a, b)", numpy="fmax"),
+    known("fmin(a, b)", "the smaller, of two that are numbers", "minimum(a, b)", numpy="fmin"),
+    known(
+        "logaddexp2(a, b)",
+        "log2(2**a + 2**b) without overflow",
+        "log(2**a + 2**b)/log(2)",
+        numpy="logaddexp2",
+        slopes=("1/(1 + 2**(b - a))", "1/(1 + 2**(a - b))"),
+    ),
+)
