@@ -135,7 +135,10 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 @lru_cache(maxsize=512)
 def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     """The same as it is written for floating-point numbers, in any operations."""
-    return _written(name, statics, count, ops.TABLE[name].in_floats)
+    text = ops.TABLE[name].in_floats
+    if name == "norm" and statics[0] == 2:  # whose squares would overflow
+        text = "m = amax(abs(x)); m = where((m > 1e150) & (m < inf), m, 1); m*sqrt(sum((x/m)**2, dim, keepdim))"
+    return _written(name, statics, count, text)
 
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
@@ -174,7 +177,7 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
         return found
     text = text or op.meaning
     match op.name:
-        case "norm":
+        case "norm" if text == op.meaning:
             return _norm(constants["p"])
         case "gelu" if constants["approximate"] == "tanh":
             return "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))/2"
