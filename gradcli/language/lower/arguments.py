@@ -37,8 +37,6 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "alpha": ("negative_slope",),
     "size": ("shape",),
     "input": ("x", "a", "A"),
-    "tensor1": ("a",),
-    "tensor2": ("b",),
     "other": ("b",),
     "exponent": ("b",),
     "a_min": ("min",),

@@ -379,6 +379,7 @@ class Calls:
             shapes_of = self._shapes(atoms)
             statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)
         if op.of_shapes:
+            atoms = [self.lines.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
             shapes: Any = None if self.lines.is_meaning else self._shapes(atoms)
             statics = (*statics[: len(op.statics) - 1], shapes)
         return self.lines.emit(op.name, atoms, span, statics)

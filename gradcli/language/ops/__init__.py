@@ -7,7 +7,7 @@ networks     activations of neural networks, and layers of sequences
 convolutions  windows, and what sums over them
 pooling      one number of each window; windows as columns
 normalization  mean 0 and variance 1, and dropout after training
-special      special functions made of others, and arithmetic of several operands
+special      special functions made of others
 resampling   other sizes and places; channels that become space
 losses       losses of training
 reductions   over a dimension; of matrices
@@ -66,7 +66,6 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "trigonometric": elementwise.TRIGONOMETRIC,
     "hyperbolic": elementwise.HYPERBOLIC,
     "special": (*elementwise.SPECIAL, *special.SPECIAL),
-    "arithmetic of several": special.COMBINED,
     "activations": networks.ACTIVATIONS,
     "combined arithmetic": arithmetic.COMBINED,
     "pieces and steps": elementwise.PIECES,

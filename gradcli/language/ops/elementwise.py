@@ -36,7 +36,7 @@ ARITHMETIC = (
         rule_name="quotient rule",
     ),
     _arithmetic(
-        "pow|Pow|power|float_power(a, b)",
+        "pow|Pow|power(a, b)",
         "a ** b",
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",

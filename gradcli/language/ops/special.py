@@ -1,4 +1,4 @@
-"""Special functions that are made of others, and arithmetic of three operands.
+"""Special functions that are made of others.
 
 A definition is short and exact; beside it stands the same for floats, where it would overflow or cancel: the scaled
 functions have asymptotic series far out.  Sources: the NIST Digital Library of Mathematical Functions, 7.12 for erfcx,
@@ -126,40 +126,5 @@ SPECIAL = (
         domain="x > (p - 1)/2",
         harmless=("600",),
         example="mvlgamma(x, 2) at x=2.5",
-    ),
-)
-
-COMBINED = (
-    known(
-        "addcmul(x, a, b, value=1)",
-        "x + value*a*b",
-        "x + value*a*b",
-        example="addcmul(x, a, b, value=0.5) at x=1 a=2 b=3",
-    ),
-    known(
-        "addcdiv(x, a, b, value=1)",
-        "x + value*a/b",
-        "x + value*a/b",
-        domain="b != 0",
-        guarded="b",
-        example="addcdiv(x, a, b, value=0.5) at x=1 a=2 b=4",
-    ),
-    known("rsub(a, b, alpha=1)", "b - alpha*a", "b - alpha*a", example="rsub(a, b, 2) at a=1 b=3"),
-    known("ldexp(a, b)", "a times 2 to the power b", "a*2**b", overflows=True, harmless=("0", "1")),
-    known(
-        "copysign(a, b)",
-        "a with the sign of b",
-        "where(b < 0, -abs(a), abs(a))",
-        numpy="copysign",
-        caveat="torch and NumPy tell -0.0 from 0",
-    ),
-    known("fmax(a, b)", "the larger, of two that are numbers", "maximum(a, b)", numpy="fmax"),
-    known("fmin(a, b)", "the smaller, of two that are numbers", "minimum(a, b)", numpy="fmin"),
-    known(
-        "logaddexp2(a, b)",
-        "log2(2**a + 2**b) without overflow",
-        "log(2**a + 2**b)/log(2)",
-        numpy="logaddexp2",
-        slopes=("1/(1 + 2**(b - a))", "1/(1 + 2**(a - b))"),
     ),
 )
