@@ -80,7 +80,7 @@ def _require_same(text: str) -> None:
 
 def test_a_random_constant_is_the_same_value_and_expression() -> None:
     """Or refused as both."""
-    draw = random.Random(14)
+    draw = random.Random(12)
     for _ in range(TEXTS):
         _require_same(_written(draw, draw.choice([1, 1, 2])))
 
