@@ -136,8 +136,12 @@ def _chosen(x: str, taken: Sequence[int], kept: Sequence[int], found: Sequence[P
         ones = [taken[n] if m == n else 1 for m in range(len(taken))]
         name = one.name if one.numbers is None else written(one.numbers)
         stretched_name = f"expand({name}, {sizes(whole)})" if whole and one.shape != whole else name
-        hits.append(f"reshape(one_hot({stretched_name}, {taken[n]}), {sizes([*whole, *ones])})")
-    holds = f"reshape({'*'.join(hits)}, {sizes([*whole, count, *[1] * len(kept)])}) == 1"
+        hit = f"one_hot({stretched_name}, {taken[n]})"
+        hits.append(hit if len(taken) == 1 else f"reshape({hit}, {sizes([*whole, *ones])})")
+    hit = "*".join(hits)
+    if len(taken) > 1 or kept:
+        hit = f"reshape({hit}, {sizes([*whole, count, *[1] * len(kept)])})"
+    holds = f"{hit} == 1"
     values = f"reshape({x}, {sizes([*[1] * len(whole), count, *kept])})"
     return f"sum(where({holds}, {values}, 0), {len(whole)})"
 
