@@ -73,8 +73,9 @@ class PythonExpressions(Grammar):
         """As in the language, a lambda, and a word in quotes with letters before it."""
         if self.at_word("lambda"):
             return self._lambda()
-        prefix, behind = self.token, self.tokens[self.position + 1]
-        if prefix.kind == "name" and behind.kind == "string" and STRING_PREFIX.fullmatch(prefix.text):
+        prefix = self.token
+        is_before = prefix.kind == "name" and self.tokens[self.position + 1].kind == "string"
+        if is_before and STRING_PREFIX.fullmatch(prefix.text):
             self.advance()
             return self.word()
         return super().atom()

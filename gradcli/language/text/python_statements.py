@@ -140,7 +140,10 @@ class PythonGrammar(PythonExpressions):
             if self.position != position and not self.has_failed:
                 hint = "an assignment is NAME = expression; statements are separated by ';'"
                 self.fail(self.source.error(f"unexpected '{self.token.text}'", self.token.span, hint=hint))
-            sign = self.advance()
+            sign = self.tokens[position]
+            if self.has_failed:
+                break
+            self.advance()
         value = self.broken if self.has_failed else self.listed()
         span = first.span.to(self.behind().span)
         return nodes.Assignment(span, tuple(targets), sign, value, self.ending())
