@@ -2,6 +2,7 @@
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
+special_functions                functions that NumPy lacks, of whole arrays: gamma functions, determinants
 array_values, array_slopes       a Program on them, and the slopes of its operations
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take

@@ -1,6 +1,6 @@
 """SymPy expressions as functions of whole arrays with bounds, element by element.
 
-Source of the functions: NumPy, of which `bounds.LOSS` is assumed.
+Source of the functions: NumPy, of which `bounds.LOSS` is assumed; and series and balls for those that it lacks.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sympy import Expr
 from sympy.core.relational import Relational
 
 from gradcli.language.program import meaning
+from gradcli.reference.balls import HEADS
 from gradcli.reference.bounds import (
     LOSS,
     Bounds,
@@ -41,6 +42,7 @@ from gradcli.reference.bounds import (
     whole_power,
 )
 from gradcli.reference.compiling import folded, fraction
+from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, lgamma, polygamma, sinc
 
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.exp: monotone(np.exp),
@@ -59,6 +61,12 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.acosh: monotone(np.arccosh),
     sympy.atanh: monotone(np.arctanh),
     sympy.erf: monotone(error_function, LOSS * 2**11),
+    sympy.erfc: erfc,
+    sympy.erfinv: ball_by_ball(HEADS[sympy.erfinv]),
+    sympy.besseli: bessel,
+    meaning.lgamma: lgamma,
+    meaning.polygamma: polygamma,
+    meaning.sinc: sinc,
     sympy.Abs: absolute,
     meaning.abs: absolute,
     sympy.sign: steps(np.sign),
@@ -73,7 +81,7 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     meaning.minimum: smaller,
     meaning.detach: lambda a: a,
 }
-"""The functions that meanings and their derivatives are made of, as far as NumPy has them."""
+"""The functions that meanings and their derivatives are made of, with rules for arrays."""
 
 Environment = Mapping[sympy.Symbol, Bounds]
 Compiled = Callable[[Environment], Bounds]

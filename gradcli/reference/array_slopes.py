@@ -27,8 +27,10 @@ from gradcli.reference.bounds import (
     add,
     bounded,
     exact,
+    inverse,
     multiply,
     negative,
+    stacked,
     unknown,
 )
 from gradcli.reference.rules import rule_of
@@ -132,6 +134,53 @@ class Slopes:
                 return Flow(multiply(bounds, self._others(operand, axes).mapped(lambda x: x[None])), reached)
         raise NoSweepError
 
+    def scanned_back(self, line: Line, flow: Flow, axis: int) -> Flow:
+        """The adjoint of what a scan runs along: step by step from the end, y[k] = f(y[k - 1], x[k])."""
+        steps = self._steps(line, axis)
+        entering = [_at(flow, axis, n) for n in range(flow.reached.shape[axis + 1])]
+        found: list[Flow] = []
+        for own, before in reversed(steps):
+            whole = entering.pop()
+            found.append(_through(whole, own))
+            entering[-1] = entering[-1].plus(_through(whole, before))
+        return _joined([*entering, *reversed(found)], flow, axis)
+
+    def scanned_on(self, line: Line, flow: Flow, axis: int) -> Flow:
+        """The tangent of a scan: step by step from the start."""
+        parts = [_at(flow, axis, n) for n in range(flow.reached.shape[axis + 1])]
+        for n, (own, before) in enumerate(self._steps(line, axis), 1):
+            parts[n] = _through(parts[n - 1], before).plus(_through(parts[n], own))
+        return _joined(parts, flow, axis)
+
+    def _steps(self, line: Line, axis: int) -> list[tuple[_Slope, _Slope]]:
+        """The slopes of each step of a scan but the first: by its own element, and by the result before it."""
+        operand, result = (
+            self.known.of(a).mapped(lambda x: np.moveaxis(x, axis, 0)) for a in (line.call.operands[0], line.symbol)
+        )
+        count, fold = len(operand.middle), line.call.op.folds_by
+        if count > MOST_FACTORS:
+            raise NoSweepError
+        pairs = [(one_of(operand, n), one_of(result, n - 1)) for n in range(1, count)]
+        match fold:
+            case Monoid.PRODUCT:
+                return [(_Slope(before), _Slope(own)) for own, before in pairs]
+            case Monoid.LARGEST | Monoid.SMALLEST:
+                found = []
+                for own, before in pairs:
+                    is_more, is_less = own.low > before.high, own.high < before.low
+                    first, second = (is_more, is_less) if fold is Monoid.LARGEST else (is_less, is_more)
+                    found.append((_taken(first, second), _taken(second, first)))
+                return found
+        raise NoSweepError
+
+    def of_determinant(self, line: Line) -> Bounds:
+        """The slopes of a determinant by the elements of its matrix, where that is certainly regular: Jacobi's formula.
+
+        det(A)*inv(A), transposed.
+        """
+        turned = inverse(self.known.of(line.call.operands[0])).mapped(lambda x: np.swapaxes(x, -1, -2))
+        return multiply(self.known.of(line.symbol).mapped(lambda x: np.asarray(x)[..., None, None]), turned)
+
     def _others(self, a: Bounds, axes: tuple[int, ...]) -> Bounds:
         """For each factor the product of the others."""
         front, count = self.known.in_front(a, axes)
@@ -148,6 +197,38 @@ class Slopes:
         own = (*(a.middle.shape[d] for d in axes), *(a.middle.shape[d] for d in rest))
         whole = Bounds(np.stack([f.middle for f in found]), np.stack([f.radius for f in found]))
         return whole.mapped(lambda x: np.transpose(x.reshape(own), order))
+
+
+@dataclass(frozen=True, slots=True)
+class _Slope:
+    """The slopes of one step, and where nothing flows whatever comes."""
+
+    bounds: Bounds
+    refused: Mask | None = None
+
+
+def _taken(is_taken: Mask, is_refused: Mask) -> _Slope:
+    """1 where a choice certainly takes an operand, and unknown where that is open."""
+    is_open = ~(is_taken | is_refused)
+    return _Slope(bounded(np.where(is_taken, 1.0, 0.0), np.where(is_open, np.inf, 0.0)), is_refused)
+
+
+def _through(flow: Flow, slope: _Slope) -> Flow:
+    reached = flow.reached if slope.refused is None else flow.reached & ~slope.refused
+    bounds = multiply(flow.bounds, slope.bounds)
+    nothing = exact(np.zeros_like(bounds.middle))
+    return Flow(bounds.where(reached, nothing), reached)
+
+
+def _at(flow: Flow, axis: int, n: int) -> Flow:
+    """What is at a place of a dimension, behind that of the rows."""
+    return flow.mapped(lambda x: np.take(x, n, axis + 1))
+
+
+def _joined(parts: Sequence[Flow], flow: Flow, axis: int) -> Flow:
+    if not parts:
+        return flow
+    return Flow(stacked([p.bounds for p in parts], axis + 1), np.stack([p.reached for p in parts], axis + 1))
 
 
 def _named(rule: Any, operands: Sequence[Bounds]) -> dict[sympy.Symbol, Bounds]:

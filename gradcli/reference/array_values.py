@@ -26,11 +26,14 @@ from gradcli.reference.bounds import (
     multiply,
     negative,
     product,
+    running_largest,
+    running_product,
     running_total,
     total,
 )
 from gradcli.reference.deadline import require_time
 from gradcli.reference.rules import rule_of
+from gradcli.reference.special_functions import determinant
 
 MOST_ELEMENTS = 2**25
 """Elements of all lines of a sweep, with those of its rows."""
@@ -102,9 +105,9 @@ class Values:
             case Kind.REDUCTION:
                 axes = axes_of(operands[0].middle.shape, call.statics[0])
                 return self._folded(line, operands[0], axes, keepdims=bool(call.statics[1]))
-            case Kind.SCAN if call.op.is_linear:
+            case Kind.SCAN:
                 axis = axis_of_scan(call, operands[0].middle.shape)
-                return operands[0] if axis is None else running_total(operands[0], axis)
+                return operands[0] if axis is None else self._scanned(line, operands[0], axis)
             case Kind.CONTRACTION:
                 return matmul(*operands)
             case Kind.LIST:
@@ -113,6 +116,8 @@ class Values:
                 return self._moved(line, operands[0])
             case Kind.MATRIX if call.op.keeps_shape:
                 return inverse(operands[0])
+            case Kind.MATRIX if (found := determinant(operands[0])) is not None:
+                return found
         raise NoSweepError
 
     def _elementwise(self, line: Line, operands: list[Bounds]) -> Bounds:
@@ -148,6 +153,18 @@ class Values:
                     for n in range(count):
                         found = multiply(found, one_of(front, n))
                     return found.mapped(lambda x: np.expand_dims(x, axes) if keepdims else x)
+        raise NoSweepError
+
+    def _scanned(self, line: Line, a: Bounds, axis: int) -> Bounds:
+        match line.call.op.folds_by:
+            case Monoid.SUM:
+                return running_total(a, axis)
+            case Monoid.LARGEST:
+                return running_largest(a, axis)
+            case Monoid.SMALLEST:
+                return negative(running_largest(negative(a), axis))
+            case Monoid.PRODUCT if a.middle.shape[axis] <= MOST_FACTORS:
+                return running_product(a, axis)
         raise NoSweepError
 
     def in_front(self, a: Bounds, axes: tuple[int, ...]) -> tuple[Bounds, int]:

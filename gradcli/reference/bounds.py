@@ -176,6 +176,27 @@ def running_total(a: Bounds, axis: int) -> Bounds:
     return bounded(a.middle.cumsum(axis), radius * (1 + 4 * loss))
 
 
+def running_largest(a: Bounds, axis: int) -> Bounds:
+    """The largest up to each element."""
+    middle, low, high = (np.maximum.accumulate(x, axis) for x in (a.middle, a.low, a.high))
+    is_known = np.logical_and.accumulate(a.is_known, axis)
+    return bounded(middle, np.where(is_known, np.maximum(high - middle, middle - low), np.inf))
+
+
+def running_product(a: Bounds, axis: int) -> Bounds:
+    """The products up to each element."""
+    front = a.mapped(lambda x: np.moveaxis(x, axis, 0))
+    found = [front.mapped(lambda x: x[0])] if len(front.middle) else []
+    for n in range(1, len(front.middle)):
+        found.append(multiply(found[-1], Bounds(front.middle[n], front.radius[n])))
+    return stacked(found, axis) if found else a
+
+
+def stacked(parts: Sequence[Bounds], axis: int) -> Bounds:
+    """Parts of one shape along a new dimension."""
+    return Bounds(np.stack([p.middle for p in parts], axis), np.stack([p.radius for p in parts], axis))
+
+
 def product(a: Bounds, b: Bounds) -> Bounds:
     """The matrix products of at least two dimensions each."""
     count = a.middle.shape[-1]
@@ -240,12 +261,17 @@ def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
 
 def error_function(numbers: Array) -> Array:
     """Python's, one by one and in float64 whatever the numbers are."""
+    return one_by_one(math.erf, numbers)
+
+
+def one_by_one(function: Callable[[float], float], numbers: Array) -> Array:
+    """A function of Python's on each number."""
     flat = numbers.ravel()
     found = np.empty(flat.shape, numbers.dtype)
     for first in range(0, flat.size, _ONE_BY_ONE):
         require_time()
         part = slice(first, first + _ONE_BY_ONE)
-        found[part] = [math.erf(number) for number in flat[part].tolist()]
+        found[part] = [function(number) for number in flat[part].tolist()]
     return found.reshape(numbers.shape)
 
 

@@ -30,6 +30,7 @@ from gradcli.reference.bounds import (
     Bounds,
     bounded,
     exact,
+    multiply,
     negative,
     product,
     running_total,
@@ -114,13 +115,20 @@ class Sweep:
                 return self._spread_back(line, flow)
             case Kind.SCAN:
                 axis = axis_of_scan(call, shape)
-                return flow if axis is None else _summed_from_the_end(flow, axis + 1)
+                if axis is None:
+                    return flow
+                if call.op.is_linear:
+                    return _summed_from_the_end(flow, axis + 1)
+                return self.slopes.scanned_back(line, flow, axis)
             case Kind.CONTRACTION:
                 return self._of_product(line, k, flow)
             case Kind.LIST:
                 return self._of_part(line, k, flow)
             case Kind.MOVEMENT:
                 return self._moved_back(line, flow)
+            case Kind.MATRIX if not call.op.keeps_shape:
+                grown = flow.mapped(lambda x: x[..., None, None])
+                return _scaled(grown, self.slopes.of_determinant(line))
             case Kind.MATRIX:
                 turned = self.known.of(line.symbol).mapped(lambda x: np.swapaxes(x, -1, -2)[None])
                 back = negative(matmul(matmul(turned, flow.bounds), turned))
@@ -209,6 +217,8 @@ class Sweep:
                 axis = axis_of_scan(call, flow.reached.shape[1:])
                 if axis is None:
                     return flow
+                if not call.op.is_linear:
+                    return self.slopes.scanned_on(line, flow, axis)
                 reached = np.logical_or.accumulate(flow.reached, axis + 1)
                 return Flow(running_total(flow.bounds, axis + 1), reached)
             case Kind.CONTRACTION:
@@ -217,6 +227,10 @@ class Sweep:
                 return self._part_flow(line, k, flow)
             case Kind.MOVEMENT:
                 return self._moved_flow(line, flow)
+            case Kind.MATRIX if not call.op.keeps_shape:
+                terms = _scaled(flow, self.slopes.of_determinant(line))
+                axes = (terms.reached.ndim - 2, terms.reached.ndim - 1)
+                return Flow(total(terms.bounds, axes), np.asarray(terms.reached.any(axis=axes)))
             case Kind.MATRIX:
                 found = self.known.of(line.symbol).mapped(lambda x: x[None])
                 moved = negative(matmul(matmul(found, flow.bounds), found))
@@ -264,6 +278,13 @@ class Sweep:
             return found
 
         return flow.mapped(moved)
+
+
+def _scaled(flow: Flow, slope: Bounds) -> Flow:
+    """A flow times slopes, where it is not 0 anyway."""
+    bounds = multiply(flow.bounds, slope)
+    reached = np.broadcast_to(flow.reached, bounds.middle.shape)
+    return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
 
 
 def _lifted(array: Any, rank: int) -> Any:

@@ -58,6 +58,7 @@ SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "masked_fill": ("masked_fill(x, x < 0, 3)", 0, (1, 2)),
     "div": ("1/x", 0, (1, 2)),
     "reciprocal": ("reciprocal(x)", 0, (1, 2)),
+    "addcdiv": ("addcdiv(1, 2, x)", 0, (1, 2)),
     "fmod": ("fmod(x, 2)", 4, (0.1, 1.9)),
     "remainder": ("remainder(x, 2)", -4, (0.1, 1.9)),
     "floor_divide": ("x*floor_divide(x, 2)", 4, (2.1, 3.9)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from flint import arb, arb_mat
 from hypothesis import given, settings
 
 from gradcli.language.parsing import parse
+from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference import bounds as of_arrays
@@ -23,6 +25,7 @@ from gradcli.reference.bounds import LOSS, Bounds, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
+from gradcli.reference.special_functions import MOST_BALLS, determinant
 from gradcli.reference.sweep import Sweep
 from tests.programs import Random, programs
 
@@ -116,6 +119,45 @@ def test_matrix_products_and_inverses_hold_the_truth() -> None:
             assert inverse.radius.max() < 1e-9
 
 
+SPECIAL = [
+    *("lgamma(x)", "polygamma(0, x)", "polygamma(1, x)", "polygamma(4, x)", "polygamma(9, x)"),
+    *("sinc(x)", "erfc(x)", "erfinv(x)", "besseli(0, x)", "besseli(1, x)"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", SPECIAL)
+def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: type[np.floating[Any]]) -> None:
+    """Near their zeros and poles and far from them, exact or not; what is exact is known to most of its digits."""
+    x = sympy.Symbol("x", real=True)
+    names = {"lgamma": meaning.lgamma, "polygamma": meaning.polygamma, "sinc": meaning.sinc, "x": x}
+    expression = sympy.sympify(text, names)
+    generator = np.random.default_rng(0)
+    points = [generator.normal(size=60) * 5, generator.uniform(0.01, 30, 60), np.exp(generator.uniform(-30, 30, 60))]
+    middles = np.concatenate([*points, generator.uniform(-1, 1, 60), [0.0, 1, 2, -1, 12]]).astype(kind)
+    radii = (np.exp(generator.uniform(-45, 0, middles.size)) * (generator.random(middles.size) < 0.5)).astype(kind)
+    with np.errstate(all="ignore"):
+        found = compile_bounds(expression)({x: Bounds(middles, radii)})
+    function, sharp = compile_ball(expression), 0
+    with precision(BITS):
+        for n in range(middles.size):
+            for side in (-1.0, 0.0, 1.0, 0.3):
+                truth = function({x: _as_ball(middles[n]) + _as_ball(radii[n]) * side})
+                if truth.is_finite():
+                    assert _holds(found, n, truth), (text, middles[n], radii[n])
+            sharp += bool(radii[n] == 0 and found.radius[n] < 1e-9 * abs(found.middle[n]))
+    assert sharp > 0.4 * np.count_nonzero(radii == 0)
+
+
+def test_what_would_take_long_is_unknown() -> None:
+    """Ball by ball, and determinants of large matrices."""
+    x = sympy.Symbol("x", real=True)
+    many = exact(np.full(MOST_BALLS + 1, 0.5))
+    assert not compile_bounds(sympy.erfinv(x))({x: many}).is_known.any()
+    assert compile_bounds(meaning.lgamma(x))({x: many}).is_known.all()
+    assert determinant(exact(np.eye(200))) is None
+
+
 def test_a_singular_matrix_has_no_known_inverse() -> None:
     """Nor one that only rounding makes regular."""
     assert not of_arrays.inverse(exact(np.ones((3, 3)))).is_known.any()
@@ -143,6 +185,21 @@ def test_expressions_hold_all_that_their_operands_may_be(text: str) -> None:
                 truth = function({x: ends[0], y: ends[1]})
                 if truth.is_finite():
                     assert _holds(found, n, truth), (text, middles[:, n], radii[:, n])
+
+
+SCANNED = ("cumprod(A, 0)", "cumprod(x)*y", "cummax(A, 1)*cummin(A, 0)", "sqrt(cummax(x*y))", "det(A)*x[0]", "inv(A)@x")
+
+
+@pytest.mark.parametrize("text", SCANNED)
+def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
+    """With ties, zeros, signs and singular matrices among them."""
+    generator, known = np.random.default_rng(0), 0
+    for _ in range(12):
+        is_whole = generator.random() < 0.5
+        draw = partial(generator.integers, -2, 3) if is_whole else generator.normal
+        every = {"A": draw(size=(3, 3)), "x": draw(size=3), "y": draw(size=3)}
+        known += _adjoints_hold(text, {name: every[name] for name in parse(text).names})[0]
+    assert known > 0
 
 
 def _is_open(truth: Ball | Undefined) -> bool:
@@ -207,6 +264,20 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("amax(x)*amin(x)", {"x": [1.0, 5, 3]}),
         ("prod(x)", {"x": [1.0, 0, 3]}),
         ("cumsum(x)**2", {"x": [1.0, 5, 3]}),
+        ("cumprod(x)**2", {"x": [1.0, 5, 3, -2]}),
+        ("cumprod(x)", {"x": [1.0, 0, 3, 0, 2]}),
+        ("cumprod(A, 1)*cumprod(A, 0)", {"A": [[1.5, 2, 3], [3, 4, -1]]}),
+        ("cummax(x)*cummin(x)", {"x": [1.0, 5, 3, 7, -2]}),
+        ("cummax(A*A, 0)", {"A": [[1.5, 2, 3], [3, 1, -4]]}),
+        ("logcumsumexp(x)", {"x": [1.0, 5, 3]}),
+        ("det(A)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
+        ("logdet(A)*slogdet(A).logabsdet", {"A": [[2.0, 1], [3, 5]]}),
+        ("det(B)*sum(B, (1, 2))", {"B": [[[2.0, 1], [3, 5]], [[1.0, 1], [3, 5]]]}),
+        ("lgamma(x)*digamma(x)", {"x": [0.5, 5.25, 30, 1e-3, -2.5, 1e9]}),
+        ("polygamma(2, x) + polygamma(9, x)", {"x": [0.5, 5.25, -0.3]}),
+        ("erfc(x) + erfinv(x/9)", {"x": [0.5, 5.25, -3]}),
+        ("i0(x)*i1(x)", {"x": [0.5, 5.25, -3, 30]}),
+        ("sinc(x)", {"x": [0.5, 5.25, -3, 0]}),
         ("std(x)", {"x": [1.0, 5, 3]}),
         ("stack([x, 2*x]).sum(0)*x[0]", {"x": [1.0, 5, 3]}),
         ("(x - x.mean(1, keepdim=True))/x.std(1, keepdim=True)", {"x": [[1.0, 5, 3], [2, 2, 7]]}),
@@ -232,6 +303,9 @@ def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None
         ("relu(x)", {"x": [0.0]}),
         ("abs(x)", {"x": [0.0]}),
         ("amax(x)", {"x": [2.0, 2.0]}),
+        ("cummax(x)[1:]", {"x": [2.0, 2.0]}),
+        ("lgamma(x)", {"x": [-2.0]}),
+        ("det(A)", {"A": [[1.0, 2], [2, 4]]}),
         ("maximum(x, y)", {"x": [2.0], "y": [2.0]}),
         ("where(x > 1, x, 2*x)", {"x": [1.0]}),
         ("sqrt(x)", {"x": [0.0]}),
