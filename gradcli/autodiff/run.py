@@ -76,7 +76,9 @@ def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...
 
 
 def _differentiated_by(program: Program) -> list[str]:
-    return [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
+    """The variables that a derivative in the Program is by; all if one is by what is computed from them."""
+    by = [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
+    return by if set(by) <= set(program.names) else list(program.names)
 
 
 def evaluate(

@@ -5,6 +5,9 @@ loading            the file or module that it is in, run as an import runs it
 calling            its parameters, and what it gives back
 tensor_names       names of the tensors that it finds elsewhere
 recorder, values   every call of torch while it runs, and what becomes of its tensors
+call_kinds         what kind of call each is
+memory             which tensors share memory
+repeating          what a second run has in common with the first
 spelling, writing  a call, and a whole recording, as text of the language
 recorded           what was recorded, replayed before it is believed, and run again for numbers
 branches           the conditions that Python decided by

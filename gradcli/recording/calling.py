@@ -181,11 +181,11 @@ def one_tensor(found: Any, called: str) -> Tensor:
         InputError: It gives back something else.
     """
     if isinstance(found, torch.Tensor):
-        if not found.is_floating_point():
+        if not found.dtype.is_floating_point:
             raise InputError(f"{called} gives a tensor of {found.dtype}, which has no derivative")
         return found
     if isinstance(found, tuple | list) and found and all(isinstance(one, torch.Tensor) for one in found):
-        parts = [one for one in found if one.is_floating_point()]
+        parts = [one for one in found if one.dtype.is_floating_point]
         if len({one.shape for one in parts}) == 1:
             return torch.stack(parts) if len(parts) > 1 else parts[0]
         if parts:

@@ -18,10 +18,10 @@ from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.asked import Snippet
 from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
+from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded
-from gradcli.recording.recorder import WrongDtypeError
 from gradcli.recording.targets import Target
 from gradcli.results import Array, ClosedForm, RowSource
 

@@ -26,12 +26,14 @@ from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
 from gradcli.recording.branches import at_boundaries
 from gradcli.recording.branches import remarks as branches
+from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
-from gradcli.recording.recorder import Recorder, WrongDtypeError
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.repeating import Random, uncompiled
 from gradcli.recording.spelling import is_composed
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Step
+from gradcli.recording.values import Step, numbers_of
 from gradcli.recording.writing import Written, written
 from gradcli.results import Array, Check
 
@@ -87,12 +89,25 @@ class Recorded:
             if name in self.constants and found[name].is_made:
                 message = f"{name} is made anew by each call of {self.called}, and no derivative is by it"
                 raise InputError(message, hint="make it an argument of the function")
+        arrays = {**self.call.given, **self.arrays, **arrays}
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
-            return self.call.forward(arrays, wrt, constants, seen_by)
+            forward = self.call.forward(arrays, wrt, constants, seen_by)
         finally:
             self.recorder.restore(but=moved)
+        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
+            self._require_repeated(array_of(forward.output))
+        return forward
+
+    def _require_repeated(self, found: Array) -> None:
+        """Refuse a function whose value is another one when it is called again with the same arguments."""
+        if found.shape != self.value.shape or not _is_close(found, self.value, SLACK[self.call.dtype]):
+            raise InputError(
+                f"{self.called} gives another value when it is called again: "
+                f"{_short(self.value)}, then {_short(found)}",
+                hint="draw random numbers from torch, and leave what is outside of the function as it is",
+            )
 
     def commented(self, check: Check) -> Check:
         """A check with what there is to say of the branches that were taken, and of custom functions.
@@ -148,7 +163,7 @@ class Call:
     given: Mapping[str, Array]
     dtype: Dtype
     whole: frozenset[str] = frozenset()
-    _random: Tensor = field(default_factory=torch.get_rng_state, repr=False)
+    _random: Random = field(default_factory=Random.now, repr=False)
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
@@ -191,7 +206,7 @@ class Call:
             recorder.restore(but=constants)
         output = recorder.ref(y)
         if output is None or (y.dtype is not getattr(torch, self.dtype)):
-            self._refuse(y, known=output is not None)
+            self._refuse(y, recorder, known=output is not None)
         assert output is not None  # noqa: S101
         text = written(recorder, output)
         leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
@@ -254,15 +269,21 @@ class Call:
     @contextlib.contextmanager
     def _running(self) -> Iterator[None]:
         """With the random numbers of the first run, and new tensors in the dtype of the question."""
-        before, default = torch.get_rng_state(), torch.get_default_dtype()
-        torch.set_rng_state(self._random)
+        before, default = Random.now(), torch.get_default_dtype()
+        self._random.set()
         torch.set_default_dtype(getattr(torch, self.dtype))
         try:
-            with guarded(f"{self.called} is called"), warnings.catch_warnings():
+            with (
+                guarded(f"{self.called} is called"),
+                warnings.catch_warnings(),
+                torch.inference_mode(False),
+                torch.enable_grad(),
+                uncompiled(),
+            ):
                 warnings.simplefilter("ignore")
                 yield
         finally:
-            torch.set_rng_state(before)
+            before.set()
             torch.set_default_dtype(default)
 
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
@@ -278,9 +299,10 @@ class Call:
 
     # -- what was recorded
 
-    def _refuse(self, y: Tensor, *, known: bool) -> None:
+    def _refuse(self, y: Tensor, recorder: Recorder, *, known: bool) -> None:
         if known:
             raise WrongDtypeError(str(y.dtype).removeprefix("torch."))
+        recorder.require_seen(y)
         raise InputError(
             f"the value of {self.called} is made by no call of torch that was seen",
             hint="what NumPy or another library computes has no derivative in torch",
@@ -295,7 +317,7 @@ def parsed(text: Written, recorder: Recorder, called: str) -> Program:
     """
     shapes = {leaf.name: tuple(leaf.value.shape) for _, leaf in recorder.leaves()}
     try:
-        return read(text.text, given=frozenset(shapes), shapes=shapes).program
+        program = read(text.text, given=frozenset(shapes), shapes=shapes).program
     except GradcliError as error:
         at = -1 if error.place is None else error.place.span.start
         inside = [number for span, number in text.places if span.start <= at < span.stop]
@@ -303,12 +325,10 @@ def parsed(text: Written, recorder: Recorder, called: str) -> Program:
         where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
         message = f"{called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
         raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
-
-
-def numbers_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor; those of whole numbers and truth values as floats."""
-    found = array_of(tensor)
-    return found if found.dtype.kind == "f" else found.astype(np.float64)
+    # A condition that Python alone asked for is used by nothing else.
+    return replace(
+        program, warnings=tuple(said for said in program.warnings if "is assigned but never used" not in said)
+    )
 
 
 def require_same(made: Recorded, y: Tensor) -> None:

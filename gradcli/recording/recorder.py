@@ -1,8 +1,8 @@
 """Every call of torch while a function runs, and what becomes of its tensors.
 
 A tensor is known by its identity.  What no recorded call made was there before (weights, data), or came from outside
-of torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it; what shares
-its memory is out of date from then on, and may not be used.
+of torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it, and of each
+view that shares its memory; what autograd does not know to share it is out of date from then on, and may not be used.
 """
 
 from __future__ import annotations
@@ -10,38 +10,22 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
+from gradcli.recording import call_kinds
 from gradcli.recording.loading import is_of_user
+from gradcli.recording.memory import NOWHERE, are_followed, is_own, memory, merged, places_in, version
 from gradcli.recording.spelling import last, path_of
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, replaced, within
+from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, copied, replaced, tensors_in, within
 
 MOST_STEPS = 100_000
 """Calls of one recording."""
-
-_READS = frozenset("float int index complex item tolist numpy array".split())
-"""Methods that give numbers, which autograd does not follow."""
-
-_RANDOM = frozenset("rand_like randn_like randint_like bernoulli multinomial normal poisson".split())
-"""Functions of tensors whose result is drawn, and a constant to autograd."""
-
-_PASSES = frozenset(["torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"])
-"""What goes back through the graph."""
-
-_SOURCES = frozenset(f"torch.{name}" for name in "zeros ones eye full".split())
-"""Functions of sizes that the language has, with the same numbers."""
-
-_DROPOUTS = frozenset(
-    "dropout alpha_dropout feature_dropout feature_alpha_dropout dropout1d dropout2d dropout3d".split()
-)
-
-_IN_PLACE = {"iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "ipow": "pow", "imatmul": "matmul"}
 
 
 @dataclass
@@ -64,6 +48,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
     Attributes:
         values: Leaves and steps, by their numbers.
         guards: What Python decided by.
+        masks: What decided which elements were taken or counted.
         applications: Of `autograd.Function`.
         remarks: What to know of the recording.
     """
@@ -74,17 +59,20 @@ class Recorder(torch.overrides.TorchFunctionMode):
         self.names = names
         self.values: list[Leaf | Step] = []
         self.guards: list[Guard] = []
+        self.masks: list[Guard] = []
         self.applications: list[Application] = []
         self.remarks: dict[str, None] = {}
         self._known: dict[int, _Known] = {}
         self._new: dict[int, tuple[Tensor, tuple[str, Any, Any] | None]] = {}
         self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
         self._of_arguments: set[int] = set()
+        self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
+        self._first_node = call_kinds.next_node()
 
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """The tensors that the function is given, by name."""
         for name, tensor in arguments.items():
-            self._hold(tensor, Leaf(name, tensor, _copied(tensor), is_argument=True))
+            self._hold(tensor, Leaf(name, tensor, copied(tensor), is_argument=True))
 
     def __torch_function__(
         self,
@@ -96,35 +84,50 @@ class Recorder(torch.overrides.TorchFunctionMode):
         """Run a call, and record it if it made a tensor from tensors."""
         kwargs = kwargs or {}
         path = path_of(function)
-        tensors = list(_tensors((args, kwargs)))
-        if path in _PASSES:
+        tensors = list(tensors_in((args, kwargs)))
+        if path in call_kinds.PASSES:
             return self._passed(path, function, args, kwargs)
-        if not tensors:
-            return self._made(function(*args, **kwargs), (path, args, kwargs) if path in _SOURCES else None)
+        for generator in within((args, dict(kwargs)), torch.Generator):
+            self._generators.setdefault(id(generator), (generator, generator.get_state()))
         name = last(path)
-        if path.endswith(("grad.__get__", "grad.__set__", "requires_grad.__set__")):
+        if not tensors or name in call_kinds.OF_SIZES:
+            found = self._made(function(*args, **kwargs), (path, args, kwargs) if path in call_kinds.SOURCES else None)
+            return found.zero_() if name in call_kinds.UNFILLED and isinstance(found, torch.Tensor) else found
+        if path.endswith((".grad.__get__", ".grad.__set__", "._backward_hooks.__set__")):
             return self._made(function(*args, **kwargs))
-        frame, custom = self._frame()
-        where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
+        frame, where, custom = self._frame()
         self._learn_names(frame)
         before = None
-        if name in _READS or name == "bool":
+        if path.endswith(("requires_grad.__set__", "requires_grad_")):
+            is_leaf_made = not tensors[0].requires_grad and custom is None
             found = function(*args, **kwargs)
-            if self.ref(tensors[0]) is not None:  # else a constant, wherever it goes
-                self._read(name, self._ref(tensors[0], frame, where), found, where)
+            if is_leaf_made and tensors[0].requires_grad:
+                self._began(tensors[0], frame)
             return found
-        if self._updates_leaves(path, args):
-            return function(*args, **kwargs)
-        changed = self._changed(path, args, kwargs)
-        if changed is not None or self._may_give_tensors(path):
+        if path.rpartition(".")[2] in call_kinds.READS or name in ("bool", "is_nonzero"):
+            found = function(*args, **kwargs)
             for tensor in tensors:
-                self._ref(tensor, frame, where)  # as it is before the call
+                if self.ref(tensor) is not None:  # else a constant, wherever it goes
+                    self._read(path.rpartition(".")[2], self._ref(tensor, frame, where, custom), found, where, custom)
+            return found
+        leaves = call_kinds.updated_leaves(path, args)
+        if leaves:
+            for leaf in leaves:
+                self._known.pop(id(leaf), None)
+            return function(*args, **kwargs)
+        changed = call_kinds.changed_by(path, args, kwargs)
+        if changed is not None or call_kinds.may_give_tensors(path):
+            for tensor in tensors:
+                self._ref(tensor, frame, where, custom)  # as it is before the call
             before = {id(tensor): self._known[id(tensor)].ref for tensor in tensors}
-        state = torch.get_rng_state() if name in _DROPOUTS and kwargs.get("training", True) else None
+        state = torch.get_rng_state() if name in call_kinds.DROPOUTS and kwargs.get("training", True) else None
         found = function(*args, **kwargs)
         if before is None:
-            if any(True for _ in _tensors(found)):
+            if any(True for _ in tensors_in(found)):
                 raise AssertionError(f"{path} gives tensors")
+            return found
+        if custom is not None and (name == "detach" or path.endswith(".data.__get__")):
+            self._known[id(found)] = _Known(found, before[id(tensors[0])], version(found))  # nothing is followed here
             return found
         if state is not None:
             self._dropped(function, args, kwargs, state, found, where, custom)
@@ -136,16 +139,15 @@ class Recorder(torch.overrides.TorchFunctionMode):
         """A backward pass inside of the function: gradients that are differentiated again are recorded, others not."""
         found = function(*args, **kwargs)
         if kwargs.get("create_graph") and path.endswith(".grad"):
-            frame, custom = self._frame()
-            where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
-            before = {id(tensor): self._ref(tensor, frame, where) for tensor in _tensors((args, kwargs))}
+            frame, where, custom = self._frame()
+            before = {id(tensor): self._ref(tensor, frame, where, custom) for tensor in tensors_in((args, kwargs))}
             self._record("torch.autograd.grad", args, kwargs, found, None, where, custom, before)
             return found
         return self._made(found)
 
     def _made(self, found: Any, call: tuple[str, Any, Any] | None = None) -> Any:
         """What a call made from no tensors: a constant where it is used, and made anew in each run."""
-        for tensor in _tensors(found):
+        for tensor in tensors_in(found):
             self._new[id(tensor)] = tensor, call
         return found
 
@@ -157,7 +159,9 @@ class Recorder(torch.overrides.TorchFunctionMode):
         return None if known is None else known.ref
 
     def restore(self, but: Container[str]) -> None:
-        """Give what the function found elsewhere the numbers that it had, such as running means."""
+        """Give what the function found elsewhere the numbers that it had, such as running means, and generators too."""
+        for generator, state in self._generators.values():
+            generator.set_state(state)
         for value in self.values:
             is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made
             if isinstance(value, Leaf) and is_found and value.name not in but:
@@ -165,8 +169,9 @@ class Recorder(torch.overrides.TorchFunctionMode):
 
     def forget(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
-        self.values, self.guards, self.applications, self.remarks = [], [], [], {}
+        self.values, self.guards, self.masks, self.applications, self.remarks = [], [], [], [], {}
         self._known, self._new, self._frames, self._of_arguments = {}, {}, {}, set()
+        self._first_node = call_kinds.next_node()
         self.names = Names(self.names.function, ())
 
     def tensors(self) -> dict[int, Tensor]:
@@ -202,63 +207,79 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
         inputs = [ref.number for ref in before.values()]
         is_of_arguments = not self._of_arguments.isdisjoint(inputs)
-        is_alone = all(_is_made(self.values[n]) for n in inputs) or self._is_in_other_dtype(parts, is_of_arguments)
-        if last(path) in _RANDOM or is_alone:
+        made = [one for _, one in parts]
+        masks = [one for one in tensors_in((args, kwargs)) if one.dtype is torch.bool]
+        is_of_arguments &= len(masks) < len(before)  # a mask has the numbers 0 and 1 in any dtype
+        is_alone = all(self._is_made(n) for n in inputs)
+        if not is_alone and call_kinds.is_in_other_dtype(self.dtype, made, is_of_arguments=is_of_arguments):
+            is_alone = True
+            self._decided(masks, where)
+        if last(path) in call_kinds.RANDOM or is_alone:
             self._made(found)
             if changed is not None:
                 self._known.pop(id(changed), None)
             return
-        if changed is not None and last(path) == "setitem":
-            self._assigned(changed, args[1], held(args[2]), before[id(changed)], where, custom)
+        if changed is not None and custom is None:
+            call_kinds.require_followed(changed, where)
+        assigned = call_kinds.assignment(path, args, kwargs, found)
+        if assigned is not None:
+            given = assigned.given
+            if is_own(assigned.tensor, assigned.key, given):
+                self._count(assigned.tensor)  # as Python does behind `y[0] += 1`
+            else:
+                before_it = before[id(args[0])]
+                self._assigned(assigned.tensor, assigned.key, held(given), before_it, where, custom)
             return
         if last(path) in ("getitem", "masked_select"):
             path, args = "torch.Tensor.__getitem__", [args[0], self._without_masks(args[1], where)]
         recorded = torch.is_grad_enabled() or custom is not None
-        before = {**before, **{id(one): self._known[id(one)].ref for one in _tensors(args)}}
+        before = {**before, **{id(one): self._known[id(one)].ref for one in tensors_in(args)}}
         arguments, keywords = held(tuple(args)), {key: held(value) for key, value in kwargs.items() if key != "out"}
         for part, tensor in parts:
             is_known = id(tensor) in before and changed is None
-            if is_known or not (tensor.is_floating_point() or tensor.dtype is torch.bool):
+            if not (is_known or tensor.dtype.is_floating_point or tensor.dtype is torch.bool):
+                self._decided(masks, where)  # as of (x > 0).sum()
+            if is_known or not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool):
                 continue  # the tensor itself, or whole numbers, which are constants where they are used
-            step = Step(path, arguments, keywords, part, not recorded, where, _copied(tensor), custom=custom)
+            step = Step(path, arguments, keywords, part, not recorded, where, copied(tensor), custom=custom)
             self._hold(tensor, step, stale=where if changed is not None else None)
 
-    def _is_in_other_dtype(self, parts: Sequence[tuple[int | None, Tensor]], is_of_arguments: bool) -> bool:
-        """Whether numbers are computed in another dtype than the arguments have: if not from these, they are constants.
-
-        Raises:
-            WrongDtypeError: They are computed from the arguments.
-        """
-        for _, tensor in parts:
-            if self.dtype is not None and tensor.is_floating_point() and tensor.dtype is not self.dtype:
-                if is_of_arguments:
-                    raise WrongDtypeError(str(tensor.dtype).removeprefix("torch."))
-                return True
-        return False
+    def _is_made(self, number: int) -> bool:
+        """Whether a value is a constant that the function made itself."""
+        value = self.values[number]
+        return value.is_made if isinstance(value, Leaf) else value.path in call_kinds.SOURCES
 
     def _assigned(
         self, changed: Tensor, key: Any, given: Any, before: Ref, where: Where | None, custom: int | None
     ) -> None:
         """`y[key] = given`: the new elements at these places, and those of before elsewhere."""
         shape = tuple(changed.shape)
-        is_new = torch.zeros(shape, dtype=torch.bool)
-        is_new[key] = True
-        ref = self._constant("is_new", is_new)
         if isinstance(given, Ref) and self.values[given.number].value.numel() > 1:
-            places = torch.zeros(shape, dtype=torch.int64)
+            places = torch.full(shape, NOWHERE, dtype=torch.int64)
             size = tuple(places[key].shape)
             places[key] = torch.arange(math.prod(size)).reshape(size)
-            from_value = self._constant("place", places)
-            for name, others in (("expand", size), ("reshape", (-1,)), ("__getitem__", (from_value,))):
-                operands = [places if one is from_value else one for one in others]
-                value = getattr(torch.Tensor, name)(self.values[given.number].value, *operands)
-                step = Step(f"torch.Tensor.{name}", (given, *others), {}, None, False, where, value, custom=custom)
-                given = self._hold(value, step)
-        step = Step("torch.where", (ref, given, before), {}, None, False, where, _copied(changed), custom=custom)
+            value = self.values[given.number].value.expand(size)
+            step = Step("torch.Tensor.expand", (given, *size), {}, None, False, where, value, custom=custom)
+            is_part = bool((places == NOWHERE).any())
+            wide = given if is_part and self.values[given.number].value.shape == size else self._hold(value, step)
+            ref = self._from_places(wide, places, before, where, custom)
+            self._hold_again(changed, ref, where, custom)
+            return
+        is_new = torch.zeros(shape, dtype=torch.bool)
+        is_new[key] = True
+        path, arguments = "torch.where", (self._constant("is_new", is_new), given, before)
+        if isinstance(given, Ref) and bool(is_new.all()):
+            path, arguments = "torch.Tensor.expand", (given, *shape)
+        step = Step(path, arguments, {}, None, False, where, copied(changed), custom=custom)
         self._hold(changed, step, stale=where)
 
+    def _hold_again(self, changed: Tensor, ref: Ref, where: Where | None, custom: int | None) -> None:
+        """A tensor that was changed in place holds a value that there is already."""
+        self._known[id(changed)] = _Known(changed, ref, version(changed))
+        self._spread(changed, ref, where, custom)
+
     def _without_masks(self, key: Any, where: Where | None) -> Any:
-        """An index with the places in place of each mask, which is decided here."""
+        """An index with the places in place of each mask, which is decided here, and of each tensor of one number."""
         items = key if isinstance(key, tuple) else (key,)
         found: list[Any] = []
         for item in items:
@@ -270,9 +291,15 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 at = "" if where is None else f" ({where})"
                 taken = f"{int(item.sum())} of {item.numel()} elements"
                 self.remarks.setdefault(f"a mask took {taken}{at}; the answer is of these")
+                self._decided([item], where)
             else:
-                found.append(item)
+                found.append(int(item) if isinstance(item, torch.Tensor) and not item.ndim else item)
         return tuple(found) if len(found) > 1 or isinstance(key, tuple) else found[0]
+
+    def _decided(self, masks: Sequence[Tensor], where: Where | None) -> None:
+        """Masks that something depends on which is a constant of the recording."""
+        known = [self._known[id(mask)] for mask in masks if id(mask) in self._known]
+        self.masks += [Guard(one.ref, True, where) for one in known]
 
     def _constant(self, name: str, tensor: Tensor) -> Ref:
         """A tensor that the recording needs beside those of the function."""
@@ -289,16 +316,11 @@ class Recorder(torch.overrides.TorchFunctionMode):
         custom: int | None,
     ) -> None:
         """Dropout as a product with what it drew: ones go through it with the same random state."""
-        x, *rest = args
-        after = torch.get_rng_state()
-        torch.set_rng_state(state)
-        with torch.no_grad():
-            mask = function(torch.ones_like(x), *rest, **{**kwargs, "inplace": False})
-        torch.set_rng_state(after)
+        mask = call_kinds.drawn(function, args, kwargs, state)
         ref = self._constant("dropped", mask)
         self.remarks.setdefault("what dropout drew is a constant of the recording")
         step = Step(
-            "torch.Tensor.mul", (self._known[id(x)].ref, ref), {}, None, False, where, _copied(found), "", custom
+            "torch.Tensor.mul", (self._known[id(args[0])].ref, ref), {}, None, False, where, copied(found), "", custom
         )
         self._hold(found, step)
 
@@ -312,72 +334,126 @@ class Recorder(torch.overrides.TorchFunctionMode):
             raise InputError(f"the function makes more than {MOST_STEPS:,} calls of torch", hint="record a part of it")
         ref = Ref(len(self.values))
         self.values.append(value)
+        self._known[id(tensor)] = _Known(tensor, ref, version(tensor))
         if stale is not None:
-            place = _memory(tensor)
-            for known in self._known.values():
-                if known.tensor is not tensor and _memory(known.tensor) == place:
-                    known.changed = stale
-        self._known[id(tensor)] = _Known(tensor, ref, tensor._version)
+            self._spread(tensor, ref, stale, value.custom if isinstance(value, Step) else None)
         return ref
 
-    def _ref(self, tensor: Tensor, frame: FrameType | None, where: Where | None) -> Ref:
+    def _count(self, changed: Tensor) -> None:
+        """A tensor was changed, and holds what is known of it all the same."""
+        for known in self._known.values():
+            if memory(known.tensor) == memory(changed):
+                known.version = version(known.tensor)
+
+    def _spread(self, changed: Tensor, ref: Ref, where: Where | None, custom: int | None) -> None:
+        """Change what shares memory with a tensor that was changed in place."""
+        self._count(changed)
+        for known in list(self._known.values()):
+            other = known.tensor
+            if other is changed or memory(other) != memory(changed):
+                continue
+            places = places_in(changed, other)
+            if places is None and other.dtype is changed.dtype:
+                continue
+            if other.is_leaf and other.requires_grad:
+                del self._known[id(other)]  # a new value from now on, as after the step of an optimizer
+            elif places is None or (custom is None and not are_followed(changed, other)):
+                known.changed = where or Where("", 0)
+            else:
+                known.ref = self._from_places(ref, places, known.ref, where, custom)
+
+    def _from_places(self, ref: Ref, places: Tensor, before: Ref, where: Where | None, custom: int | None) -> Ref:
+        """The elements of a value at some flat places of it, and those of before where there is no place."""
+
+        def step(path: str, *arguments: Any) -> Ref:
+            given = [self.values[one.number].value if isinstance(one, Ref) else one for one in arguments]
+            value = call_kinds.called(path, given)
+            return self._hold(value, Step(path, arguments, {}, None, False, where, value, custom=custom))
+
+        shape = tuple(self.values[ref.number].value.shape)
+        return merged(ref, shape, places, before, step, self._constant)
+
+    def _began(self, tensor: Tensor, frame: FrameType | None) -> None:
+        """A tensor that autograd follows from here on, as a leaf of its graph: a constant of the recording."""
+        if id(tensor) in self._known:
+            name = self.names.of(tensor, frame)
+            self._hold(tensor, Leaf(name, tensor, copied(tensor), is_argument=False, is_made=True))
+
+    def _ref(self, tensor: Tensor, frame: FrameType | None, where: Where | None, custom: int | None = None) -> Ref:
         known = self._known.get(id(tensor))
-        if known is not None and known.changed is not None and isinstance(self.values[known.ref.number], Step | Leaf):
+        if known is not None and known.changed is None and known.version != version(tensor):
+            value = self.values[known.ref.number]  # a call that is not seen changed it, or it was marked dirty
+            if isinstance(value, Step) and value.custom is not None and custom is None:
+                known.version = version(tensor)
+            elif not tensor.is_leaf:
+                raise InputError(f"a tensor is used ({where}) that was changed in place by what is not recorded")
+            else:
+                del self._known[id(tensor)]
+                known = None
+        if known is not None and known.changed is not None:
             raise InputError(
                 f"a tensor is used ({where}) whose memory another one changed in place ({known.changed})",
                 hint="record it with .clone() before what changes it",
             )
         if known is None:
+            self.require_seen(tensor, where)
             is_made = id(tensor) in self._new and not tensor.requires_grad
             source = self._new[id(tensor)][1] if is_made else None
             if source is not None and tensor.is_floating_point() and not tensor._version:
                 path, args, kwargs = source
-                return self._hold(tensor, Step(path, tuple(args), kwargs, None, False, where, _copied(tensor)))
-            leaf = Leaf(self.names.of(tensor, frame), tensor, _copied(tensor), is_argument=False, is_made=is_made)
+                return self._hold(tensor, Step(path, tuple(args), kwargs, None, False, where, copied(tensor)))
+            leaf = Leaf(self.names.of(tensor, frame), tensor, copied(tensor), is_argument=False, is_made=is_made)
             return self._hold(tensor, leaf)
-        return known.ref
+        return self._as_outside(known, custom)
 
-    def _read(self, name: str, ref: Ref, found: Any, where: Where | None) -> None:
-        value = self.values[ref.number]
-        if name == "bool":
-            self.guards.append(Guard(ref, bool(found), where))
-        elif isinstance(value, Step) or value.is_argument:
+    def require_seen(self, tensor: Tensor, where: Where | None = None) -> None:
+        """Refuse a tensor that was made while the recording went on, from what autograd follows, by no recorded call.
+
+        Raises:
+            InputError: It is one.
+        """
+        if tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= self._first_node:
             at = "" if where is None else f" ({where})"
-            self.remarks.setdefault(
-                f"numbers leave torch by {name}(){at}: what is computed from them is a constant, as for autograd"
+            raise InputError(
+                f"a tensor is used{at} that was made by code which cannot be seen",
+                hint="call the function as it was before torch.jit, C++ or another library took it",
             )
 
-    def _changed(self, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
-        """The tensor that a call changes in place."""
-        name = path.rpartition(".")[2]
-        is_of_itself = (name.endswith("_") and not name.endswith("__")) or name == "__setitem__"
-        if isinstance(kwargs.get("out"), torch.Tensor):
-            return kwargs["out"]
-        is_in_place = kwargs.get("inplace") is True or is_of_itself or name.strip("_") in _IN_PLACE
-        if path.endswith(".__set__"):
-            raise InputError(f"a tensor's .{path.split('.')[-2]} is set, which is not recorded")
-        return (
-            args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) and name != "requires_grad_" else None
-        )
+    def _as_outside(self, known: _Known, custom: int | None) -> Ref:
+        """A value; of what the forward of a custom function marks as non-differentiable, a constant outside of it."""
+        value = self.values[known.ref.number]
+        if (
+            custom is not None
+            or not isinstance(value, Step)
+            or value.custom is None
+            or known.tensor.requires_grad
+            or not known.tensor.is_floating_point()
+            or not torch.is_grad_enabled()
+            or not any(one.requires_grad for one in self.applications[value.custom].tensors)
+        ):
+            return known.ref
+        known.ref = self._hold(known.tensor, replace(value, is_detached=True, name="", custom=None))
+        return known.ref
 
-    def _updates_leaves(self, path: str, args: Sequence[Any]) -> bool:
-        """Whether a call changes leaves of the graph in place, as optimizers do: they are new values from then on."""
-        name = path.rpartition(".")[2]
-        leaves = [one for one in _tensors(args[:1]) if one.is_leaf and one.requires_grad]
-        is_in_place = (name.endswith("_") and not name.endswith("__")) or path.endswith("data.__set__")
-        if not leaves or not is_in_place or (torch.is_grad_enabled() and not path.endswith("data.__set__")):
-            return False
-        for leaf in leaves:
-            self._known.pop(id(leaf), None)
-        return True
-
-    def _may_give_tensors(self, path: str) -> bool:
-        name = path.removesuffix(".__get__").rpartition(".")[2]
-        return not path.endswith("__get__") or name in ("T", "mT", "H", "mH", "data", "real")
+    def _read(self, name: str, ref: Ref, found: Any, where: Where | None, custom: int | None) -> None:
+        value = self.values[ref.number]
+        if name in ("__bool__", "is_nonzero"):
+            self.guards.append(Guard(ref, bool(found), where))
+        elif isinstance(value, Step) or value.is_argument:
+            at, called = "" if where is None else f" ({where})", name.strip("_")
+            if custom is not None and name not in call_kinds.WHOLE and value.value.is_floating_point():
+                raise InputError(
+                    f"numbers leave torch by {called}(){at} in a forward of an autograd.Function: "
+                    "its derivative is not known",
+                    hint="compute with functions of torch there",
+                )
+            self.remarks.setdefault(
+                f"numbers leave torch by {called}(){at}: what is computed from them is a constant, as for autograd"
+            )
 
     # -- where a call comes from
 
-    def _frame(self) -> tuple[FrameType | None, int | None]:
+    def _frame(self) -> tuple[FrameType | None, Where | None, int | None]:
         """The line of the user's that makes a call, and the `autograd.Function` in whose forward it is."""
         frame: FrameType | None = sys._getframe(2)
         own: FrameType | None = None
@@ -388,16 +464,16 @@ class Recorder(torch.overrides.TorchFunctionMode):
             if frame.f_code is _APPLY and custom is None:
                 custom = self._application(frame)
             frame = frame.f_back
-        return own, custom
+        return own, _where(own), custom
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:
             outer = frame.f_back
             while outer is not None and not is_of_user(outer.f_code.co_filename):
                 outer = outer.f_back
-            where = None if outer is None else Where(outer.f_code.co_filename, outer.f_lineno)
+            where = _where(outer)
             given = frame.f_locals["args"]
-            tensors = tuple(_tensors(given))
+            tensors = tuple(tensors_in(given))
             arguments = replaced(given, torch.Tensor, lambda tensor: self._ref(tensor, outer, where))
             self._frames[id(frame)] = frame, len(self.applications)
             self.applications.append(Application(frame.f_locals["cls"], tuple(arguments), where, tensors))
@@ -416,31 +492,5 @@ _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-de
 """What runs while a custom function is applied; a name for it may have been taken before, as `f = F.apply`."""
 
 
-class WrongDtypeError(InputError):
-    """A function computes in another dtype than that of its arguments.
-
-    Attributes:
-        dtype: The one that it computes in.
-    """
-
-    def __init__(self, dtype: str) -> None:
-        super().__init__(f"the function computes in {dtype}", hint=f"add --dtype {dtype}")
-        self.dtype = dtype
-
-
-def _is_made(value: Leaf | Step) -> bool:
-    """Whether a value is a constant that the function made itself."""
-    return value.is_made if isinstance(value, Leaf) else value.path in _SOURCES
-
-
-def _copied(tensor: Tensor) -> Tensor:
-    with torch.no_grad():
-        return torch.Tensor.clone(torch.Tensor.detach(tensor))
-
-
-def _memory(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage().data_ptr())
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    return within(value, torch.Tensor)
+def _where(frame: FrameType | None) -> Where | None:
+    return None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)

@@ -20,10 +20,10 @@ from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.branches import remarks
 from gradcli.recording.calling import Signature
 from gradcli.recording.loading import guarded
-from gradcli.recording.recorded import Call, Recorded, numbers_of, parsed, require_same
+from gradcli.recording.recorded import Call, Recorded, parsed, require_same
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Leaf, Where
+from gradcli.recording.values import Leaf, Where, numbers_of
 from gradcli.recording.writing import written
 from gradcli.results import VJP, Array
 
@@ -101,9 +101,8 @@ class _Script(Recorder):
         if path == "torch.autograd.backward":
             names = ("tensors", "grad_tensors")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        frame, _ = self._frame()
+        frame, where, _ = self._frame()
         self._learn_names(frame)
-        where = None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
         is_outside = self._depth == 0
         if is_outside and not kwargs.get("create_graph"):
             self._answer(given, names, where)

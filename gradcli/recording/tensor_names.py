@@ -41,11 +41,19 @@ class Names:
 
     def free(self, name: str, *, numbered: bool = False) -> str:
         """A name as wished for, with a number behind it if that is taken."""
+        name = ".".join(_readable(part) for part in name.split("."))
         found, number = name, 2 - numbered
         while numbered or found in self._taken:
             found, number, numbered = f"{name}_{number}", number + 1, False
         self._taken.add(found)
         return found
+
+
+def _readable(name: str) -> str:
+    """A part of a name as the language reads it: `__h` is `h`, and the layer `a-b` of a `ModuleDict` is `a_b`."""
+    found = re.sub(r"\W", "_", name)
+    found = found.strip("_") or UNNAMED if found.startswith("__") else found
+    return found if found.isidentifier() else f"{UNNAMED}_{found}"
 
 
 def _of_module(owner: Any) -> Iterator[tuple[int, str]]:

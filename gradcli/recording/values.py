@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor
+from gradcli.autodiff.run import Tensor, array_of
+from gradcli.results import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,12 @@ class Application:
     tensors: tuple[Tensor, ...]
 
 
+def numbers_of(tensor: Tensor) -> Array:
+    """The numbers of a tensor; those of whole numbers and truth values as floats."""
+    found = array_of(tensor)
+    return found if found.dtype.kind == "f" else found.astype(np.float64)
+
+
 def within(value: Any, kind: type) -> Iterator[Any]:
     """What is of a type in nested lists, tuples, dictionaries and slices."""
     if isinstance(value, kind):
@@ -130,3 +139,14 @@ def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
     if isinstance(value, slice):
         return slice(*(replaced(end, kind, by) for end in (value.start, value.stop, value.step)))
     return value
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in nested lists, tuples and dictionaries."""
+    return within(value, torch.Tensor)
+
+
+def copied(tensor: Tensor) -> Tensor:
+    """The numbers of a tensor now, without its graph."""
+    with torch.no_grad():
+        return torch.Tensor.clone(torch.Tensor.detach(tensor))

@@ -529,11 +529,17 @@ def gives_nothing(x):
     x.sum()
 
 
-def through_views(x):
+def through_detached(x):
     y = x.clone()
-    z = y[1:]
-    z.mul_(2)
+    y.detach().mul_(2)
     return y.sum()
+
+
+def without_record(x):
+    y = x * 2
+    with torch.no_grad():
+        y[0] = 0
+    return y
 
 
 def any_number(*x):

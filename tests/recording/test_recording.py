@@ -259,7 +259,8 @@ def test_a_value_of_a_parameter_can_be_given() -> None:
         ("leaves", "Python is left (sys.exit) while leaves is called"),
         ("gives_numbers", "gives_numbers gives back a value of type float"),
         ("gives_nothing", "gives_nothing gives back None"),
-        ("through_views", "whose memory another one changed in place (model.py, line"),
+        ("through_detached", "whose memory another one changed in place (model.py, line"),
+        ("without_record", "is changed in place where it records nothing (model.py, line"),
         ("any_number", "any_number takes any number of arguments (*x), so they have no names"),
     ],
 )

@@ -1,0 +1,54 @@
+"""What a function is run again with: the same random numbers, and its own lines where `torch.compile` has others."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """The states of the generators of random numbers that everybody shares.
+
+    Attributes:
+        of_torch: Of `torch.rand`.
+        of_numpy: Of `numpy.random.rand`.
+        of_python: Of `random.random`.
+
+    >>> state = Random.now()
+    >>> first = torch.rand(1)
+    >>> state.set()
+    >>> bool(first == torch.rand(1))
+    True
+    """
+
+    of_torch: Tensor
+    of_numpy: Any
+    of_python: Any
+
+    @classmethod
+    def now(cls) -> Self:
+        """As they are."""
+        return cls(torch.get_rng_state(), np.random.get_state(), random.getstate())
+
+    def set(self) -> None:
+        """Give the generators these states."""
+        torch.set_rng_state(self.of_torch)
+        np.random.set_state(self.of_numpy)
+        random.setstate(self.of_python)
+
+
+def uncompiled() -> contextlib.AbstractContextManager[Any]:
+    """Run functions that `torch.compile` took as they are written, as compiled code cannot be seen."""
+    if "torch._dynamo" not in sys.modules:  # nothing was compiled
+        return contextlib.nullcontext()
+    stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    return stance

@@ -1,0 +1,97 @@
+"""Functions that change tensors in place, draw numbers, and hide what they do: recorded as they are, or refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gradcli.errors import GradcliError
+from gradcli.recording.in_tests import record
+from tests.recording import model_of_changes as own
+
+X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
+M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
+
+
+NAMES = """
+elements_added slice_doubled view_doubled base_doubled far_views rows_copied filled put new_ones named_hard cast
+drawn_by_numpy drawn_by_python drawn_by_a_generator largest_place penalty customs
+""".split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
+    """Whatever shares memory with what is changed, and whoever draws."""
+    function = getattr(own, name)
+    given = M if name in ("far_views", "rows_copied", "filled") else X
+    own.GENERATOR.manual_seed(0)
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    answer = record(function, given).vjp(v="ones")
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert random.getstate() == states[2]
+    np.random.set_state(states[1])
+    own.GENERATOR.manual_seed(0)
+    x = given.clone().requires_grad_()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        y = function(x)
+    finally:
+        torch.set_default_dtype(before)
+    (g,) = torch.autograd.grad(y.sum(), x)
+    np.testing.assert_array_equal(answer.value, y.detach().numpy())
+    np.testing.assert_array_equal(next(iter(answer.vjp.values())), g.numpy())
+    assert answer.check is not None
+    assert answer.check.verdict == "agree", answer.check
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            own.counting,
+            "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]",
+        ),
+        (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
+        (own.of_hidden, "that was made by code which cannot be seen"),
+        (own.hidden, "made by code which cannot be seen"),
+        (lambda x: torch.fft.rfft(x).abs(), "unknown function 'rfft'"),
+    ],
+)
+def test_what_is_not_the_function_is_refused(function: Callable[..., Any], message: str) -> None:
+    """And no disagreement: nobody knows who is right."""
+    own.CALLS.clear()
+    with pytest.raises(GradcliError) as caught:
+        record(function, X).vjp(v="ones")
+    assert message in caught.value.message
+
+
+def test_a_function_that_gives_no_argument_back_is_run_with_it() -> None:
+    """Its derivative is 0."""
+    assert record(lambda x: M[0] * 2, X).vjp(v="ones").value.tolist() == [4.0, 0.6, 0.2]
+
+
+def test_compiled_functions_are_run_as_they_are_written() -> None:
+    """What `torch.compile` makes of them cannot be seen."""
+    compiled = torch.compile(lambda x: x.sin() * 2, backend="eager")
+    answer = record(lambda x: compiled(x) * x, X).vjp(v="ones")
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+@pytest.mark.parametrize("name", ["all_large", "none_small", "masked", "counted", "largest"])
+def test_a_condition_at_its_boundary_is_a_kink_however_it_is_asked(name: str) -> None:
+    """Over all elements, by a mask, by a count; and none where other elements decide."""
+    at, beside = (torch.tensor([n, 2.0], dtype=torch.float64) for n in (-1.0, -0.5))
+    for x, verdict in ((at, "kink"), (beside, "agree")):
+        check = record(getattr(own, name), x).vjp(v="ones").check
+        assert check is not None
+        assert check.verdict == verdict, check
+    check = record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones").check
+    assert check is not None
+    assert check.verdict == "agree"
