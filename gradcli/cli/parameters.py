@@ -141,7 +141,7 @@ def arguments(
         if words is None or (option.kind is Kind.SWITCH and not words):
             continue
         if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
-            texts = _by_name(words, option.flag, function.variables)
+            texts = _by_name(words, option.flag, function.open_variables)
             function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
             words = texts
         found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words

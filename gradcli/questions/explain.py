@@ -76,7 +76,9 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     if derived is not None:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
+    customs = () if question.live is None else question.live.customs
     remarked = [
+        *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in customs),
         *remarks(question, walk, weights, is_implicit=is_implicit),
         *(of_v(question, given) if not loss else ()),
     ]

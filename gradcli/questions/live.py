@@ -39,5 +39,9 @@ class Live(Protocol):
     def commented(self, check: Check) -> Check:
         """A check of it with what is known of the function beside its numbers."""
 
+    @property
+    def customs(self) -> tuple[str, ...]:
+        """The custom functions that it applies, whose derivatives are their own."""
+
     def elsewhere(self) -> tuple[str, ...]:
         """What is wrong of the function at other points than this."""

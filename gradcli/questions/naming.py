@@ -36,7 +36,7 @@ def by_name(snippet: Snippet, at: Inputs | None) -> tuple[Snippet, Mapping[str, 
     """
     if at is None or isinstance(at, Mapping):
         return snippet, at or {}
-    names = snippet.program.names
+    names = tuple(n for n in snippet.program.names if n not in snippet.values) or snippet.program.names
     if len(names) == 1:
         return unnamed(snippet), {names[0]: at}
     known = f"the variables {', '.join(names)}" if names else "no variables"

@@ -41,6 +41,11 @@ class ParsedText:
         return self._snippet.program.names
 
     @property
+    def open_variables(self) -> tuple[str, ...]:
+        """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
+        return tuple(name for name in self.variables if name not in self._snippet.values) or self.variables
+
+    @property
     def asks(self) -> str:
         """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
         return self._snippet.asks

@@ -63,6 +63,11 @@ class PythonFunction(Function):
         return tuple(name for name in left if name not in self._taken.optional) or left or self._taken.order
 
     @property
+    def open_variables(self) -> tuple[str, ...]:
+        """The parameters that need a value."""
+        return self.variables
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """All parameters, in order."""
         return self._taken.order

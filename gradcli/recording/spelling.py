@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -128,16 +128,18 @@ def spelled(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], na
     return f"{shown}({', '.join(parts)})"
 
 
-def is_composed(path: str) -> bool:
-    """Whether the language writes a function of torch as several others, whose roundings are not its own."""
+def is_composed(path: str, operations: Container[str]) -> bool:
+    """Whether the language wrote a function of torch as several others, whose roundings are not its own.
+
+    Args:
+        path: Of the function.
+        operations: The names of those in the Program.
+    """
     name = last(path)
     is_sign = name in {*SIGNS, *_ALIKE, "getitem", "neg", "negative", "invert", "grad"} or path.endswith("__get__")
     row = find(name, after_dot=True)
-    return (
-        not is_sign
-        and not (name.startswith("r") and name[1:] in SIGNS)
-        and (row is None or not (row.torch or row.is_primitive))
-    )
+    is_reflected = name.startswith("r") and name[1:] in SIGNS
+    return not is_sign and not is_reflected and (row is None or row.name not in operations)
 
 
 @lru_cache(maxsize=256)

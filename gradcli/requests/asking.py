@@ -66,7 +66,7 @@ def answer(request: Request) -> Result:
     function = Function(expression)
     for key in given.keys() & known.keys():
         if known[key].kind in (Kind.INPUTS, Kind.RANGES) and not isinstance(given[key], dict):
-            only = _only(function.variables, key)
+            only = _only(function.open_variables, key)
             function, arguments[known[key].name] = function.unnamed(), {only: arguments[known[key].name][""]}
     _require_one_v(arguments)
     return ask(function, command, arguments)
