@@ -303,6 +303,8 @@ class Constants:
             hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
             hint = "where(x > 0, x, 0) chooses by a condition" if value in self.lines.conditions else hint
             raise self.source.error(message, span, hint=hint)
+        if any(isinstance(leaf, sympy.Symbol) for leaf in leaves):  # a tuple, or another value that is no tensor
+            raise self.source.error(message, span)
         known = self.scope.known_shapes
         sizes: dict[Atom, Array] = {}
         for line in (line for line in lines if line.call.op.kind is Kind.COUNT):
