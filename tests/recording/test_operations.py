@@ -67,8 +67,6 @@ OF_X: dict[str, Callable[[torch.Tensor], Any]] = {
     "xlog1py": lambda x: torch.special.xlog1py(x, x),
     "entr": torch.special.entr,
     "log_ndtr": torch.special.log_ndtr,
-    "bessel_j0": torch.special.bessel_j0,
-    "bessel_j1": torch.special.bessel_j1,
     "kl_div": lambda x: F.kl_div(F.log_softmax(x, 0), F.softmax(M[0], 0), reduction="sum"),
     "poisson": lambda x: F.poisson_nll_loss(x, M[0]),
     "gaussian": lambda x: F.gaussian_nll_loss(x, M[0], x**2),
