@@ -1,7 +1,7 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
-live                             a function that is run itself, and not read
+live                             functions that are another one at each point
 parsed_text, naming              a text read once; values that name no variable
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp

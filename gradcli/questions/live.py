@@ -1,11 +1,13 @@
-"""What a question asks of a function that is run itself, where its Program was recorded of it."""
+"""Functions that are another one at each point: code of the user, of which a Program was recorded, and branches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.language.program.wengert import Program
+from gradcli.language.snippets import read
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
@@ -27,7 +29,7 @@ class Live(Protocol):
     def remarks(self) -> tuple[str, ...]:
         """What to know of the recording."""
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
         """The function run, with a graph for the variables to differentiate by."""
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
@@ -45,3 +47,12 @@ class Live(Protocol):
 
     def elsewhere(self) -> tuple[str, ...]:
         """What is wrong of the function at other points than this."""
+
+
+def decided_at(
+    expression: str, given: frozenset[str], program: Program, arrays: Mapping[str, Array], *, shares: bool
+) -> Program:
+    """A text with the branches that Python takes at a point, in the variables of the whole Program."""
+    shapes = {name: array.shape for name, array in arrays.items()}
+    found = read(expression, given=given, shapes=shapes, shares=shares, values=arrays).program
+    return replace(found, variables=program.variables)

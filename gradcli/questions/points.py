@@ -83,9 +83,9 @@ class Points:
 
         question = self.question
         elements = _elements(question)
-        live = None if question.live is None else question.live.forward
+        names, own = self.names, question.by_point
         return Batch(
-            question.program, self.arrays, self.names, wrt, question.dtype, self.count, question.shape, elements, live
+            question.program, self.arrays, names, wrt, question.dtype, self.count, question.shape, elements, own
         )
 
     def weights(self, cotangent: Cotangent) -> Array:

@@ -6,9 +6,9 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,13 +23,14 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet, read
 from gradcli.language.snippets.asked import Replay
+from gradcli.language.snippets.interpreter import BOTH
 from gradcli.language.text.tokens import plain
+from gradcli.questions.live import Live, decided_at
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.formulas import Derived
     from gradcli.crosscheck.point import Point
-    from gradcli.questions.live import Live
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -58,6 +59,7 @@ class Question:
         as_typed: The function with the derivatives that it takes itself, as torch takes them, where it does; in
             `program` they are lines of the language.
         live: The function that is run in place of the Program, which was recorded of it.
+        decided: The function with the branches that Python takes at a point, of one that has both; torch runs it.
     """
 
     program: Program
@@ -69,6 +71,7 @@ class Question:
     frees_graph: Replay | None = None
     as_typed: Program | None = None
     live: Live | None = None
+    decided: Callable[[Mapping[str, Array]], Program] | None = None
 
     @property
     def shape(self) -> Shape:
@@ -119,14 +122,27 @@ class Question:
         """
         from gradcli.autodiff.run import run
 
-        if self.live is not None:
-            forward = self.live.forward(self.arrays, self.wrt)
+        if self.by_point is not None:
+            forward = self.by_point(self.arrays, self.wrt, twice=twice)
         else:
             forward = run(self.as_typed or self.program, self.arrays, self.wrt, self.dtype, twice=twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
         return forward
+
+    @property
+    def by_point(self) -> Callable[..., Forward] | None:
+        """What runs the function where another one is run at each point: code of the user, or a branch of Python."""
+        if self.live is not None:
+            return self.live.forward
+        return None if self.decided is None else self._run_decided
+
+    def _run_decided(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
+        from gradcli.autodiff.run import run
+
+        assert self.decided is not None, "branches are decided"  # noqa: S101
+        return run(self.decided(arrays), arrays, tuple(wrt), self.dtype, twice=twice)
 
     @cached_property
     def value(self) -> Array:
@@ -383,9 +399,14 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
 
         program = written_out(program, known)
         shapes = infer(program, known)
+    decided = None
+    if program.branches and as_typed is None:
+        decided = partial(decided_at, expression, shadowed, program, shares=shares)
+        if not inquiry.points_of:
+            warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *decided(arrays).warnings))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
-    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live)
+    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live, decided)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:

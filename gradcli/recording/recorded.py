@@ -70,8 +70,8 @@ class Recorded:
         """What the function is called."""
         return self.call.called
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
-        """The function run again, with a graph for the variables to differentiate by."""
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
+        """The function run again, with a graph for the variables to differentiate by, also a second time."""
         return self._again(arrays, wrt, contextlib.nullcontext())
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:

@@ -157,7 +157,7 @@ class _OfPass(Recorded):
 
     ran: Forward
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
         """The graph of the script itself."""
         return self.ran
 

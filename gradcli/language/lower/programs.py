@@ -196,7 +196,10 @@ class Lowering:
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
         text, source, needs = self.source.text, self.source.name, scope.needs_shapes
-        return Program(text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs)
+        branches = scope.branches
+        return Program(
+            text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs, branches=branches
+        )
 
     def _whole(self, output: Operand) -> Operand:
         """The output as one tensor: several of one shape are put in a list."""

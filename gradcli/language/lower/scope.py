@@ -216,6 +216,7 @@ class Scope:
         is_value: Whether there may be no variables.
         constants: Values of constant arguments by name, of a meaning of the op table.
         shapes: Of variables, where they are known.
+        values: Of variables, where branches are to be decided at a point.
         variables: The free names in order of appearance.
         names: What was assigned.
         objects: What stands for something that is no tensor: lists, functions, modules.
@@ -228,12 +229,14 @@ class Scope:
         warnings: Remarks for the user.
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
+        branches: Whether values decide between branches: Python takes one of them.
     """
 
     given: frozenset[str] = frozenset()
     is_value: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     variables: dict[str, sympy.Symbol] = field(default_factory=dict)
     names: MutableMapping[str, Atom] = field(default_factory=dict)
     objects: dict[Atom, Any] = field(default_factory=dict)
@@ -246,6 +249,7 @@ class Scope:
     warnings: list[str] = field(default_factory=list)
     is_formula: bool = False
     needs_shapes: bool = False
+    branches: bool = False
 
     def variable(self, name: str) -> sympy.Symbol:
         """The variable with a name, from here on if there was none."""

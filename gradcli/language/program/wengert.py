@@ -126,6 +126,7 @@ class Program:
         named: What each of these names stands for at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
+        branches: Whether values decide between branches of Python, both of which are in the lines.
         shown: The statements of the function alone, where the text is a whole snippet.
         called: What the function is called, where the text is a recording of it.
     """
@@ -141,6 +142,7 @@ class Program:
     shown: str = ""
     called: str = ""
     needs_shapes: bool = False
+    branches: bool = False
     _made: dict[Callable[[Program], Program], Program] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

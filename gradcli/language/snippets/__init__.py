@@ -26,6 +26,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
+
+import numpy.typing as npt
 
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Shape
@@ -70,6 +73,7 @@ def read(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
+    values: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
 ) -> Snippet:
     """The function of a text: a Program, or a snippet of PyTorch.
 
@@ -78,6 +82,7 @@ def read(
         given: Names that are variables although they are also constants.
         shapes: Of variables, where they are known.
         shares: Whether operations that compute the same become one line, as in `parse`.
+        values: Of all variables, where branches are to be decided as Python decides them; else both are in the lines.
 
     Raises:
         GradcliError: As for `parse`, or a line that is not read.
@@ -90,8 +95,8 @@ def read(
         if _PYTHON.search(text):
             from gradcli.language.snippets.defined import read_defined
 
-            return Snippet(read_defined(text, given, shapes, shares=shares))
+            return Snippet(read_defined(text, given, shapes, values, shares=shares))
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
     from gradcli.language.snippets.reading import read_snippet
 
-    return read_snippet(text, given, shapes, shares=shares)
+    return read_snippet(text, given, shapes, values, shares=shares)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gradcli import collector
 from gradcli.errors import Span
@@ -22,18 +23,22 @@ from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source, require_sound
 
 
-def read_defined(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool) -> Program:
+def read_defined(
+    text: str, given: frozenset[str], shapes: Mapping[str, Shape], values: Mapping[str, Any], *, shares: bool
+) -> Program:
     """The Program of a text of plain Python.
 
     Raises:
         GradcliError: As for `parse`, or a function that calls itself.
 
-    >>> read_defined("f(x) = x^2; f(3*t) + 1", frozenset(), {}, shares=True).names
+    >>> read_defined("f(x) = x^2; f(3*t) + 1", frozenset(), {}, {}, shares=True).names
     ('t',)
     """
     with collector.paused():
         source = Source(text, "EXPR")
-        return _Reader(source, Scope(given, shapes=dict(shapes)), shares=shares).program(parse_python(source))
+        return _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares).program(
+            parse_python(source)
+        )
 
 
 class _Reader(Interpreter):

@@ -25,6 +25,9 @@ from gradcli.language.text.tokens import Token
 Ending = Literal["", "break", "continue", "stop"] | Operand
 """How a block ends: at its end, by a word, or with what is returned; `stop` ends the text."""
 
+BOTH = "both are computed, and each point takes its own"
+"""How the remark ends on a branch that values decide."""
+
 
 class Interpreter(Targets):
     """Runs statements, and hands what stands in their expressions to those who read it.
@@ -191,7 +194,7 @@ class Interpreter(Targets):
             return None if ending == "" else ending
         self.lowering.constants.require_few(line.body.width + line.other.width, line.word)
         shown = " ".join(self.source.excerpt(line.condition.span).split())
-        remark = f"which branch is taken depends on {shown}: both are computed, and each point takes its own"
+        remark = f"which branch is taken depends on {shown}: {BOTH}"
         if remark not in self.scope.warnings:
             self.scope.warnings.append(remark)
         ends = _ends(line.body.lines) or _ends(line.other.lines)

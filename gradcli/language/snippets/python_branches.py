@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Listed, Nothing, Operand, Text
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.python_values import Objects, Sizes
 from gradcli.language.text import nodes
 
@@ -74,7 +74,22 @@ class Branches:
             hint = "write where(c, a, b), or c.all() or c.any()"
             message = f"a condition of shape {tuple(shape)} is neither true nor false, as in torch"
             raise self.source.error(message, span, hint=hint)
+        if self.scope.values:
+            return self._at_point(atom, span)
+        self.scope.branches = True
         return atom if atom in self.lines.conditions else self.lines.emit("ne", [atom, sympy.Integer(0)], span)[0]
+
+    def _at_point(self, atom: Atom, span: Span) -> bool:
+        """Which branch is taken with the values of the variables; it is said."""
+        lines, _ = self.builder.made_of(atom)
+        known = {self.scope.variables[name]: value for name, value in self.scope.values.items()}
+        program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
+        holds = bool(self.constants.evaluation.run(program, known).any())
+        shown = " ".join(self.source.excerpt(span).split())
+        remark = f"the branch {shown if holds else f'not ({shown})'} was taken; torch ran that alone"
+        if remark not in self.scope.warnings:
+            self.scope.warnings.append(remark)
+        return holds
 
     def _of_object(self, value: object) -> bool:
         match value:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gradcli import collector
 from gradcli.errors import Span
@@ -31,13 +32,15 @@ _HINT = "a snippet is tensor definitions, statements, backward() and print()"
 """What to say of a word that cannot stand where it does, if there is nothing better."""
 
 
-def read_snippet(text: str, given: frozenset[str], shapes: Mapping[str, Shape], *, shares: bool) -> Snippet:
+def read_snippet(
+    text: str, given: frozenset[str], shapes: Mapping[str, Shape], values: Mapping[str, Any], *, shares: bool
+) -> Snippet:
     """The function of a snippet, as `read` has it."""
     text = _without_prompts(text)
     with collector.paused():
         source = Source(text, "EXPR", _HINT)
         lines = parse_python(source)
-        reader = _Reader(source, Scope(given, shapes=dict(shapes)), shares=shares)
+        reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares)
         snippet = reader.snippet(lines)
         if not reader.passes.frees_graph:
             return snippet
