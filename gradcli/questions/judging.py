@@ -125,7 +125,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
         from gradcli.crosscheck.second_derivatives import judge_derived
 
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
-    return found if question.live is None else replace(found, check=question.live.commented(found.check))
+    return found if question.live is None else replace(found, check=question.live.commented(found.check, question.wrt))
 
 
 def advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:

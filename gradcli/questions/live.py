@@ -38,7 +38,7 @@ class Live(Protocol):
     def at(self, arrays: Mapping[str, Array]) -> Live:
         """The same recorded at another point."""
 
-    def commented(self, check: Check) -> Check:
+    def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """A check of it with what is known of the function beside its numbers."""
 
     @property

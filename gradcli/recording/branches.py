@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from gradcli.language.snippets import read
 from gradcli.recording.call_kinds import called
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.spelling import last
-from gradcli.recording.values import Guard, Ref, Step, numbers_of, replaced, within
+from gradcli.recording.values import Guard, Leaf, Ref, Step, numbers_of, replaced, within
 from gradcli.recording.writing import Written, written
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
@@ -61,11 +61,13 @@ def _at(guard: Guard) -> str:
     return "" if guard.where is None else f" ({guard.where})"
 
 
-def at_boundaries(recorded: Recorded, check: Check) -> Check:
-    """A check with a kink for each condition, or mask, that the least step decides otherwise."""
+def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check:
+    """A check with a kink for each condition, or mask, that the least step in some variables decides otherwise."""
     found = []
     y = float(recorded.value.ravel()[0]) if recorded.value.size else None
     for guard, changes in _conditions(recorded):
+        if _variables(recorded, guard.ref).isdisjoint(wrt):
+            continue
         text, condition = recorded.written, recorded.written.texts.get(guard.ref.number)
         if condition is None:
             text = written(recorded.recorder, guard.ref)
@@ -83,6 +85,18 @@ def at_boundaries(recorded: Recorded, check: Check) -> Check:
 def _conditions(recorded: Recorded) -> Iterator[tuple[Guard, str]]:
     yield from ((guard, "another branch is taken") for guard in recorded.recorder.guards)
     yield from ((mask, "other elements are taken") for mask in dict.fromkeys(recorded.recorder.masks))
+
+
+def _variables(recorded: Recorded, ref: Ref) -> set[str]:
+    """The names of what a value is made of."""
+    values, found, waiting = recorded.recorder.values, set[int](), [ref.number]
+    while waiting:
+        n = waiting.pop()
+        value = values[n]
+        if n not in found and isinstance(value, Step):
+            waiting += [one.number for one in within((value.arguments, dict(value.keywords)), Ref)]
+        found.add(n)
+    return {value.name for value in (values[n] for n in found) if isinstance(value, Leaf)}
 
 
 def _is_at_boundary(recorded: Recorded, guard: Guard, text: Written) -> bool:
@@ -122,6 +136,8 @@ def _ends(recorded: Recorded, ref: Ref, text: Written) -> tuple[Tensor, Tensor]:
 def _undecided(recorded: Recorded, step: Step, text: Written) -> Tensor:
     """Where both sides of a comparison are the same number, as far as enclosures can tell."""
     values = recorded.recorder.values
+    if step.arguments[0] == step.arguments[1]:  # as `x == x`, which finds NaN
+        return torch.zeros_like(step.value)
     a, b = (values[one.number].value if isinstance(one, Ref) else torch.tensor(one) for one in step.arguments)
     a, b = a.double(), b.double()
     is_open = torch.zeros_like(step.value)

@@ -116,6 +116,19 @@ def updated_leaves(path: str, args: Sequence[Any]) -> list[Tensor]:
     return leaves
 
 
+def require_outside_of_func(tensor: Tensor, where: Where | None) -> None:
+    """Refuse a tensor that a transform of torch.func wraps.
+
+    Raises:
+        InputError: It is one.
+    """
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise InputError(
+            f"a transform of torch.func (vmap, grad, jacrev) is applied ({where}), which is not recorded",
+            hint="take the derivative by torch.autograd.grad(..., create_graph=True), or write a loop",
+        )
+
+
 def require_followed(changed: Tensor, where: Where | None) -> None:
     """Refuse a change in place of what autograd follows where it records nothing: numbers and gradient would part.
 

@@ -30,7 +30,7 @@ from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.repeating import Random, uncompiled
+from gradcli.recording.repeating import Random, kept, uncompiled
 from gradcli.recording.spelling import is_composed
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Step, numbers_of
@@ -93,7 +93,8 @@ class Recorded:
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
-            forward = self.call.forward(arrays, wrt, constants, seen_by)
+            with kept(self.recorder.changed):
+                forward = self.call.forward(arrays, wrt, constants, seen_by)
         finally:
             self.recorder.restore(but=moved)
         if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
@@ -109,12 +110,12 @@ class Recorded:
                 hint="draw random numbers from torch, and leave what is outside of the function as it is",
             )
 
-    def commented(self, check: Check) -> Check:
+    def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """A check with what there is to say of the branches that were taken, and of custom functions.
 
         A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
-        check = at_boundaries(self, check)
+        check = at_boundaries(self, check, wrt)
         here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
         noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))

@@ -51,6 +51,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
         masks: What decided which elements were taken or counted.
         applications: Of `autograd.Function`.
         remarks: What to know of the recording.
+        changed: Tensors found elsewhere that the function changes.
     """
 
     def __init__(self, names: Names, dtype: Any) -> None:
@@ -68,6 +69,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
         self._of_arguments: set[int] = set()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self._first_node = call_kinds.next_node()
+        self.changed: list[Tensor] = []
 
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """The tensors that the function is given, by name."""
@@ -155,8 +157,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
 
     def ref(self, tensor: Tensor) -> Ref | None:
         """The value that a tensor holds; None if no recorded call made it."""
-        known = self._known.get(id(tensor))
-        return None if known is None else known.ref
+        return self._known[id(tensor)].ref if id(tensor) in self._known else None
 
     def restore(self, but: Container[str]) -> None:
         """Give what the function found elsewhere the numbers that it had, such as running means, and generators too."""
@@ -164,8 +165,8 @@ class Recorder(torch.overrides.TorchFunctionMode):
             generator.set_state(state)
         for value in self.values:
             is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made
-            if isinstance(value, Leaf) and is_found and value.name not in but:
-                value.put_back()
+            if isinstance(value, Leaf) and is_found and value.name not in but and value.put_back():
+                self.changed.append(value.tensor)
 
     def forget(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
@@ -396,8 +397,11 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 hint="record it with .clone() before what changes it",
             )
         if known is None:
-            self.require_seen(tensor, where)
-            is_made = id(tensor) in self._new and not tensor.requires_grad
+            call_kinds.require_outside_of_func(tensor, where)
+            is_new = id(tensor) in self._new
+            if not is_new:
+                self.require_seen(tensor, where)
+            is_made = is_new and (tensor.grad_fn is not None or not tensor.requires_grad)
             source = self._new[id(tensor)][1] if is_made else None
             if source is not None and tensor.is_floating_point() and not tensor._version:
                 path, args, kwargs = source

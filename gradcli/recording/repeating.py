@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.memory import memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,18 @@ class Random:
         torch.set_rng_state(self.of_torch)
         np.random.set_state(self.of_numpy)
         random.setstate(self.of_python)
+
+
+def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
+    """Keep for the backward pass what tensors hold that a function changes, whose numbers come back before it."""
+    if not changed:
+        return contextlib.nullcontext()
+    places = {memory(tensor) for tensor in changed}
+
+    def pack(tensor: Tensor) -> Tensor:
+        return tensor if tensor.requires_grad or memory(tensor) not in places else tensor.clone()
+
+    return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 
 
 def uncompiled() -> contextlib.AbstractContextManager[Any]:

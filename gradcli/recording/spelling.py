@@ -174,7 +174,7 @@ def text(value: Any, named: Named) -> str:
         case bool() | None:
             return repr(value)
         case float():
-            return repr(value)
+            return repr(float(value))
         case int():
             return repr(int(value))
         case str():

@@ -226,3 +226,29 @@ def counted(x):
 
 def largest(x):
     return max(x[0], torch.tensor(-1.0, dtype=torch.float64)) * x
+
+
+AVERAGE = torch.zeros(3, dtype=torch.float64)
+
+
+def averaged(x):
+    AVERAGE.mul_(0.9).add_(0.1 * x.detach())
+    return x * AVERAGE
+
+
+def drawn_by_chance(x):
+    return x * torch.bernoulli(torch.sigmoid(x))
+
+
+def times_numpy(x):
+    return np.float64(2.0) * x + np.float32(0.5) * x
+
+
+def transformed(x):
+    return torch.func.vmap(lambda t: t.sin())(x)
+
+
+def labelled(x, label):
+    if (x == x).all():  # noqa: PLR0124
+        return x[label == 1]
+    return x

@@ -21,6 +21,7 @@ M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torc
 NAMES = """
 elements_added slice_doubled view_doubled base_doubled far_views rows_copied filled put new_ones named_hard cast
 drawn_by_numpy drawn_by_python drawn_by_a_generator largest_place penalty customs
+averaged drawn_by_chance times_numpy
 """.split()
 
 
@@ -36,6 +37,8 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     assert random.getstate() == states[2]
     np.random.set_state(states[1])
     own.GENERATOR.manual_seed(0)
+    torch.set_rng_state(states[0])
+    assert not own.AVERAGE.any()
     x = given.clone().requires_grad_()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -44,6 +47,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     finally:
         torch.set_default_dtype(before)
     (g,) = torch.autograd.grad(y.sum(), x)
+    own.AVERAGE.zero_()
     np.testing.assert_array_equal(answer.value, y.detach().numpy())
     np.testing.assert_array_equal(next(iter(answer.vjp.values())), g.numpy())
     assert answer.check is not None
@@ -59,6 +63,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
         ),
         (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
         (own.of_hidden, "that was made by code which cannot be seen"),
+        (own.transformed, "a transform of torch.func (vmap, grad, jacrev) is applied (model_of_changes.py, line"),
         (own.hidden, "made by code which cannot be seen"),
         (lambda x: torch.fft.rfft(x).abs(), "unknown function 'rfft'"),
     ],
@@ -93,5 +98,13 @@ def test_a_condition_at_its_boundary_is_a_kink_however_it_is_asked(name: str) ->
         assert check is not None
         assert check.verdict == verdict, check
     check = record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones").check
+    assert check is not None
+    assert check.verdict == "agree"
+
+
+def test_a_condition_on_what_is_held_constant_is_no_kink() -> None:
+    """A label is compared with itself exactly, and does not move."""
+    x, label = torch.tensor([0.5, 2.0], dtype=torch.float64), torch.tensor([1.0, 0.0], dtype=torch.float64)
+    check = record(own.labelled, x, label).vjp(v="ones", wrt=["x"]).check
     assert check is not None
     assert check.verdict == "agree"
