@@ -106,8 +106,7 @@ def evaluate(
             try:
                 values[line.symbol] = (by or apply)(line.call, values, calls)
             except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
-                message = "this matrix has no inverse"
-                raise InputError(message, place=program.place(line), hint="its determinant is 0") from None
+                raise numeric.refused_matrix(line.call, program.place(line)) from None
             except (RuntimeError, ValueError, TypeError, IndexError, OverflowError) as error:
                 if "allocate memory" in str(error):
                     raise

@@ -7,10 +7,12 @@ array_values, array_slopes       a Program on them, and the slopes of its operat
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take
 rules, choices                   the local rules: elementwise and in float formats; of branches and of whole lists
+spectral                         eigenvalues and exponentials of matrices, and their derivatives
 exact_numbers                    which values are certainly the same number
 footprint                        which element comes from which, and which entries are 0 by that
 duals, running                   tangents and adjoints at the elements that are asked for
 tape, tape_passes                torch's own passes with their rounding, number by number, also twice
+spectral_lines                   their slopes as lines of the language
 tangent, program_writer          dy = J(x)·u as one more Program, for second derivatives
 adjoint                          vᵀJ as lines of the language, for derivatives that a snippet goes on with
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed

@@ -36,6 +36,7 @@ from gradcli.language.program.shapes import axis_of_scan, infer
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
 from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import is_power, partial_of
+from gradcli.reference.spectral_lines import spectral_adjoint
 
 MOST_ROWS = 100
 """Rows of a Jacobian that is written out, each a pass backwards."""
@@ -195,6 +196,8 @@ class _Sweep:
                 found = [self._spread(z, call)]
             case Kind.MATRIX:
                 found = [self._matrix(line, z)]
+            case Kind.SPECTRAL:
+                found = [spectral_adjoint(self.writer, line, z)]
             case _:
                 raise NoTangentError(f"{call.op.name} is not read there")
         for operand, part in zip(call.operands, found, strict=True):

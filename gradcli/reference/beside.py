@@ -158,7 +158,7 @@ class Beside:
             elements = self.elements(line.symbol)
             if not len(elements):
                 continue
-            if line.call.op.kind is Kind.MATRIX:
+            if line.call.op.kind in (Kind.MATRIX, Kind.SPECTRAL):
                 values = run.values.get(line.symbol, {})
                 yield from ((line.symbol, e) for e in elements.tolist() if isinstance(values.get(e), Undefined))
             else:
@@ -170,7 +170,7 @@ class Beside:
 def may_be_met(call: Call) -> bool:
     """Whether an operation is not smooth everywhere; a constant divisor or a whole power never is in the way."""
     if call.op.kind is not Kind.ELEMENTWISE or call.op.is_branch:
-        return bool(call.op.keeps_shape)
+        return bool(call.op.keeps_shape) or call.op.kind is Kind.SPECTRAL
     last = call.operands[-1]
     if call.op.name == "div" and last.is_number:
         return bool(last == 0)
@@ -295,7 +295,7 @@ class _SlopeExpansion:
                 return evaluated(call, jets, shown)
             case Kind.MATRIX if call.op.keeps_shape:
                 return inverted(jets, part.element % len(jets), shown)
-            case Kind.COUNT | Kind.MATRIX:
+            case Kind.COUNT | Kind.MATRIX | Kind.SPECTRAL:
                 return Undefined("domain", f"{shown} is not followed around the point", decided=False)
             case Kind.SOURCE:
                 return self._exactly(float(numeric.array_of(call).ravel()[part.element]))

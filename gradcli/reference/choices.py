@@ -25,6 +25,7 @@ from gradcli.reference.balls import Ball, exists
 from gradcli.reference.exact_numbers import Form
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Rounding, Undefined
+from gradcli.reference.spectral import Exponential, Symmetric
 
 if TYPE_CHECKING:
     from gradcli.reference.running import Run
@@ -217,13 +218,40 @@ class Extreme:
         return Undefined("kink", reason, any(bool(ball != tied[0]) for ball in tied))
 
 
+def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome:
+    """An eigenvalue, or an element of the exponential, at a flat position of the result."""
+    if isinstance(of, Exponential):
+        ball = of.values[out % (of.order * of.order)]
+        return ball if exists(ball) else Undefined("domain", f"{shown} is too large here", False)
+    if not of.is_symmetric:
+        reason = "the matrix is not symmetric, of which torch reads the lower triangle alone, and derives by both"
+        return Undefined("domain", f"{shown} has no value here: {reason}", False)
+    ball = of.eigenvalues[out % of.order]
+    return ball if exists(ball) else Undefined("domain", f"the eigenvalues in {shown} are not found", False)
+
+
+def slope_in_spectrum(of: Symmetric | Exponential, out: int, n: int, shown: str) -> Outcome:
+    """The derivative of such a value by the element of the matrix at place n."""
+    value = spectral_value(of, out, shown)
+    if isinstance(value, Undefined):
+        return value
+    if isinstance(of, Exponential):
+        ball = of.slope(out % (of.order * of.order), n)
+    elif of.is_alone(out % of.order):
+        ball = of.projection(out % of.order)[divmod(n, of.order)]
+    else:
+        reason = f"{shown} has eigenvalues here that are equal, or too close to be told apart"
+        return Undefined("kink", reason, False)
+    return ball if exists(ball) else Undefined("slope", f"the slope of {shown} is not found", False)
+
+
 MOST_MINORS = 12
 """Rows of a singular matrix whose cofactors are still taken one by one."""
 
 
 def is_aggregate(op: Op) -> bool:
     """Whether an operation is read here."""
-    return op.is_nonlinear_fold or op.kind is Kind.MATRIX
+    return op.is_nonlinear_fold or op.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
 
 class Groups:
@@ -255,6 +283,8 @@ class Groups:
         group = self.groups[out]
         if group.undefined is not None:
             return group.undefined
+        if self.op.kind is Kind.SPECTRAL:
+            return group.spectral_at(out, self.rounding)
         if self.op.keeps_shape:
             return group.inverse_at(out)
         if self.op.kind is Kind.MATRIX and self.rounding is not None:
@@ -267,6 +297,8 @@ class Groups:
         if group.undefined is not None:
             return group.undefined
         n = group.place[element]
+        if self.op.kind is Kind.SPECTRAL:
+            return group.spectral_slope(out, n)
         if self.op.monoid is Monoid.PRODUCT:
             return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
         if self.op.is_extreme:
@@ -319,6 +351,22 @@ class _Group:
         largest = max((abs(value).upper() for value in self.values), default=arb(0))
         near = arb(0, largest * self.order * arb(2) ** (1 - rounding.bits))
         return balls.determinant([value + near for value in self.values], self.order)
+
+    @cached_property
+    def spectral(self) -> Symmetric | Exponential:
+        """The matrix of which eigenvalues or the exponential are taken."""
+        return (Exponential if self.op.keeps_shape else Symmetric)(self.values, self.order)
+
+    def spectral_at(self, out: int, rounding: Rounding | None) -> Outcome:
+        """An eigenvalue, or an element of the exponential, with what torch's steps to it add in a float format."""
+        values = self.values if rounding is None else rounding.spectral(self.values, self.order)
+        return spectral_value(
+            self.spectral if rounding is None else type(self.spectral)(values, self.order), out, self.shown
+        )
+
+    def spectral_slope(self, out: int, n: int) -> Outcome:
+        """Its derivative by an element of the matrix."""
+        return slope_in_spectrum(self.spectral, out, n, self.shown)
 
     @cached_property
     def others(self) -> list[Ball]:

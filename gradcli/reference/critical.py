@@ -195,6 +195,8 @@ def _of_one(call: Call, operand: Estimate, shape: Shape) -> Estimate:
             return _folded(call.op, operand, shape[along], lambda ufunc, array: ufunc.accumulate(array, along + 1))
         case Kind.MATRIX:
             return _of_matrix(call, operand)
+        case Kind.SPECTRAL:
+            return _of_spectrum(call, operand)
     source = sources(call, shape)
     fill = fill_of(call)
 
@@ -270,6 +272,19 @@ def _of_matrix(call: Call, operand: Estimate) -> Estimate:
     inverse = np.linalg.inv(np.where(is_regular, matrix, np.eye(order)))
     size = np.abs(inverse)
     return _with_error(np.where(is_regular, inverse, np.nan), size @ given @ size)
+
+
+def _of_spectrum(call: Call, operand: Estimate) -> Estimate:
+    """Eigenvalues, which move by no more than the norm of what the matrix does; or an exponential."""
+    is_known = np.asarray(np.isfinite(operand.value).all((-1, -2), keepdims=True))
+    value = numeric.CALLS.apply(call, [np.where(is_known, operand.value, 0.0)])
+    size = np.sqrt(np.sum(operand.value**2, axis=(-1, -2)))
+    given = operand.value.shape[-1] * ULPS * size
+    if operand.error is not None:
+        given = given + np.sqrt(np.sum(operand.error**2, axis=(-1, -2)))
+    if call.op.keeps_shape:
+        return _with_error(np.where(is_known, value, np.nan), (given * np.exp(size + given))[..., None, None])
+    return _with_error(np.where(is_known[..., 0], value, np.nan), given[..., None])
 
 
 Mask = npt.NDArray[np.bool_]

@@ -198,10 +198,11 @@ class Reference:
         return np.arange(size) if size <= ALL_ROWS or reached is None else np.unique(reached[1])
 
     def _cubes(self, line: Line) -> int:
-        if line.call.op.kind is not Kind.MATRIX:
+        if line.call.op.kind not in (Kind.MATRIX, Kind.SPECTRAL):
             return 0
         shape = self.shapes[line.call.operands[0]]
-        return math.prod(shape) * shape[-1] // CHEAPER
+        again = shape[-1] if line.call.op.kind is Kind.SPECTRAL else 1  # for each eigenvalue, or each column of slopes
+        return math.prod(shape) * shape[-1] * again // CHEAPER
 
     def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
         """The elements that these rows of y are made of; None, for all, where a list of them would be too long."""

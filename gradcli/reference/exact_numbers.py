@@ -332,9 +332,9 @@ class Numbering:
         if op.is_nonlinear_fold:
             is_one = len(forms) == 1 or (op.is_extreme and len(set(forms)) == 1)
             return forms[0] if is_one else self._opaque((op.monoid, tuple(sorted(forms))))
-        if op.kind is Kind.MATRIX:
+        if op.kind in (Kind.MATRIX, Kind.SPECTRAL):
             order = (self.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
-            place = element % (order * order) if op.keeps_shape else 0
+            place = element % (order * order) if op.keeps_shape else element % order * (op.kind is Kind.SPECTRAL)
             return self._opaque((op.name, tuple(forms), place))
         if op.kind is Kind.MOVEMENT and not forms:
             return self._of_float(fill_of(line.call))

@@ -85,9 +85,8 @@ class Footprint:
                 held = np.flatnonzero((along >= 0) & (along < size))
                 inside = (out[held] // (layout.inner * layout.whole) * size + along[held]) * layout.inner
                 return held, inside + out[held] % layout.inner if operand else np.zeros(len(held), dtype=np.int64)
-            case Kind.MATRIX:
-                block = operand[-1] * operand[-2]
-                each = block if line.call.op.keeps_shape else 1
+            case Kind.MATRIX | Kind.SPECTRAL:
+                block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
@@ -119,9 +118,8 @@ class Footprint:
                 starts = layout.starts[layout.places[int(layout.firsts[k])]] * layout.inner
                 self._require(len(first) * len(starts))
                 return np.repeat(positions, len(starts)), (first[:, None] + starts).ravel()
-            case Kind.MATRIX:
-                block = operand[-1] * operand[-2]
-                each = block if line.call.op.keeps_shape else 1
+            case Kind.MATRIX | Kind.SPECTRAL:
+                block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
@@ -389,3 +387,11 @@ def _distinct(parts: Sequence[Flat]) -> Flat:
     ordered: Flat = np.sort(joined)
     distinct: Flat = ordered[np.concatenate([np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]])]
     return distinct
+
+
+def _of_matrix(line: Line, operand: Shape) -> int:
+    """How many elements of the result each matrix of the operand gives: a matrix, its eigenvalues, or a number."""
+    op = line.call.op
+    if op.keeps_shape:
+        return operand[-1] * operand[-2]
+    return operand[-1] if op.kind is Kind.SPECTRAL else 1

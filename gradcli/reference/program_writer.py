@@ -230,7 +230,7 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = F
             folded = _folded(add, call, operands[0], shape)
             is_kept = as_torch and op.monoid is Monoid.PRODUCT
             return _unless_zero(add, call, operands[0], folded) if is_kept else folded
-        if op.keeps_shape is False and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
+        if op.kind is Kind.MATRIX and not op.keeps_shape and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
             return _determinant(add, operands[0], shape[-1])
         return builder.emit(op.name, operands, line.span, call.statics)
 

@@ -330,6 +330,14 @@ class Rounding:
             found += [value + error for value in row]
         return found
 
+    def spectral(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
+        """The symmetric matrix whose eigenvalues torch finds: its steps are orthogonal, and move all by the largest.
+
+        Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, section 8.1.
+        """
+        largest = max((abs(value).upper() for value in matrix), default=arb(0))
+        return [value + arb(0, largest * order * arb(2) ** -self.bits) for value in matrix]
+
     def _series(self, n: int, value: Ball, x: Outcome) -> Ball:
         """The error of torch's polygamma(n, x): its series starts with x**(-n - 1), which may underflow."""
         if n == 1 or isinstance(x, Undefined):

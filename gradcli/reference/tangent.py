@@ -27,6 +27,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_LINES, Atom, Call, Line, Program, Shape
 from gradcli.reference.program_writer import NoTangentError, Writer, unroll
 from gradcli.reference.rules import partial_of
+from gradcli.reference.spectral_lines import spectral_tangent
 
 _TANGENT = sympy.Dummy("tangent", real=True)
 
@@ -151,6 +152,8 @@ class _Pass:
             case Kind.MATRIX if first is not None:  # Jacobi's formula
                 transposed = self.add("transpose", self.add("inv", call.operands[0]), -2, -1)
                 return self.add("mul", value, self.add("sum", self.add("mul", transposed, first), (-2, -1), False))
+            case Kind.SPECTRAL if first is not None:
+                return spectral_tangent(self.writer, Line(value, call, self.writer.at), first)
         raise NoTangentError(f"{call.op.name} has no tangent")
 
     def _elementwise(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom | None:

@@ -22,10 +22,18 @@ from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Call, Program, number
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import Extreme, branch, is_choice, slope_of_choice
+from gradcli.reference.choices import (
+    Extreme,
+    branch,
+    is_choice,
+    slope_in_spectrum,
+    slope_of_choice,
+    spectral_value,
+)
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import Outcome, Rounding, Undefined, partial_of, rule_of, slope_condition
+from gradcli.reference.spectral import Exponential, Symmetric
 
 Node = int
 """The number of a node."""
@@ -105,6 +113,7 @@ class Tape:
         self._moves: list[bool] = []
         self._factors: dict[tuple[Node, int], tuple[Node, ...]] = {}
         self._inverses: dict[tuple[Node, ...], list[Node]] = {}
+        self._spectra: dict[tuple[str, tuple[Node, ...]], Symmetric | Exponential | Undefined] = {}
         self._means: dict[tuple[Node, ...], Node] = {}
         self._constants: dict[Atom, Node] = {}
 
@@ -142,6 +151,8 @@ class Tape:
 
     def group(self, call: Call, members: Sequence[Node], order: int = 0, place: int = 0) -> Node:
         """One element of the result of an operation on a list, or on a matrix of this order, row by row."""
+        if call.op.kind is Kind.SPECTRAL:
+            return self._spectral(call, tuple(members), order, place)
         if call.op.keeps_shape:
             return self._inverse(call, tuple(members), order)[place]
         if call.op.kind is Kind.MATRIX:
@@ -171,6 +182,21 @@ class Tape:
                 for n, outcome in enumerate(found)
             ]
         return self._inverses[members]
+
+    def _spectral(self, call: Call, members: tuple[Node, ...], order: int, place: int) -> Node:
+        of = self._spectrum(call, members, order)
+        value = of if isinstance(of, Undefined) else spectral_value(of, place, "a part")
+        return self._append(self._held(value), _Made(call.op.name, members, call, order, place))
+
+    def _spectrum(self, call: Call, members: tuple[Node, ...], order: int) -> Symmetric | Exponential | Undefined:
+        """A matrix with what torch's steps to its eigenvalues or its exponential do to it."""
+        key = call.op.name, members
+        if key not in self._spectra:
+            values = [self.outcomes[n] for n in members]
+            trouble = next((o for o in values if isinstance(o, Undefined)), None)
+            of = Exponential if call.op.keeps_shape else Symmetric
+            self._spectra[key] = trouble or of(self.rounding.spectral(values, order), order)
+        return self._spectra[key]
 
     def _append(self, outcome: Outcome, made: _Made, *, moves: bool = False) -> Node:
         if len(self.outcomes) >= MOST_NODES:
@@ -250,7 +276,9 @@ class Tape:
         """The slope of a node by its k-th parent as the numbers that torch multiplies by, one after the other."""
         if (n, k) not in self._factors:
             call = self._made[n].call
-            if call is not None and call.op.kind is Kind.MATRIX:
+            if call is not None and call.op.kind is Kind.SPECTRAL:
+                self._factors[n, k] = (self._slope_in_spectrum(call, n, k),)
+            elif call is not None and call.op.kind is Kind.MATRIX:
                 self._factors[n, k] = self._slope_in_matrix(call, n, k)
             else:
                 is_alone = call is not None and call.op.kind is Kind.ELEMENTWISE
@@ -323,6 +351,13 @@ class Tape:
             return n, inverse[column * order + row]
         minor = balls.cofactor([self.outcomes[m] for m in made.parents], order, row, column)
         return (self._append(minor, _Made("minor", made.parents)),)
+
+    def _slope_in_spectrum(self, call: Call, n: Node, k: int) -> Node:
+        made = self._made[n]
+        of = self._spectrum(call, made.parents, made.order)
+        slope = of if isinstance(of, Undefined) else slope_in_spectrum(of, made.place, k, "a part")
+        # its own slopes are not known: "slope" has no call
+        return self._append(self._held(slope), _Made("slope", made.parents))
 
     def run(self, program: Program, nodes: Sequence[Node]) -> Node:
         """What an elementwise Program gives on these variables."""

@@ -65,6 +65,17 @@ def _wide(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
 
 
+def _singular_values(_: Mapping[str, Any], shapes: Shapes) -> str:
+    """The upper eigenvalues of [[0, A], [A.T, 0]], whose digits are those of A; of A.T @ A they are lost."""
+    if not shapes:
+        return ""
+    if len(shapes[0]) < 2:
+        raise ShapeError(f"svdvals needs a matrix, and the shape is {shapes[0]}")
+    rows, columns = shapes[0][-2:]
+    padded = f"p = pad(A, ({rows}, 0, 0, {columns}))"
+    return f"{padded}; flip(eigvalsh(p + transpose(p, -2, -1))[..., {max(rows, columns)}:], -1)"
+
+
 def _triangle(constants: Mapping[str, Any], _: Shapes) -> str:
     part = "triu" if constants["upper"] else "tril"
     matrix = f"{part}(A)"
@@ -169,6 +180,17 @@ FACTORS = (
         domain="A has full rank",
         adds_terms=True,
         example="pinv(A) at A=[[1,2],[0,3],[1,1]]",
+    ),
+    _defined(
+        "svdvals(A)",
+        "the singular values of a matrix, the largest first",
+        "the upper eigenvalues of [[0, A], [A.T, 0]]",
+        torch="linalg.svdvals",
+        written=_singular_values,
+        of_shapes=True,
+        adds_terms=True,
+        caveat="one that occurs twice, or is 0, has no derivative",
+        example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
     ),
     _written(
         "lstsq(A, b)",
@@ -290,17 +312,17 @@ FACTORS = (
     ),
     _written(
         "matrix_norm(A, ord=fro, keepdim=False)",
-        "a norm of matrices: 'fro', 1, -1, inf or -inf",
-        "sqrt(sum(A**2)), or the largest sum of a column or a row",
+        "a norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
+        "sqrt(sum(A**2)), the largest sum of a column or a row, or the sum, largest or smallest of svdvals(A)",
         torch="linalg.matrix_norm",
         example="matrix_norm(A, 1) at A=[[1,-2],[3,4]]",
     ),
     _written(
-        "cond(A, p=)",
-        "the condition of a matrix, norm(A)*norm(inv(A)), for p 'fro', 1, -1, inf or -inf",
+        "cond(A, p=None)",
+        "the condition of a matrix, the ratio of its singular values, or norm(A)*norm(inv(A)) for a p of matrix_norm",
         "matrix_norm(A, p)*matrix_norm(inv(A), p)",
         torch="linalg.cond",
-        domain="det(A) != 0",
-        example="cond(A, 1) at A=[[2,1],[1,3]]",
+        domain="the columns are independent",
+        example="cond(A) at A=[[2,1],[1,3]]",
     ),
 )

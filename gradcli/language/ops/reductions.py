@@ -28,6 +28,11 @@ def _matrix(name: str, doc: str, **facts: object) -> Op:
     return known(f"{name}(A)", doc, "", torch=path, numpy=path, kind=Kind.MATRIX, **facts)
 
 
+def _spectral(signature: str, doc: str, **facts: object) -> Op:
+    path = f"linalg.{signature.partition('|')[0].partition('(')[0]}"
+    return known(signature, doc, "", torch=path, kind=Kind.SPECTRAL, **facts)
+
+
 REDUCTIONS = (
     _reduction(
         "sum(x, dim=None, keepdim=False)",
@@ -284,6 +289,24 @@ MATRICES = (
         domain="det(A) != 0",
         caveat="the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)",
         example="inv(A) at A=[[2,1],[1,3]]",
+    ),
+    _spectral(
+        "eigvalsh(A)",
+        "the eigenvalues of a symmetric matrix, the smallest first",
+        numpy="linalg.eigvalsh",
+        keeps_shape=False,
+        domain="A is symmetric",
+        adds_terms=True,
+        caveat="torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue "
+        "that occurs twice has no derivative",
+        example="eigvalsh(A) at A=[[2,1],[1,3]]",
+    ),
+    _spectral(
+        "matrix_exp|expm(A)",
+        "the exponential of a square matrix, the sum of A^n/n!",
+        keeps_shape=True,
+        adds_terms=True,
+        example="matrix_exp(A) at A=[[0,1],[-1,0]]",
     ),
     _composed(
         "solve(A, b)",

@@ -59,6 +59,7 @@ class Kind(Enum):
     LIST = "list"
     MOVEMENT = "movement"
     MATRIX = "matrix"
+    SPECTRAL = "spectral"
     COUNT = "count"
     SOURCE = "source"
     DEFINED = "defined"
@@ -139,7 +140,7 @@ class Op:
         is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
         adds_dimension: Of a list, whether its parts lie along a new dimension.
         keeps_order: Of a movement, whether the elements stay in row-major order.
-        keeps_shape: Of a function of a matrix, whether the result is one too, and no number.
+        keeps_shape: Of a function of a matrix, whether the result is one too, and no number or list of eigenvalues.
         variadic: Whether more operands than named are folded from the left, two at a time.
         parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
@@ -414,6 +415,7 @@ NEEDED: Mapping[Kind, tuple[str, ...]] = {
     Kind.LIST: ("adds_dimension",),
     Kind.MOVEMENT: ("keeps_order",),
     Kind.MATRIX: ("keeps_shape",),
+    Kind.SPECTRAL: ("keeps_shape",),
 }
 
 

@@ -315,6 +315,8 @@ class NumpyCalls:
             return _function(self.np, op.numpy)(*values)
         if op.scipy:
             return getattr(self.special, op.scipy)(*call.statics, *values)
+        if op.kind is Kind.SPECTRAL:
+            return self.special.expm(*values)
         if op.math:
             return self.np.vectorize(getattr(self.math, op.math), otypes=[float])(*values)
         return values[0]  # `detach`: NumPy knows no derivatives

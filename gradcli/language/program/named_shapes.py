@@ -360,7 +360,7 @@ def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
             return max(1, _dimensions(call))
         case Kind.CONTRACTION:
             return 2 if is_matrix else 1
-        case Kind.MATRIX:
+        case Kind.MATRIX | Kind.SPECTRAL:
             return 2
         case Kind.LIST:
             return max(own - 1, 0) if call.op.adds_dimension else max(1, own)

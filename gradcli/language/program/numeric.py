@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import GradcliError, InputError, TooLargeError
+from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, operand_shape
 from gradcli.language.program.shapes import MAX_ELEMENTS, require_work, shape_of
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
+
+_BY_EIGENVALUES = frozenset({"svdvals"})
 
 MOST_CACHED = 8
 """Tensors that are kept for the next reading."""
@@ -64,7 +66,15 @@ def _apply(call: Call, operands: list[Any]) -> Any:
     try:
         return CALLS.apply(call, operands)
     except np.linalg.LinAlgError:
-        raise InputError("this matrix has no inverse", hint="its determinant is 0") from None
+        raise refused_matrix(call) from None
+
+
+def refused_matrix(call: Call, place: Place | None = None) -> InputError:
+    """What NumPy and torch refuse: a matrix without an inverse, or one whose eigenvalues they do not find."""
+    if call.op.kind is Kind.SPECTRAL or call.op.name in _BY_EIGENVALUES:
+        message = "the eigenvalues or singular values of this matrix are not found"
+        return InputError(message, place=place, hint="is an element nan or infinite?")
+    return InputError("this matrix has no inverse", place=place, hint="its determinant is 0")
 
 
 def _defined(call: Call, operands: list[Array]) -> Array:
@@ -224,6 +234,18 @@ def _polygamma(order: float, x: float) -> float:
         return math.copysign(math.inf, x)
 
 
+def _expm(matrices: Array) -> Array:
+    """The exponential of each matrix along the last two dimensions."""
+    import mpmath
+
+    found = np.empty(matrices.shape)
+    for place in np.ndindex(matrices.shape[:-2]):
+        is_known = np.isfinite(matrices[place]).all()
+        one = mpmath.expm(mpmath.matrix(matrices[place].tolist())).tolist() if is_known else np.nan
+        found[place] = np.array(one, dtype=np.float64)
+    return found
+
+
 def _at_pole(order: int, x: float) -> float:
     """Polygamma at a whole number that is not positive: infinite, of the sign of both sides where they have one."""
     if order == 0:
@@ -236,9 +258,10 @@ SPECIAL = SimpleNamespace(
     erfinv=np.vectorize(_erfinv, otypes=[float]),
     i1=np.vectorize(_i1, otypes=[float]),
     digamma=np.vectorize(partial(_polygamma, 0), otypes=[float]),
+    expm=_expm,
     polygamma=np.vectorize(_polygamma, otypes=[float]),
 )
-"""What NumPy has not, under the names of `scipy.special`: so that values need no SciPy."""
+"""What NumPy has not, under the names of `scipy.special`, or of `scipy.linalg`: so that values need no SciPy."""
 
 CALLS = NumpyCalls(np, math, SPECIAL, np.float64)
 """How NumPy is asked for an operation in float64."""

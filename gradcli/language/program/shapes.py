@@ -112,7 +112,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _stack(operands, call) if call.op.adds_dimension else _cat(operands, call)
         case Kind.MOVEMENT:
             return shape_after(call, operands[0])
-        case Kind.MATRIX:
+        case Kind.MATRIX | Kind.SPECTRAL:
             return _matrix(operands[0], call)
         case Kind.COUNT:
             axes_of(operands[0], call.statics[0])
@@ -291,7 +291,9 @@ def _matrix(shape: Shape, call: Call) -> Shape:
         raise ShapeError(f"{name} needs a square matrix, and the shape is {show(shape)}")
     if shape[-1] > MAX_ORDER:
         raise TooLargeError(f"{name} of {shape[-1]:,} rows; at most {MAX_ORDER:,} are taken")
-    return shape if call.op.keeps_shape else shape[:-2]
+    if call.op.keeps_shape:
+        return shape
+    return shape[:-1] if call.op.kind is Kind.SPECTRAL else shape[:-2]
 
 
 def count_of(shape: Shape, dim: Hashable) -> int:

@@ -131,13 +131,19 @@ def _qr(g: Given) -> Text:
     return {"Q": f"{start}; q{last}[:, :{count}]", "R": f"{start}; triu(r{last}[:{count}])"}
 
 
+_OF_SINGULAR_VALUES: Mapping[object, str] = {"nuc": "sum", 2: "amax", -2: "amin"}
+"""How a norm takes them together."""
+
+
 def _norm_of(g: Given, matrix: str, order: Any) -> str:
     keep = f", keepdim={g['keepdim']}" if "keepdim" in g.statics else ""
     if order in ("fro", None):
         return f"norm({matrix}, dim=(-2, -1){keep})"
+    if order in _OF_SINGULAR_VALUES:
+        of_values = f"{_OF_SINGULAR_VALUES[order]}(svdvals({matrix}), dim=-1{keep})"
+        return f"unsqueeze({of_values}, -1)" if keep.endswith("True") else of_values
     if order not in (1, -1, math.inf, -math.inf):
-        hint = "norms by singular values have no rule in the reference"
-        raise g.refuse(f"{g.op.name} is read for 'fro', 1, -1, inf and -inf", hint)
+        raise g.refuse(f"{g.op.name} is read for 'fro', 'nuc', 1, -1, 2, -2, inf and -inf", None)
     extreme = "amax" if order > 0 else "amin"
     sums = f"sum(abs({matrix}), dim={-2 if abs(order) == 1 else -1}, keepdim=True)"
     return f"{extreme}({sums}, dim=(-2, -1){keep})"
@@ -148,6 +154,9 @@ def _matrix_norm(g: Given) -> Text:
 
 
 def _cond(g: Given) -> Text:
+    if g["p"] in (None, 2, -2):
+        first, last = (-1, 0) if g["p"] == -2 else (0, -1)
+        return f"s = svdvals(A); s[..., {first}]/s[..., {last}]"
     return f"{_norm_of(g, 'A', g['p'])}*{_norm_of(g, 'inv(A)', g['p'])}"
 
 
