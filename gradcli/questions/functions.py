@@ -215,7 +215,8 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
     if op.kind is Kind.SOURCE:
         return (), "constant numbers, the same for torch, the formula and the reference"
     if op.is_primitive:
-        return (), "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference"
+        ruled = "torch and" if op.kind is Kind.SPECTRAL else "torch, the formula and"
+        return (), f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
     if op.has_equation or op.of_shapes or op.kind is Kind.WRITTEN:
         return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
     if op.written is not None and "reduction" not in op.statics:

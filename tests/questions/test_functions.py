@@ -24,6 +24,10 @@ SEVEN_DIGITS = {"hardsigmoid"}
 """Where torch's own derivative is known to be inexact: it holds 1/6 to seven digits."""
 
 
+WITHOUT_FORMULA = {"eigvalsh", "matrix_exp", "svdvals"}
+"""Functions of a whole matrix, of which no element has one."""
+
+
 def _names(*words: str) -> list[str]:
     found = functions.listed(*words)
     return [entry.name for part in found.parts if isinstance(part, Listing) for entry in part.entries]
@@ -43,7 +47,8 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     )
     if "the derivative is 0" in derivative["note"] and not op.is_condition:
         assert set(derivative["symbolic"].values()) == {"0"}
-    assert derivative["symbolic"]
+    has_none = all("no formula" in reason for reason in derivative["symbolic_omitted"].values())
+    assert derivative["symbolic"] or (has_none and op.name in WITHOUT_FORMULA)
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("inaccurate" if op.name in SEVEN_DIGITS else "agree")
     typed = gradcli(*shlex.split(example["command"])[1:], "--json")

@@ -323,6 +323,6 @@ FACTORS = (
         "matrix_norm(A, p)*matrix_norm(inv(A), p)",
         torch="linalg.cond",
         domain="the columns are independent",
-        example="cond(A) at A=[[2,1],[1,3]]",
+        example="cond(A, 1) at A=[[2,1],[1,3]]",
     ),
 )
