@@ -90,7 +90,7 @@ def assignment(path: str, args: Sequence[Any], kwargs: Mapping[str, Any], found:
     return None
 
 
-def changed_by(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
+def changed_by(path: str, args: Sequence[Any], kwargs: Mapping[str, Any], where: Where | None = None) -> Tensor | None:
     """The tensor that a call changes in place.
 
     Raises:
@@ -102,7 +102,9 @@ def changed_by(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ten
         return kwargs["out"]
     is_in_place = kwargs.get("inplace") is True or is_of_itself or name.strip("_") in _IN_PLACE
     if path.endswith(".__set__"):
-        raise InputError(f"a tensor's .{path.split('.')[-2]} is set, which is not recorded")
+        raise InputError(
+            f"a tensor's .{path.split('.')[-2]} is set ({where}), which is not recorded", hint="give it another name"
+        )
     return args[0] if is_in_place and args and isinstance(args[0], torch.Tensor) else None
 
 

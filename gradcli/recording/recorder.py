@@ -117,7 +117,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
             for leaf in leaves:
                 self._known.pop(id(leaf), None)
             return function(*args, **kwargs)
-        changed = call_kinds.changed_by(path, args, kwargs)
+        changed = call_kinds.changed_by(path, args, kwargs, where)
         if changed is not None or call_kinds.may_give_tensors(path):
             for tensor in tensors:
                 self._ref(tensor, frame, where, custom)  # as it is before the call

@@ -248,6 +248,12 @@ def transformed(x):
     return torch.func.vmap(lambda t: t.sin())(x)
 
 
+def with_data_set(x):
+    y = x * 2
+    y.data = y.data * 3
+    return y
+
+
 def labelled(x, label):
     if (x == x).all():  # noqa: PLR0124
         return x[label == 1]

@@ -63,6 +63,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
         ),
         (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
         (own.of_hidden, "that was made by code which cannot be seen"),
+        (own.with_data_set, "a tensor's .data is set (model_of_changes.py, line"),
         (own.transformed, "a transform of torch.func (vmap, grad, jacrev) is applied (model_of_changes.py, line"),
         (own.hidden, "made by code which cannot be seen"),
         (lambda x: torch.fft.rfft(x).abs(), "unknown function 'rfft'"),
