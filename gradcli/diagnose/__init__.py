@@ -8,6 +8,7 @@ exploring, measuring             a search for forms that lose fewer bits, and ho
 improving, magnitudes            the best form at points or over a range; points of a range by magnitude
 switching                        two forms joined where neither serves everywhere
 identities, joining, expansions  what the search may write a function as: rules, fractions as one, series near 0
+simplifying                      and as SymPy simplifies roots and functions of angles
 patterns, guards                 known troubles and their cures as text; branches that poison
 occurrences, splicing            where everything of a Program stands in its text; pieces put into other text
 """

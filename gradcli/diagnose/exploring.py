@@ -1,7 +1,7 @@
 """A search for a better form of a function: best first, one identity after the other, each form measured.
 
 What is looked for next is what the best forms so far can be written as.  The search ends where a form loses nothing
-that a check would see, and at bounds of forms and of time.
+that a check would see, and at bounds of forms and of time.  Only where nothing found is enough, SymPy is asked, too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradcli.diagnose.candidates import Candidate, again, inlined, is_alike, steps, tidy
@@ -19,6 +19,7 @@ from gradcli.diagnose.joining import joined_fractions
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
 from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.patterns import RULES, Rule
+from gradcli.diagnose.simplifying import simplified
 
 MOST_EXPANDED = 40
 """Forms that the identities are applied to."""
@@ -31,6 +32,12 @@ MOST_STEPS = 6
 
 SECONDS = 1.5
 """Of the processor's time for this thread."""
+
+MOST_SIMPLIFIED = 4
+"""Forms that SymPy simplifies, the best first, where nothing else is good enough: it is slow."""
+
+SHARE = 0.4
+"""Of the time of a search, which that takes beside it."""
 
 GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
@@ -88,28 +95,41 @@ def searched(
     loss = measure.of(original.program)
     if loss is None:
         return []
-    end = time.thread_time() + seconds
     start = Form(original.text, (), loss, "", original)
     series: Known = {}
     forms, counter = {start.text: start}, itertools.count()
     waiting = [(start.rank, next(counter), start)]
-    for _ in range(MOST_EXPANDED):
-        if not waiting:
-            break
-        _, _, form = heapq.heappop(waiting)
-        for text, reason, basis in _neighbours(original, form, rules, series):
+
+    def add(form: Form, found: Iterable[tuple[str, str, str]], end: float) -> None:
+        """Measure what a form can be written as."""
+        for text, reason, basis in found:
             if text in forms or len(forms) > MOST_MEASURED or time.thread_time() > end:
                 continue
             reading = again(original, text)
             loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
             if reading is None or loss is None:
                 continue
-            found = Form(text, tuple(dict.fromkeys((*form.reasons, reason))), loss, basis, reading)
-            forms[text] = found
-            heapq.heappush(waiting, (found.rank, next(counter), found))
-        best = min(forms.values(), key=lambda one: one.rank)
-        if measure.agrees(best.loss) or time.thread_time() > end:
+            new = Form(text, tuple(dict.fromkeys((*form.reasons, reason))), loss, basis, reading)
+            forms[text] = new
+            heapq.heappush(waiting, (new.rank, next(counter), new))
+
+    def best() -> list[Form]:
+        return heapq.nsmallest(MOST_SIMPLIFIED, forms.values(), key=lambda one: one.rank)
+
+    end = time.thread_time() + seconds
+    for _ in range(MOST_EXPANDED):
+        if not waiting:
             break
+        _, _, form = heapq.heappop(waiting)
+        add(form, _neighbours(original, form, rules, series), end)
+        if measure.agrees(best()[0].loss) or time.thread_time() > end:
+            break
+    end = time.thread_time() + SHARE * seconds
+    simple = [] if measure.agrees(best()[0].loss) else [start, *(form for form in best() if form is not start)]
+    for form in simple:
+        if time.thread_time() < end and not form.basis:
+            found = ((tidy(original, text), reason, "") for text, reason in simplified(form.reading))
+            add(form, found, end)
     return list(forms.values())
 
 

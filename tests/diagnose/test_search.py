@@ -21,6 +21,7 @@ from gradcli.diagnose.joining import joined_fractions
 from gradcli.diagnose.measuring import Measure, around
 from gradcli.diagnose.occurrences import Reading, read_places
 from gradcli.diagnose.patterns import Rule
+from gradcli.diagnose.simplifying import simplified
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
@@ -170,6 +171,35 @@ def test_fractions_are_joined_exactly(text: str, expected: str | None) -> None:
         assert found is None or is_same(parse(text), found, {name: np.asarray(0.5) for name in names})
     else:
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sin(x)*cos(y) - cos(x)*sin(y)", "sin(x - y)"),
+        ("x/(sqrt(x**2 + 1) - 1)", "(sqrt(x**2 + 1) + 1)/x"),
+        ("sqrt(x + 3) - sqrt(x + 1)", "2/(sqrt(x + 1) + sqrt(x + 3))"),
+        ("exp(x) - 1/(sqrt(y + 2) - sqrt(y))", "exp(x) - (sqrt(y) + sqrt(y + 2))/2"),
+        ("log(x) - exp(x)", None),
+        ("cosh(x)**2 - sinh(x)**2", None),  # no function of x
+        (" + ".join(f"sin(x)*cos({n}*x)" for n in range(2, 12)), None),
+    ],
+)
+def test_what_sympy_simplifies_is_a_form(text: str, expected: str | None) -> None:
+    """Of small parts, and each the same function by enclosures."""
+    program = parse(text)
+    at = dict(zip(program.names, (np.asarray(1.25), np.asarray(0.5)), strict=False))
+    found = [form for form, _ in simplified(read_places(text, program.names, dict.fromkeys(at, ())))]
+    assert (expected in found) if expected else not found
+    assert all(is_same(program, form, at) for form in found)
+
+
+def test_the_search_takes_what_sympy_proposes() -> None:
+    """And proves it, where `improve` offers it."""
+    found = _found("sin(x)*cos(y) - cos(x)*sin(y)", x=1.0, y=1.0 + 1e-13)
+    assert found == "sin(x - y)"
+    answer = Function("sin(x)*cos(y) - cos(x)*sin(y)").improve({"x": 1.0, "y": 1.0 + 1e-13})
+    assert (answer.form, answer.same) == ("sin(x - y)", "proved")
 
 
 def test_names_of_definitions_are_new() -> None:

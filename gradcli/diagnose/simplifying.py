@@ -1,0 +1,133 @@
+"""Parts of a function as SymPy simplifies them: without roots in a denominator or above it, with fewer sines.
+
+SymPy only proposes.  What it writes is measured as any other form is, and held to the function's enclosures, or proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import sympy
+from sympy import Expr
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
+
+from gradcli.diagnose.occurrences import Reading
+from gradcli.diagnose.splicing import filled
+from gradcli.errors import Span
+from gradcli.language.ops import Kind
+from gradcli.language.program.wengert import Atom, Call
+from gradcli.reference.rules import rule_of
+
+MOST_OPERATIONS = 16
+"""Of a part that is simplified: SymPy takes milliseconds for such, and cannot be stopped."""
+
+MOST_UNKNOWNS = 3
+"""Values that such a part is made of."""
+
+MOST_PARTS = 4
+"""Parts of one function, the outermost first."""
+
+
+def simplified(reading: Reading) -> Iterator[tuple[str, str]]:
+    """The texts with one part as SymPy simplifies it, and why; the outermost part first.
+
+    Args:
+        reading: The function.
+
+    >>> from gradcli.diagnose.occurrences import read_places
+    >>> next(simplified(read_places("sin(x)*cos(y) - cos(x)*sin(y)")))[0]
+    'sin(x - y)'
+    """
+    parts = [atom for atom in reversed(reading.nodes) if _is_quotient_or_sum(reading.nodes[atom])]
+    for atom in parts[:MOST_PARTS]:
+        unknowns: dict[Atom, sympy.Symbol] = {}
+        whole = _expression(reading, atom, unknowns)
+        if len(unknowns) > MOST_UNKNOWNS or not _is_small(whole):
+            continue
+        for template, reason in _proposed(whole):
+            edits = _edits(reading, atom, template, unknowns)
+            if edits:
+                yield reading.edited(edits), reason
+
+
+def _is_quotient_or_sum(call: Call) -> bool:
+    return call.op.adds_terms or bool(call.op.guarded)
+
+
+def _is_small(whole: Expr) -> bool:
+    return not whole.has(sympy.Float, sympy.zoo, sympy.nan, sympy.oo) and whole.count_ops() <= MOST_OPERATIONS
+
+
+def _edits(reading: Reading, atom: Atom, template: str, unknowns: dict[Atom, sympy.Symbol]) -> dict[Span, str]:
+    """A template at all places of a part; none where one of its values cannot be written there."""
+    edits: dict[Span, str] = {}
+    for place in reading.places(atom):
+        texts = {symbol.name: reading.shown(one, place) for one, symbol in unknowns.items()}
+        if None in texts.values():
+            return {}
+        edits[place] = filled(template, {name: text or "" for name, text in texts.items()})
+    return edits
+
+
+def _expression(reading: Reading, atom: Atom, unknowns: dict[Atom, sympy.Symbol]) -> Expr:
+    """A value in SymPy's terms, as far as these are sums, products, powers and functions of angles."""
+    if not isinstance(atom, sympy.Symbol):
+        return atom
+    call = reading.nodes.get(atom)
+    whole = None if call is None or call.op.kind is not Kind.ELEMENTWISE else _meaning(call)
+    if call is None or whole is None:
+        return unknowns.setdefault(atom, sympy.Symbol(f"u{len(unknowns)}", real=True))
+    pairs = zip(rule_of(call).parameters, call.operands, strict=True)
+    return whole.xreplace({p: _expression(reading, a, unknowns) for p, a in pairs if p is not None})
+
+
+def _meaning(call: Call) -> Expr | None:
+    """What an operation is in such terms, of its parameters; None where it is something else."""
+    if call.op.is_branch or call.op.sense or call.op.is_detached:
+        return None
+    found = rule_of(call).expression
+    return found if all(_is_plain(part) for part in sympy.preorder_traversal(found)) else None
+
+
+def _is_plain(part: Expr) -> bool:
+    if isinstance(part, sympy.Pow):
+        return bool(part.exp.is_Rational)
+    is_of_angle = isinstance(part, TrigonometricFunction | HyperbolicFunction)
+    return is_of_angle or isinstance(part, sympy.Symbol | sympy.Rational | sympy.Add | sympy.Mul)
+
+
+@lru_cache(maxsize=256)
+def _proposed(whole: Expr) -> tuple[tuple[str, str], ...]:
+    """What SymPy makes of an expression, as text, and why."""
+    seen, texts = {whole}, []
+    for change, reason in _CHANGES:
+        found = change(whole)
+        if found is not None and found not in seen and found.free_symbols == whole.free_symbols and _is_small(found):
+            seen.add(found)
+            texts.append((str(found), reason))
+    return tuple(texts)
+
+
+def _roots_above(whole: Expr) -> Expr | None:
+    return sympy.radsimp(whole) if _has_root(sympy.fraction(sympy.together(whole))[1]) else None
+
+
+def _roots_below(whole: Expr) -> Expr | None:
+    return 1 / sympy.radsimp(1 / whole) if whole != 0 and _has_root(sympy.fraction(sympy.together(whole))[0]) else None
+
+
+def _angles(whole: Expr) -> Expr | None:
+    return sympy.trigsimp(whole) if whole.has(TrigonometricFunction, HyperbolicFunction) else None
+
+
+def _has_root(part: Expr) -> bool:
+    return any(power.exp == sympy.S.Half and power.base.free_symbols for power in part.atoms(sympy.Pow))
+
+
+_CHANGES: tuple[tuple[Callable[[Expr], Expr | None], str], ...] = (
+    (_roots_above, "the roots in the denominator nearly cancel, and above it they do not"),
+    (_roots_below, "the roots above the denominator nearly cancel, and in it they do not"),
+    (_angles, "by identities of its functions, this is a shorter form in which less cancels"),
+)
