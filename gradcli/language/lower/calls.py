@@ -327,8 +327,8 @@ class Calls:
             if terms is not None:
                 return self._of_list(op, terms, arguments, whole)
         bound = self.binder.bind(op, name, arguments, given, library)
-        if bound.op.name == "norm" and not given:
-            self._require_vector_norm(bound, name, span)
+        if bound.op.name == "norm" and not given and self._is_norm_by_rank(bound, name, span):
+            bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.WRITTEN:
@@ -350,12 +350,15 @@ class Calls:
             hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
             raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
-    def _require_vector_norm(self, bound: Bound, name: Token, span: Span) -> None:
-        """Refuse `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
-        is_matrix_norm = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
-        if is_matrix_norm and "p" in bound.typed and bound.constants[1] is None:
-            hint = "vector_norm(x, p) is the norm of all the elements"
-            raise self.source.error("linalg.norm with an order is a matrix norm", name.span, hint=hint)
+    def _is_norm_by_rank(self, bound: Bound, name: Token, span: Span) -> bool:
+        """Whether it is `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
+        is_of_linalg = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
+        if is_of_linalg and "p" in bound.typed and isinstance(bound.constants[1], tuple):
+            hint = "matrix_norm(A, ord) is that over the last two dimensions"
+            raise self.source.error(
+                "linalg.norm with an order over two dimensions is a matrix norm", name.span, hint=hint
+            )
+        return is_of_linalg and "p" in bound.typed and bound.constants[1] is None
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""

@@ -167,6 +167,8 @@ CASES: Cases = {
         ("matrix_norm(x, inf)", lambda x: _norm(x, np.inf)),
         ("torch.linalg.matrix_norm(x, 'nuc')", lambda x: _singular(x).sum()),
         ("matrix_norm(x, 2)", lambda x: _singular(x)[0]),
+        ("torch.linalg.norm(x, 2)", lambda x: _singular(x)[0]),
+        ("torch.linalg.norm(u, 3)", lambda u: (absolute(u) ** 3).sum() ** (1 / 3)),
         ("matrix_norm(G, -2, keepdim=True)", lambda G: np.array([_singular(one)[-1] for one in G])[:, None, None]),
         ("matrix_norm(x, -inf, keepdim=True)", lambda x: _norm(x, -np.inf).reshape(1, 1)),
     ],

@@ -150,6 +150,8 @@ def _norm_of(g: Given, matrix: str, order: Any) -> str:
 
 
 def _matrix_norm(g: Given) -> Text:
+    if g.rank("A") == 1 and isinstance(g["ord"], int | float):  # linalg.norm of a vector
+        return f"norm(A, p={g['ord']}, keepdim={g['keepdim']})"
     return _norm_of(g, "A", g["ord"])
 
 
