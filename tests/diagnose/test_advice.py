@@ -130,7 +130,7 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
     def verdict_of(_question: Question, text: str, *_: object) -> None:
         tried.append(text)
 
-    monkeypatch.setattr(judging, "_verdict_of", verdict_of)
+    monkeypatch.setattr(judging, "verdict_of_form", verdict_of)
     for terms, most in ((3, 12), (200, 3)):
         tried.clear()
         _check("+".join(f"sin({k + 1}*x)/x" for k in range(terms)), 0)
