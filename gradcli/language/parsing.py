@@ -92,8 +92,9 @@ def parse_entries(
 def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
     """Of a formula, in which `e` may be Euler's number, as answers print it."""
     scope = Scope(names, shapes=dict(shapes), is_formula=True)
-    if "e" not in names:
-        scope.names["e"] = sympy.E
+    for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
+        if name not in names:
+            scope.names[name] = constant
     return scope
 
 
