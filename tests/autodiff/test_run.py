@@ -144,6 +144,8 @@ AS_TYPED = """
     F.linear(w, x)
     torch.trace(x@x.T)
     torch.linalg.det(M)
+    torch.linalg.matrix_exp(M)
+    torch.linalg.eigvalsh(M@M.T)
     torch.logdet(M@M.T)
     torch.linalg.inv(M)
     torch.linalg.solve(M, y)
@@ -200,6 +202,8 @@ PAIRS: list[tuple[str, Callable[..., Any]]] = [
     ("x.max(0)*2", lambda x: x.max(0).values * 2),
     ("prod(z, dim=(0, 2))", lambda z: z.prod(2).prod(0)),
     ("windows(z, 2, 2, 1, 2)", lambda z: z.unfold(2, 3, 1)[..., ::2]),
+    ("cummax(w, 0)*w", lambda w: w.cummax(0).values * w),
+    ("cummin(w, 0)*w", lambda w: w.cummin(0).values * w),
     ("amax(x)*w", lambda x, w: x.amax() * w),
     ("sum(a)", lambda a: a.sum()),
     ("linspace(0, 1, 3)*x", lambda x: torch.tensor(np.linspace(0, 1, 3), dtype=x.dtype) * x),

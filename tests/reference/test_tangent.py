@@ -72,7 +72,9 @@ def _directions(arrays: Arrays, seed: int = 0) -> dict[str, np.ndarray[Any, Any]
     return {name: np.asarray(generator.normal(size=array.shape)) for name, array in arrays.items()}
 
 
-EXAMPLES = [op for op in ops.TABLE.values() if op.kind is not Kind.SOURCE or op.name == "eye"]
+EXAMPLES = [
+    op for op in ops.TABLE.values() if (op.kind is not Kind.SOURCE or op.name == "eye") and op.name != "argsort"
+]  # whose positions are steps, which no tangent crosses
 
 
 @pytest.mark.parametrize("op", EXAMPLES, ids=lambda op: op.name)

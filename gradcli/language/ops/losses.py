@@ -263,9 +263,9 @@ LOSSES = (
         in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
         domain="0 < input < 1",
         computed=f"{_AT} + {_STEP}*detach((input - target)/maximum((1 - input)*input, {_LEAST}))"
-        f" + {_CURVED} - {_STEP}*(target - target)/detach(maximum((1 - input)*input, 1e-12))",
+        f" + {_CURVED} - {_STEP}*(target - detach(target))/detach(maximum((1 - input)*input, 1e-12))",
         computed_along=f"{_AT} + {_STEP}*detach((input - target)/((input + 1e-12)*(1 - input + 1e-12)))"
-        f" + {_CURVED} - {_STEP}*(target - target)*detach(1/input + 1/(1 - input))",
+        f" + {_CURVED} - {_STEP}*(target - detach(target))*detach(1/input + 1/(1 - input))",
         fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
         caveat="torch takes the logarithms no lower than -100",
         equal_shapes=("needs a target of input's shape", ""),

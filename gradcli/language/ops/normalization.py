@@ -104,6 +104,18 @@ def _batch_norm(constants: Constants, shapes: Shapes) -> str:
     return _scaled(text, shapes[3:5], len(x))
 
 
+def _batch_norm_as_computed(constants: Constants, shapes: Shapes) -> str:
+    """With running averages, one product and one sum for each element: the input less the mean is nowhere."""
+    if not shapes or constants["training"]:
+        return ""
+    rank = len(shapes[0])
+    mean, var, weight, bias = (
+        _channel(name, rank) if shape else name
+        for name, shape in zip(("running_mean", "running_var", "weight", "bias"), shapes[1:5], strict=True)
+    )
+    return f"a = {weight}/sqrt({var} + eps); input*a + ({bias} - {mean}*a)"
+
+
 def _tracked(shapes: Shapes, rank: int) -> str:
     mean = _channel("running_mean", rank) if shapes[1] else "running_mean"
     var = _channel("running_var", rank) if shapes[2] else "running_var"
@@ -217,6 +229,7 @@ NORMALIZATION = (
         "(input - running_mean)/sqrt(running_var + eps)*weight + bias",
         "batch_norm(x, m, v) at x=[[1,2],[3,5]] m=1,2 v=0.5,2",
         written=_batch_norm,
+        written_as_computed=_batch_norm_as_computed,
         **_TRACKED,
     ),
     _norm(

@@ -99,6 +99,7 @@ class Op:
             a rule of its own in each reading.
         written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
             both. The meaning then says in short what it is.
+        written_as_computed: Writes it as torch computes it, where that rounds otherwise.
         of_shapes: Whether it depends on the shapes, which the text is read for.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
@@ -181,6 +182,7 @@ class Op:
     doc: str
     meaning: str = ""
     written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
+    written_as_computed: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
     of_shapes: bool = False
     in_floats: str = ""
     aliases: tuple[str, ...] = ()

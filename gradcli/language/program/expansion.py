@@ -159,6 +159,9 @@ def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: b
     """As `definition`, in torch's own words."""
     op = ops.TABLE[name]
     text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
+    if op.written_as_computed is not None:
+        constants = dict(zip(op.statics, statics, strict=True))
+        text = op.written_as_computed(constants, constants.get(SHAPES) or ())
     return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 
