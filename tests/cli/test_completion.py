@@ -73,12 +73,12 @@ class Offered:
         ("gradcli guide t", ["tour"]),
         ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
         ("gradcli functions exp softpl", ["softplus"]),
-        ('gradcli vjp "x + softm', ["x + softmax("]),
-        ("gradcli vjp 'x + softm", ["x + softmax("]),
-        ("gradcli vjp x+softm", ["x+softmax("]),
-        (r"gradcli vjp x\ +\ softm", ["x + softmax("]),
-        ("gradcli vjp -softm", ["-softmax("]),
-        ('gradcli vjp "torch.softm', ["torch.softmax("]),
+        ('gradcli vjp "x + softma', ["x + softmax("]),
+        ("gradcli vjp 'x + softma", ["x + softmax("]),
+        ("gradcli vjp x+softma", ["x+softmax("]),
+        (r"gradcli vjp x\ +\ softma", ["x + softmax("]),
+        ("gradcli vjp -softma", ["-softmax("]),
+        ('gradcli vjp "torch.softma', ["torch.softmax("]),
         ('gradcli vjp "y = x**2; y.logsum', ["y = x**2; y.logsumexp("]),
         ('gradcli vjp "random + softmax(rando', ["random + softmax(random"]),
         ("gradcli vjp a*b --at ", ["a=", "b="]),
@@ -93,7 +93,7 @@ class Offered:
         ("gradcli vjp x**2 --loss logsume", ["logsumexp("]),
         ("gradcli jvp x --u x=on", ["x=ones", "x=one_hot(", "x=ones(", "x=ones_like("]),
         ("gradcli check x --allow kink,un", ["kink,unchecked", "kink,undefined"]),
-        ("gradcli check x --claim softm", ["softmax("]),
+        ("gradcli check x --claim softma", ["softmax("]),
         ("gradcli check x --expect ", ["x="]),
         ("gradcli vjp x --nonsense --dtype float6", ["float64"]),
         ("gradcli vjp x --format json --format pl", ["plain"]),
@@ -139,7 +139,7 @@ def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.Monk
         ("gradcli vjp x --format=", "=", [*FORMATS]),
         ("gradcli vjp x --at x=linsp", "linsp", ["linspace("]),
         ("gradcli vjp x --at=x=linsp", "linsp", ["linspace("]),
-        ('gradcli vjp "x + softm', "x + softm", ["x + softmax("]),
+        ('gradcli vjp "x + softma', "x + softma", ["x + softmax("]),
         ("gradcli hes", "hes", ["hessian"]),
     ],
 )
@@ -298,7 +298,7 @@ def test_a_tab_in_the_shell_completes(shell: str, keys: str, wanted: str) -> Non
 @pytest.mark.skipif(not shutil.which("fish"), reason="no fish here")
 def test_fish_completes() -> None:
     """As it says itself."""
-    for line, wanted in (('gradcli vjp "x + softm', "x + softmax("), ("gradcli hess", "hessian")):
+    for line, wanted in (('gradcli vjp "x + softma', "x + softmax("), ("gradcli hess", "hessian")):
         script = f"gradcli completion fish | source; complete -C'{line}'"
         done = subprocess.run(
             ["fish", "--no-config", "-c", script],
