@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, Span, TooLargeError
+from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Listed, Lower, Nothing, Operand, Text
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
@@ -86,7 +86,7 @@ class Constants:
     def evaluation(self) -> Evaluation:
         """What evaluates lines."""
         if self._evaluation is None:
-            raise AssertionError("a meaning of the op table needs no evaluation")
+            raise LanguageError("a constant argument is not of the kind that is read here")
         return self._evaluation
 
     # -- arguments

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
@@ -161,7 +161,7 @@ def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: b
     text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
     if op.written_as_computed is not None:
         constants = dict(zip(op.statics, statics, strict=True))
-        text = op.written_as_computed(constants, constants.get(SHAPES) or ())
+        text = op.written_as_computed(constants, cast("tuple[tuple[int, ...], ...]", constants.get(SHAPES) or ()))
     return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 

@@ -75,8 +75,9 @@ class Writing:
             text = RULES[op.name](given)
         except UnknownShapeError:
             return self._provisional(bound, atoms[0], span), span
-        except (IndexError, TypeError, ValueError):  # of sizes that do not go together
-            shapes = " and ".join(show(given.shape(name)) for name in names)
+        except (IndexError, TypeError, ValueError, ArithmeticError):  # of sizes that do not go together
+            known_shapes = [shape for shape in map(self._shape, atoms) if shape is not None]
+            shapes = " and ".join(map(show, known_shapes)) or "and constants that it is given"
             raise self.source.error(f"{usage(op)} does not fit the shapes {shapes}", span) from None
         except GradcliError as error:
             error.place = error.place or Place(self.source.text, span, self.source.name)
@@ -143,7 +144,12 @@ class Writing:
         return self.sizes.of(atom)
 
     def _written(self, text: str, given: Given, atoms: Sequence[Atom], span: Span) -> Atom:
-        return self._inlined(self.meaning(text, given.names, given.held), atoms, span)
+        try:
+            program = self.meaning(text, given.names, given.held)
+        except GradcliError as error:
+            error.place = Place(self.source.text, span, self.source.name)
+            raise
+        return self._inlined(program, atoms, span)
 
     def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
         """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""
