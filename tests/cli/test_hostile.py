@@ -89,7 +89,7 @@ HOSTILE = [
     "import os; os.system('touch {mark}')",
     "x = torch.tensor([1.], requires_grad=True); exec('1')",
     "\\x41",
-    "x\\\n+1",
+    "x\\ +1",
     "'" * 99,
     "# comment",
 ]
