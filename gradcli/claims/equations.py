@@ -98,7 +98,8 @@ def read_equations(source: Source, whose: Whose, shapes: Mapping[str, Shape]) ->
         return None
     if len(equations) > MOST_EQUATIONS:
         raise InputError(f"a claim of more than {MOST_EQUATIONS:,} equations")
-    is_vector = "v" in shapes and "v" in (token.text for token in source.tokens) and not equations[0].below
+    names_vector = "v" in set(shapes) - whose.taken and "v" in (token.text for token in source.tokens)
+    is_vector = names_vector and not equations[0].below
     labelled = [_labelled(source, equation, whose) for equation in equations]
     if any(one is None for one in labelled) and len(equations) > 1:
         position = source.position(equations[1].span.start)

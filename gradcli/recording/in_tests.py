@@ -32,7 +32,7 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     ...     return (w * torch.tanh(x)).sum()
     >>> answer = record(f, torch.tensor([0.0, 1.0]), torch.tensor([2.0, 3.0])).grad(wrt=["x"])
     >>> answer.symbolic["x"].text, answer.check.verdict
-    ('w[j]*(1 - tanh(x[j])**2)', 'agree')
+    ('(1 - tanh(x[j])**2)*w[j]', 'agree')
     """
     from gradcli.recording.calling import name_of
     from gradcli.recording.python_functions import PythonFunction

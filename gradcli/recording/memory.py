@@ -44,7 +44,7 @@ def box_of(places: Tensor, shape: Sequence[int]) -> tuple[slice, ...] | None:
     """The slices of a tensor of a shape that are the elements at flat places, in their order; None if none are.
 
     >>> box_of(torch.tensor([4, 5]), (2, 3)), box_of(torch.tensor([2, 0]), (3,))
-    ((slice(1, 2, None), slice(1, None, None)), None)
+    ((slice(1, None, None), slice(1, None, None)), None)
     """
     if not shape or not places.numel():
         return None

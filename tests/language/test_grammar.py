@@ -189,6 +189,7 @@ def test_a_name_of_a_function_may_be_assigned() -> None:
 
 
 REFUSED = [
+    ("(x if h.", "a method name must follow the dot"),
     ("[x for i in range(3), 5]", "behind a loop"),
     ("[x for i in range(3)**2]", "behind a loop"),
     ("[x for i in [1, 2] + [3]]", "behind a loop"),

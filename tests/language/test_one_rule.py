@@ -25,7 +25,7 @@ STATICS = {
 }
 OTHERS = "0 1 2 -1 True (2,) (1,2) None".split()
 SIGNS = "+ - * / ** @ // % > <= ==".split()
-ROWS = [op for op in ops.TABLE.values() if op.name not in ("lerp", "polygamma") and op not in ops.GROUPS["losses"]]
+ROWS = [op for op in ops.TABLE.values() if op.name not in ("lerp", "polygamma")]
 """All but two whose numbers at infinity and at poles are torch's own, and losses, of which it refuses more shapes."""
 
 

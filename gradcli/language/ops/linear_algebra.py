@@ -166,6 +166,7 @@ FACTORS = (
         written=_cholesky,
         of_shapes=True,
         domain="A is positive definite",
+        symmetric=("A",),
         adds_terms=True,
         caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
         example="cholesky(A) at A=[[2,1],[1,3]]",
@@ -264,6 +265,7 @@ FACTORS = (
         torch="linalg.cholesky_ex",
         parts=("L", "info"),
         domain="A is positive definite",
+        symmetric=("A",),
         example="cholesky_ex(A).L at A=[[2,1],[1,3]]",
     ),
     _written(

@@ -296,6 +296,7 @@ MATRICES = (
         numpy="linalg.eigvalsh",
         keeps_shape=False,
         domain="A is symmetric",
+        symmetric=("A",),
         adds_terms=True,
         caveat="torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue "
         "that occurs twice has no derivative",

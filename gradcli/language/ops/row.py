@@ -124,6 +124,7 @@ class Op:
         undifferentiated: Operands by which torch's function has no derivative; where one is asked for, the meaning is
             run.
         buffers: Operands that are no parameters: not differentiated by unless that is asked for.
+        symmetric: Operands that must be symmetric matrices, of which torch reads one triangle and derives by both.
         whole: Operands that are whole numbers, as positions are, and have no derivative.
         places: How many places there are for these positions, by the shapes of the operands and the constants.
         whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
@@ -202,6 +203,7 @@ class Op:
     optional: tuple[str, ...] = ()
     undifferentiated: tuple[str, ...] = ()
     buffers: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
     whole_if_fewer: bool = False

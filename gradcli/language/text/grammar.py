@@ -393,11 +393,11 @@ class Grammar(Cursor):
 
     def _member(self) -> nodes.Member:
         """`.name`, with its arguments; what is no name is refused where the tree is read."""
-        dot, name = self.advance(), self.advance()
+        dot, name = self.advance(), self.token
         arguments = None
         if name.kind != "name":
-            self.position = len(self.tokens) - 1
-        elif self.token.text == "(":
+            self.fail(self.unexpected())
+        elif self.advance() and self.token.text == "(":
             arguments = self.arguments()
         return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
 

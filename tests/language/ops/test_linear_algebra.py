@@ -255,3 +255,13 @@ EQUATIONS: list[Case] = [
 def test_dots_in_an_equation(case: Case) -> None:
     """They stand for the dimensions that have no letter, which broadcast."""
     require("einsum", case, {})
+
+
+@pytest.mark.parametrize("text", ["cholesky(A)", "cholesky_ex(A).L", "cholesky(A + eye(2))*2", "eigvalsh(A)"])
+def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
+    """Torch derives by both, which is the derivative of what it computed nowhere else."""
+    for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):
+        check = Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}).check
+        assert check is not None
+        assert check.verdict == verdict
+        assert ("symmetric" in "".join(f.note for f in check.findings)) == (verdict == "unchecked")
