@@ -26,6 +26,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.meaning import Multiplied
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import Entries
 from gradcli.symbolic.linear import Ranges, assemble, linear, parted, tidied
@@ -57,8 +58,8 @@ class Proof:
 
 
 def prove(subject: Subject, reading: Reading) -> Proof | None:
-    """Of what the claim is proved to be the derivative; None if no proof was found."""
-    with _no_proof():
+    """Of what the claim is proved to be the derivative; None if no proof was found in the time of a check."""
+    with _no_proof(), suppress(OverTimeError), time_limit():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
             regions = Regions(sides.ranges, is_open=is_open)

@@ -23,6 +23,7 @@ from sympy.core.relational import Relational
 from gradcli.claims.identity import MOST_NODES, size, vanishes
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
+from gradcli.reference.deadline import require_time
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST = 300
@@ -53,6 +54,7 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
     numbers = {part for form in forms for part in form.coefficients if part != 1}
     forms += [_Form({p: Rational(1)}, is_strict=bool(p.is_positive)) for p in numbers if p.is_nonnegative]
     for part in sorted(numbers, key=sympy.default_sort_key):
+        require_time()
         forms = _without(part, forms)
         if len(forms) > MOST:
             return False

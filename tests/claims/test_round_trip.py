@@ -20,6 +20,7 @@ from gradcli.language.ops import TABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
+from gradcli.progress import budget
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import differentiate
 from gradcli.symbolic.origins import NoFormulaError
@@ -28,6 +29,9 @@ from gradcli.symbolic.printing import formula
 GOLDENS = Path(__file__).parent.parent / "goldens"
 POINTS = 5
 """At which a claim is tried; most are proved."""
+
+SECONDS = 0.5
+"""That a proof may take; most take a hundredth of it."""
 
 _COMMANDS = ("vjp", "grad", "jacobian", "check", "explain", "derivative", "hessian", "code", "graph")
 
@@ -145,7 +149,8 @@ def test_a_printed_formula_is_a_claim(text: str, values: tuple[tuple[str, str], 
             said = "; ".join(
                 f"{getattr(cell.label, spelling)} = {getattr(cell.expression, spelling)}" for cell in printed.cells
             )
-            claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
+            with budget(SECONDS):
+                claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
             if claim.status not in ("proved", "no counterexample"):
                 assert _is_where_branches_meet(subject, said, {**arrays, **(claim.at or {})}), (said, claim)
             # Without its left-hand side, where an index may be left out and the shapes tell what it is of.
