@@ -25,7 +25,6 @@ REASONS: Mapping[str, str] = {
     "numbers of 16 bits": "half bfloat16",
     "sparse tensors": "to_sparse sparse.sampled_addmm",
     "changes in place": "zero_",
-    "eigenvectors, whose signs are arbitrary": "linalg.eigh linalg.svd svd",
     "the order of pivots beside the factors": "linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lu_solve lu "
     "lu_solve lu_unpack ormqr",
     "how many elements count depends on their values": "mode nanmedian nanquantile index_reduce scatter_reduce",

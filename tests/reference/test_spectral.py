@@ -71,6 +71,12 @@ def test_slopes_of_an_exponential() -> None:
         ("svdvals(A)[0]", [[1, 2], [2, 4]], {"agree"}),
         ("matrix_norm(A, -2)", [[1, 2], [2, 4]], {"kink"}),
         ("matrix_norm(A, 2)", [[1, 0], [0, 1]], {"kink"}),
+        ("sum(eigenvectors(A))", [[1, 0], [0, 1]], {"unchecked"}),
+        ("sum(eigenvectors(A))", [[2, 0], [0, 1]], {"agree"}),
+        ("sum(eigenvectors(A))", [[4, 2], [2, 1]], {"agree"}),
+        ("sum(eigenvectors(A))", [[2, 1], [0, 3]], {"unchecked"}),
+        ("sum(svd(A).U)", [[1, 2], [2, 4]], {"undefined"}),
+        ("sum(svd(A).V)", [[1, 2], [0, 0]], {"unchecked"}),
         ("sum(matrix_exp(A))", [[0, 1], [0, 0]], {"agree"}),
         ("sum(matrix_exp(A))", [[800, 1], [0, 0]], {"inaccurate"}),
     ],
@@ -83,7 +89,9 @@ def test_verdicts(text: str, matrix: list[list[int]], verdicts: set[str]) -> Non
     assert check.verdict in verdicts
 
 
-@pytest.mark.parametrize("text", ["matrix_exp(A)[0, 1]", "eigvalsh(A + A.T)[0]", "matrix_norm(A, 'nuc')", "cond(A)"])
+@pytest.mark.parametrize(
+    "text", ["matrix_exp(A)[0, 1]", "eigvalsh(A + A.T)[0]", "matrix_norm(A, 'nuc')", "cond(A)", "svd(A).U[0, 1]"]
+)
 def test_second_derivatives(text: str) -> None:
     """The slopes are lines of the language, and so are differentiated again."""
     check = Function(text).hessian({"A": [[2.0, 1.5], [0.5, 3.0]]}).check

@@ -46,6 +46,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "shift": ("shifts",),
     "k": ("diagonal", "offset"),
     "ord": ("p",),
+    "p": ("ord",),
 }
 """Other libraries' names of parameters."""
 

@@ -55,6 +55,7 @@ _NORMAL = ("pdf", "logpdf", "cdf", "logcdf", "sf", "ppf")
 _OF_MODULES: Mapping[tuple[str, ...], str] = {
     ("F", "unfold"): "im2col",
     ("functional", "unfold"): "im2col",
+    ("linalg", "svd"): "linalg_svd",
     **{("norm", name): f"norm_{name}" for name in _NORMAL},
 }
 """Functions behind a module that mean something else behind another one, or as a method."""
@@ -327,8 +328,11 @@ class Calls:
             if terms is not None:
                 return self._of_list(op, terms, arguments, whole)
         bound = self.binder.bind(op, name, arguments, given, library)
-        if bound.op.name == "norm" and not given and self._is_norm_by_rank(bound, name, span):
-            bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+        if bound.op.name == "norm" and "p" in bound.typed:
+            if self._is_of_matrix(bound, name, span):
+                bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+            elif bound.statics["p"] == "fro":
+                bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.WRITTEN:
@@ -350,15 +354,13 @@ class Calls:
             hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
             raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
-    def _is_norm_by_rank(self, bound: Bound, name: Token, span: Span) -> bool:
-        """Whether it is `linalg.norm(A, 2)`, which is a matrix norm of a matrix and a vector norm of a vector."""
+    def _is_of_matrix(self, bound: Bound, name: Token, span: Span) -> bool:
+        """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
+        if bound.statics["p"] == "nuc":
+            return True
+        dim = bound.statics["dim"]
         is_of_linalg = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
-        if is_of_linalg and "p" in bound.typed and isinstance(bound.constants[1], tuple):
-            hint = "matrix_norm(A, ord) is that over the last two dimensions"
-            raise self.source.error(
-                "linalg.norm with an order over two dimensions is a matrix norm", name.span, hint=hint
-            )
-        return is_of_linalg and "p" in bound.typed and bound.constants[1] is None
+        return is_of_linalg and (dim is None or (isinstance(dim, tuple) and len(dim) == 2))
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""

@@ -44,6 +44,9 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "approximate": ("none", "tanh"),
     "indexing": ("ij", "xy"),
     "reduce": ("add", "multiply"),
+    "norm.p": ("fro", "nuc"),
+    "cond.p": ("fro", "nuc"),
+    "ord": ("fro", "nuc"),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 
@@ -143,6 +146,8 @@ class Constants:
         if parameter in WORDS and (token.kind == "string" or parameter not in SEVERAL):
             return self._word(op, parameter, argument)
         if parameter in NUMBERS:
+            if token.kind == "string" and f"{op.name}.{parameter}" in WORDS:
+                return self._word(op, parameter, argument)
             if parameter == "p" and token.kind == "string" and token.text == "fro":
                 return 2
             if parameter in SEVERAL and isinstance(node, nodes.Items):

@@ -6,7 +6,7 @@ Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.errors import ShapeError
@@ -76,6 +76,54 @@ def _singular_values(_: Mapping[str, Any], shapes: Shapes) -> str:
     return f"{padded}; flip(eigvalsh(p + transpose(p, -2, -1))[..., {max(rows, columns)}:], -1)"
 
 
+def _matrix_of(shapes: Shapes, name: str) -> Sequence[int]:
+    if len(shapes[0]) < 2:
+        raise ShapeError(f"{name} needs a matrix, and the shape is {shapes[0]}")
+    return shapes[0]
+
+
+def _vectors(shape: Sequence[int], weights: str) -> list[str]:
+    """The eigenvectors v of s with the eigenvalues l as columns, each with a positive inner product with the weights.
+
+    The projection P on one of them is the product of (s - l[j])/(l[k] - l[j]) over all other j; v is P @ w, scaled.
+    """
+    *batch, count, _ = shape
+    text = [f"w = unsqueeze({weights}, -2)", f"r = w*ones({(*batch, count, 1)}); g = unsqueeze(l, -1)"]
+    for n in range(1, count):
+        text += [f"o = roll(g, {n}, -2)", "r = (r @ s - o*r)/(g - o)"]
+    return [*text, "v = transpose(r/sqrt(sum(r*w, -1, keepdim=True)), -2, -1)"]
+
+
+def _eigenvectors(_: Mapping[str, Any], shapes: Shapes) -> str:
+    if not shapes:
+        return ""
+    *batch, rows, columns = _matrix_of(shapes, "eigenvectors")
+    if rows != columns:
+        raise ShapeError(f"eigenvectors needs a square matrix, and the shape is {shapes[0]}")
+    found = _vectors((*batch, rows, rows), f"exp(-arange({rows}))")
+    return "; ".join(["s = (A + transpose(A, -2, -1))/2", "l = eigvalsh(A)", *found, "1*v"])
+
+
+def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
+    """Of the smaller product of A and its transpose; those of the other side are A @ v/σ."""
+
+    def written(_: Mapping[str, Any], shapes: Shapes) -> str:
+        if not shapes:
+            return ""
+        *batch, rows, columns = _matrix_of(shapes, f"{side}_singular_vectors")
+        is_tall, turned, weights = rows >= columns, "transpose(A, -2, -1)", f"exp(-arange({columns}))"
+        product = f"s = {turned} @ A" if is_tall else f"s = A @ {turned}"
+        count = min(rows, columns)
+        found = _vectors((*batch, count, count), weights if is_tall else f"(A @ {weights})")
+        padded, values = _singular_values({}, shapes).split("; ")
+        text = "; ".join([product, padded, f"d = {values}", "l = d**2", *found])
+        if is_tall == (side == "right"):
+            return f"{text}; 1*v"
+        return f"{text}; {'A' if is_tall else turned} @ v/unsqueeze(d, -2)"
+
+    return written
+
+
 def _triangle(constants: Mapping[str, Any], _: Shapes) -> str:
     part = "triu" if constants["upper"] else "tril"
     matrix = f"{part}(A)"
@@ -83,6 +131,12 @@ def _triangle(constants: Mapping[str, Any], _: Shapes) -> str:
         matrix = f"({part}(A, {1 if constants['upper'] else -1}) + tril(triu(ones_like(A))))"
     return f"inv({matrix}) @ B" if constants["left"] else f"B @ inv({matrix})"
 
+
+_SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**2 + ... is positive"
+"""Never 0 for a matrix of floats: elements of v are algebraic, and powers of e independent over algebraic numbers.
+
+Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
+"""
 
 ADDED = (
     _added("addmm", "a", "b", "(a @ b)", "a matrix product added", "c=[[1]] a=[[1,2]] b=[[3],[4]]"),
@@ -192,6 +246,74 @@ FACTORS = (
         adds_terms=True,
         caveat="one that occurs twice, or is 0, has no derivative",
         example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
+    ),
+    _defined(
+        "eigenvectors(A)",
+        "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
+        "the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
+        torch="linalg.eigh",
+        numpy="linalg.eigh",
+        written=_eigenvectors,
+        of_shapes=True,
+        domain="A is symmetric, and no eigenvalue occurs twice",
+        adds_terms=True,
+        caveat=f"{_SIGN}; derived by the symmetric part of A",
+        example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",
+    ),
+    _defined(
+        "left_singular_vectors(A)",
+        "the left singular vectors of a matrix as columns, in the order of svdvals",
+        "the eigenvectors of A @ A.T",
+        torch="linalg.svd",
+        numpy="linalg.svd",
+        written=_singular_vectors("left"),
+        of_shapes=True,
+        domain="no singular value is 0, or occurs twice",
+        adds_terms=True,
+        caveat="with the signs that belong to right_singular_vectors",
+        example="left_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
+    ),
+    _defined(
+        "right_singular_vectors(A)",
+        "the right singular vectors of a matrix as columns, in the order of svdvals",
+        "the eigenvectors of A.T @ A",
+        torch="linalg.svd",
+        numpy="linalg.svd",
+        written=_singular_vectors("right"),
+        of_shapes=True,
+        domain="no singular value is 0, or occurs twice",
+        adds_terms=True,
+        caveat=_SIGN,
+        example="right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
+    ),
+    _written(
+        "eigh(A)",
+        "the eigenvalues and the eigenvectors of a symmetric matrix",
+        "eigvalsh(A), eigenvectors(A)",
+        torch="linalg.eigh",
+        parts=("eigenvalues", "eigenvectors"),
+        domain="A is symmetric, and no eigenvalue occurs twice",
+        caveat=_SIGN,
+        example="eigh(A + A.T).eigenvectors at A=[[1,2],[0,3]]",
+    ),
+    _written(
+        "linalg_svd(A, full_matrices=True)",
+        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ Vh is A; it is typed linalg.svd",
+        "left_singular_vectors(A), svdvals(A), right_singular_vectors(A).T",
+        torch="linalg.svd",
+        parts=("U", "S", "Vh"),
+        domain="no singular value is 0, or occurs twice",
+        caveat=f"of a matrix that is not square full_matrices=False; {_SIGN}",
+        example="torch.linalg.svd(A).Vh at A=[[2,1],[1,3]]",
+    ),
+    _written(
+        "svd(A, some=True)",
+        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ V.T is A",
+        "left_singular_vectors(A), svdvals(A), right_singular_vectors(A)",
+        parts=("U", "S", "V"),
+        domain="no singular value is 0, or occurs twice",
+        caveat=f"linalg.svd gives Vh, the transpose of V; {_SIGN}",
+        example="svd(A).V at A=[[2,1],[1,3]]",
     ),
     _written(
         "lstsq(A, b)",
@@ -313,8 +435,8 @@ FACTORS = (
         example="qr(A).R at A=[[2,1],[1,3]]",
     ),
     _written(
-        "matrix_norm(A, ord=fro, keepdim=False)",
-        "a norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
+        "matrix_norm(A, ord=fro, dim=None, keepdim=False)",
+        "a norm of matrices, in the last two dimensions or in dim: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
         "sqrt(sum(A**2)), the largest sum of a column or a row, or the sum, largest or smallest of svdvals(A)",
         torch="linalg.matrix_norm",
         example="matrix_norm(A, 1) at A=[[1,-2],[3,4]]",

@@ -8,7 +8,7 @@ a nested list of constants.  Knows no derivative, and imports no torch.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -26,6 +26,13 @@ _EXACT_INTEGERS = 2**53
 
 _ALL = (None, False)
 """The arguments `dim` and `keepdim` of a reduction over all elements."""
+
+SIGNED: Mapping[str, str] = {
+    "eigenvectors": "eigenvectors",
+    "left_singular_vectors": "U",
+    "right_singular_vectors": "Vh",
+}
+"""Vectors whose signs a library leaves open, by what it calls them; here the sum of exp(-n)*v[n] is positive."""
 
 _LARGEST = 3.4e38
 """Larger numbers are infinite in float32, which torch refuses beside a tensor of it."""
@@ -138,6 +145,9 @@ class TorchCalls:
                 return self.torch.clamp(*self.torch.broadcast_tensors(*tensors))
             case "clamp":
                 return self.torch.clamp(tensors[0], *operands[1:])
+            case name if name in SIGNED:
+                weights = self.torch.exp(-self.torch.arange(tensors[0].shape[-1], dtype=self.dtype))
+                return _signed(self.torch, name, tensors[0], weights)
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
@@ -207,6 +217,21 @@ class TorchCalls:
             return getattr(found, op.torch_part) if op.torch_part else found
         found = _function(self.torch, op.torch)(*first, *tensors, *last, **named)
         return getattr(found, op.torch_part) if op.torch_part else found
+
+
+def _signed(library: Any, name: str, matrix: Any, weights: Any) -> Any:
+    """Eigenvectors of the symmetric part, or singular vectors, as columns; with the sign that the weights decide."""
+    if name == "eigenvectors":
+        found = library.linalg.eigh((matrix + _turned(matrix)) / 2).eigenvectors
+        return found * library.sign(weights @ found)[..., None, :]
+    parts = library.linalg.svd(matrix, full_matrices=False)
+    found = _turned(parts.Vh)
+    sign = library.sign(weights @ found)[..., None, :]
+    return (parts.U if SIGNED[name] == "U" else found) * sign
+
+
+def _turned(matrix: Any) -> Any:
+    return matrix.swapaxes(-1, -2)
 
 
 def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:
@@ -309,6 +334,9 @@ class NumpyCalls:
 
     def _called(self, call: Call, values: Sequence[Any]) -> Any:
         op = call.op
+        if op.name in SIGNED:
+            weights = self.np.exp(-self.np.arange(values[0].shape[-1]))
+            return _signed(self.np, op.name, values[0], weights)
         if op.operator and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
             return getattr(operator, op.operator)(*values)
         if op.numpy:

@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import Kind
-from gradcli.language.program.library_calls import NumpyCalls, is_in_numpy, operand_shape
+from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy, operand_shape
 from gradcli.language.program.shapes import MAX_ELEMENTS, require_work, shape_of
 from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
 
-_BY_EIGENVALUES = frozenset({"svdvals"})
+_BY_EIGENVALUES = frozenset({"svdvals", *SIGNED})
 
 MOST_CACHED = 8
 """Tensors that are kept for the next reading."""
@@ -96,6 +96,8 @@ def _require_range(call: Call, operands: list[Array]) -> None:
             raise InputError("binary_cross_entropy needs input and target between 0 and 1")
         case "rrelu", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
             raise InputError("rrelu needs lower <= upper")
+        case "softshrink", (_, bound) if bound.ndim == 0 and bound < 0:
+            raise InputError("softshrink needs lambd >= 0")
         case "hardtanh", (_, least, largest) if least.ndim == largest.ndim == 0 and least > largest:
             raise InputError("hardtanh needs min_val <= max_val")
         case "triplet_margin_with_distance_loss", (_, _, _, margin) if margin.ndim == 0 and margin <= 0:

@@ -61,6 +61,31 @@ def _singular(A: Array) -> Array:
     return np.sqrt(_eigenvalues(A @ A.T if len(A) < len(A.T) else A.T @ A))[::-1]
 
 
+def _vectors(A: Array) -> Array:
+    """Of a symmetric matrix of two or three rows: each is orthogonal to the rows of A - λ, and has length 1."""
+    columns = []
+    for value in _eigenvalues(A):
+        rows = A - value * np.eye(len(A))
+        pairs = [np.cross(rows[i], rows[i - 1]) for i in range(3)] if len(A) == 3 else [rows[0] @ [[0, -1], [1, 0]]]
+        v = max(pairs, key=np.linalg.norm)
+        sign = np.sign((v.real * np.exp(-np.arange(len(A)))).sum())
+        columns.append(sign * v / np.sqrt((v**2).sum()))
+    return np.stack(columns, 1)
+
+
+def _right(A: Array) -> Array:
+    return _vectors(A.T @ A)[:, ::-1]
+
+
+def _polar(A: Array) -> Array:
+    """The matrix of orthonormal rows next to a wide one."""
+    return np.linalg.inv(_vectors(A @ A.T) @ np.diag(np.sqrt(_eigenvalues(A @ A.T))) @ _vectors(A @ A.T).T) @ A
+
+
+def _left(A: Array) -> Array:
+    return A @ _right(A) / _singular(A)
+
+
 def _exponential(A: Array) -> Array:
     """The series of a 64th of the matrix, squared six times."""
     term = whole = np.eye(len(A)) + 0 * A
@@ -170,6 +195,12 @@ CASES: Cases = {
         ("torch.linalg.norm(x, 2)", lambda x: _singular(x)[0]),
         ("torch.linalg.norm(u, 3)", lambda u: (absolute(u) ** 3).sum() ** (1 / 3)),
         ("matrix_norm(G, -2, keepdim=True)", lambda G: np.array([_singular(one)[-1] for one in G])[:, None, None]),
+        ("torch.linalg.norm(x, 'nuc', keepdim=True)", lambda x: _singular(x).sum().reshape(1, 1)),
+        ("x.norm(p='nuc')", lambda x: _singular(x).sum()),
+        ("norm(x, 'fro', 1)", lambda x: np.sqrt((x**2).sum(1))),
+        ("linalg.norm(G, 1, dim=(1, 0))", lambda G: np.stack([_norm(G[..., n].T, 1) for n in range(3)])),
+        ("np.linalg.norm(G, -2, (2, 0))", lambda G: np.stack([_singular(G[:, n])[-1] for n in range(3)])),
+        ("torch.linalg.norm(x, 2, dim=1)", lambda x: np.sqrt((x**2).sum(1))),
         ("matrix_norm(x, -inf, keepdim=True)", lambda x: _norm(x, -np.inf).reshape(1, 1)),
     ],
     "eigvalsh": [
@@ -186,6 +217,30 @@ CASES: Cases = {
         ("svdvals(x)", lambda x: _singular(x)),
         ("torch.linalg.svdvals(x.T)[-1]", lambda x: _singular(x)[-1]),
         ("svdvals(G)", lambda G: np.stack([_singular(one) for one in G])),
+    ],
+    "eigenvectors": [
+        ("eigenvectors(M + M.T)", lambda M: _vectors(M + M.T)),
+        ("eigenvectors(stack([C @ C.T, C + C.T]))", lambda C: np.stack([_vectors(C @ C.T), _vectors(C + C.T)])),
+    ],
+    "eigh": [
+        ("torch.linalg.eigh(C @ C.T).eigenvectors", lambda C: _vectors(C @ C.T)),
+        ("L, V = eigh(M + M.T); V @ diag(L**2) @ V.T", lambda M: (M + M.T) @ (M + M.T)),
+        ("np.linalg.eigh(M + M.T)[0]", lambda M: _eigenvalues(M + M.T)),
+    ],
+    "right_singular_vectors": [("right_singular_vectors(M)", lambda M: _right(M))],
+    "left_singular_vectors": [
+        ("left_singular_vectors(x.T)", lambda x: _left(x.T)),
+        ("left_singular_vectors(G)", lambda G: np.stack([_left(one) for one in G])),
+    ],
+    "svd": [
+        ("torch.svd(x.T).V", lambda x: _right(x.T)),
+        ("U, S, V = x.svd(); U @ diag(S**3) @ V.T", lambda x: x @ x.T @ x),
+        ("svd(C, some=False)[0]", lambda C: _left(C)),
+    ],
+    "linalg_svd": [
+        ("torch.linalg.svd(C).Vh", lambda C: _right(C).T),
+        ("np.linalg.svd(x, full_matrices=False)[1]", lambda x: _singular(x)),
+        ("U, S, Vh = torch.linalg.svd(x, full_matrices=False); U @ Vh", lambda x: _polar(x)),
     ],
     "cond": [
         ("torch.linalg.cond(x)", lambda x: _singular(x)[0] / _singular(x)[-1]),
@@ -231,8 +286,14 @@ def test_linear_algebra(op: str, case: Case) -> None:
         ("matrix_power(x, 2)", "a square matrix"),
         ("cholesky(x)", "a square matrix"),
         ("matrix_norm(x, 3)", "is read for 'fro', 'nuc', 1, -1, 2, -2, inf and -inf"),
+        ("matrix_norm(x, 1, dim=1)", "is over two dimensions, and dim is 1"),
+        ("norm(x, 'nucc')", "does not take this p"),
         ("eigvalsh(x)", "a square matrix"),
         ("svdvals(u)", "a matrix"),
+        ("eigenvectors(x)", "a square matrix"),
+        ("right_singular_vectors(u)", "a matrix"),
+        ("linalg.svd(x).U", "the vectors beyond its rank are not determined"),
+        ("svd(x, some=False).U", "the vectors beyond its rank are not determined"),
         ("qr(z).Q", "takes a matrix"),
         ("tensorinv(x)", "does not fit"),
     ],

@@ -136,23 +136,29 @@ _OF_SINGULAR_VALUES: Mapping[object, str] = {"nuc": "sum", 2: "amax", -2: "amin"
 
 
 def _norm_of(g: Given, matrix: str, order: Any) -> str:
-    keep = f", keepdim={g['keepdim']}" if "keepdim" in g.statics else ""
     if order in ("fro", None):
-        return f"norm({matrix}, dim=(-2, -1){keep})"
+        return f"norm({matrix}, dim=(-2, -1))"
     if order in _OF_SINGULAR_VALUES:
-        of_values = f"{_OF_SINGULAR_VALUES[order]}(svdvals({matrix}), dim=-1{keep})"
-        return f"unsqueeze({of_values}, -1)" if keep.endswith("True") else of_values
+        return f"{_OF_SINGULAR_VALUES[order]}(svdvals({matrix}), dim=-1)"
     if order not in (1, -1, math.inf, -math.inf):
         raise g.refuse(f"{g.op.name} is read for 'fro', 'nuc', 1, -1, 2, -2, inf and -inf", None)
     extreme = "amax" if order > 0 else "amin"
     sums = f"sum(abs({matrix}), dim={-2 if abs(order) == 1 else -1}, keepdim=True)"
-    return f"{extreme}({sums}, dim=(-2, -1){keep})"
+    return f"{extreme}({sums}, dim=(-2, -1))"
 
 
 def _matrix_norm(g: Given) -> Text:
-    if g.rank("A") == 1 and isinstance(g["ord"], int | float):  # linalg.norm of a vector
+    rank, dim = g.rank("A"), g["dim"]
+    if rank == 1 and isinstance(g["ord"], int | float) and dim is None:  # linalg.norm of a vector
         return f"norm(A, p={g['ord']}, keepdim={g['keepdim']})"
-    return _norm_of(g, "A", g["ord"])
+    dims = [axis_of(g.shape("A"), n) for n in (dim if isinstance(dim, tuple) else (-2, -1))]
+    if isinstance(dim, int) or len(set(dims)) != 2:
+        raise g.refuse(f"{g.op.name} is over two dimensions, and dim is {dim}", "leave dim out for the last two")
+    others = [n for n in range(rank) if n not in dims]
+    text = _norm_of(g, _permuted("A", [*others, *dims]), g["ord"])
+    for n in sorted(dims) if g["keepdim"] else ():
+        text = f"unsqueeze({text}, {n})"
+    return text
 
 
 def _cond(g: Given) -> Text:
@@ -160,6 +166,17 @@ def _cond(g: Given) -> Text:
         first, last = (-1, 0) if g["p"] == -2 else (0, -1)
         return f"s = svdvals(A); s[..., {first}]/s[..., {last}]"
     return f"{_norm_of(g, 'A', g['p'])}*{_norm_of(g, 'inv(A)', g['p'])}"
+
+
+def _svd(g: Given) -> Text:
+    shape = g.shape("A")
+    is_square = len(shape) < 2 or shape[-1] == shape[-2]
+    if not is_square and (g.statics.get("full_matrices") or not g.statics.get("some", True)):
+        hint = f"write {'some=True' if 'some' in g.statics else 'full_matrices=False'}"
+        raise g.refuse(f"of a matrix of shape {show(shape)} the vectors beyond its rank are not determined", hint)
+    right = "right_singular_vectors(A)"
+    rest = {"V": right} if "some" in g.statics else {"Vh": f"transpose({right}, -2, -1)"}
+    return {"U": "left_singular_vectors(A)", "S": "svdvals(A)", **rest}
 
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
@@ -177,6 +194,9 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     "tensorsolve": _tensorsolve,
     "householder_product": _householder_product,
     "qr": _qr,
+    "eigh": lambda _: {"eigenvalues": "eigvalsh(A)", "eigenvectors": "eigenvectors(A)"},
+    "svd": _svd,
+    "linalg_svd": _svd,
     "matrix_norm": _matrix_norm,
     "cond": _cond,
 }
