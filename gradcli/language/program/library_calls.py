@@ -147,7 +147,8 @@ class TorchCalls:
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
                 weights = self.torch.exp(-self.torch.arange(tensors[0].shape[-1], dtype=self.dtype))
-                return _signed(self.torch, name, tensors[0], weights)
+                vectors, deciding = _vectors(self.torch, name, tensors[0])
+                return vectors * self.torch.sign(weights @ deciding.detach())[..., None, :]
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
@@ -219,15 +220,14 @@ class TorchCalls:
         return getattr(found, op.torch_part) if op.torch_part else found
 
 
-def _signed(library: Any, name: str, matrix: Any, weights: Any) -> Any:
-    """Eigenvectors of the symmetric part, or singular vectors, as columns; with the sign that the weights decide."""
+def _vectors(library: Any, name: str, matrix: Any) -> tuple[Any, Any]:
+    """Eigenvectors of the symmetric part, or singular vectors, as columns; and those that decide the signs."""
     if name == "eigenvectors":
         found = library.linalg.eigh((matrix + _turned(matrix)) / 2).eigenvectors
-        return found * library.sign(weights @ found)[..., None, :]
+        return found, found
     parts = library.linalg.svd(matrix, full_matrices=False)
-    found = _turned(parts.Vh)
-    sign = library.sign(weights @ found)[..., None, :]
-    return (parts.U if SIGNED[name] == "U" else found) * sign
+    right = _turned(parts.Vh)
+    return (parts.U if SIGNED[name] == "U" else right), right
 
 
 def _turned(matrix: Any) -> Any:
@@ -336,7 +336,8 @@ class NumpyCalls:
         op = call.op
         if op.name in SIGNED:
             weights = self.np.exp(-self.np.arange(values[0].shape[-1]))
-            return _signed(self.np, op.name, values[0], weights)
+            vectors, deciding = _vectors(self.np, op.name, values[0])
+            return vectors * self.np.sign(weights @ deciding)[..., None, :]
         if op.operator and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
             return getattr(operator, op.operator)(*values)
         if op.numpy:
