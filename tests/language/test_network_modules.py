@@ -42,6 +42,23 @@ TEXTS = [
     "loss = -net(torch.tensor([[[1., 2.], [3., 4.]]]))[0, 1]\nloss.backward()",
     "lin = nn.Linear(2, 1)\nx = torch.tensor([[1., 2.], [3., -1.]])\n"
     "loss = nn.BCEWithLogitsLoss()(lin(x), torch.tensor([[0.], [1.]]))\nloss.backward()",
+    "net = nn.Sequential(nn.Conv2d(1, 2, kernel_size=2, padding=1), nn.BatchNorm2d(2), nn.ReLU(), nn.MaxPool2d(2), "
+    "nn.Flatten(), nn.Dropout(0.5), nn.Linear(2, 1))\nnet.eval()\n"
+    "y = net(torch.tensor([[[[1., -2.], [3., 0.5]]]])).sum()\ny.backward()",
+    "bn = nn.BatchNorm1d(2)\nact = nn.PReLU(2)\n"
+    "y = (act(bn(torch.tensor([[1., 2.], [0.5, -1.], [3., 0.]])))**3).sum()\n"
+    "y.backward()",
+    "up = nn.ConvTranspose1d(2, 2, (2,), stride=2, groups=2, bias=False)\n"
+    "y = (up(torch.tensor([[[1., 2.], [0.5, -1.]]]))**2).sum()\ny.backward()",
+    "gn = nn.GroupNorm(2, 4)\nboth = nn.Bilinear(4, 1, 2)\nx = torch.tensor([[1., 2., 0.5, 4.]])\n"
+    "y = both(gn(x), x[:, :1]).pow(2).sum()\ny.backward()",
+    "cell = nn.LSTMCell(2, 1)\nx = torch.tensor([[1., -2.]])\nh, c = cell(x)\nh, c = cell(x, (h, c))\n"
+    "y = (h*c).sum()\ny.backward()",
+    "gru = nn.GRUCell(2, 1)\nrnn = nn.RNNCell(2, 1, bias=False)\nx = torch.tensor([[1., -2.]])\n"
+    "y = (gru(x, rnn(x))**2).sum()\ny.backward()",
+    "att = nn.MultiheadAttention(2, 2, batch_first=True)\nx = torch.tensor([[[1., -2.], [0.5, 1.], [2., 0.]]])\n"
+    "mask = torch.ones(3, 3).triu(1).bool()\na, w = att(x, x, x, attn_mask=mask)\n"
+    "y = (a**2).sum() + (w**2).sum()\ny.backward()",
     "layers = [nn.Linear(3, 3) for _ in range(2)]\nnet = nn.Sequential(*layers)\nh = torch.tensor([1., 2., 0.5])\n"
     "for layer in net:\n    h = torch.sin(layer(h))\ny = h.sum()\ny.backward()",
 ]
@@ -71,6 +88,28 @@ def test_layers_are_those_of_torch(text: str) -> None:
         np.testing.assert_allclose(answer.vjp[name], parameter.grad.numpy(), rtol=1e-4, atol=5e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (4, 4), (5, 7)])
+def test_embeddings_are_drawn_as_torch_draws_them(shape: tuple[int, int]) -> None:
+    """Few numbers exactly; many up to the last digit of float32, in which torch's fast logarithm differs."""
+    torch.manual_seed(3)
+    expected = torch.nn.Embedding(*shape, padding_idx=0), torch.nn.Embedding(2, 1)
+    text = HEAD + f"a = nn.Embedding({shape[0]}, {shape[1]}, padding_idx=0)\nb = nn.Embedding(2, 1)\n"
+    answer = Function(text + "y = (a(torch.tensor([0, 2])) + b(torch.tensor([1, 1]))).sum()\ny.backward()").vjp(
+        check=False
+    )
+    for name, module in zip("ab", expected, strict=True):
+        np.testing.assert_allclose(answer.inputs[f"{name}.weight"], module.weight.detach().numpy(), rtol=0, atol=5e-7)
+    assert answer.vjp["a.weight"][0].tolist() == [0] * shape[1]
+
+
+def test_masks_stay_masks() -> None:
+    """Truth values choose elements, and are no positions 1 and 0."""
+    text = "mask = torch.tensor([True, False])\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+    assert Function(HEAD + text + "y = (x[mask]**2).sum() + x[~mask].sum()\ny.backward()").vjp(check=False).vjp[
+        "x"
+    ].tolist() == [2, 1]
+
+
 def test_a_class_alone_is_its_forward_pass() -> None:
     """With its arguments for variables, and parameters that may be given."""
     f = Function("import torch\nfrom torch import nn\n" + NET)
@@ -98,6 +137,12 @@ REFUSED = [
     ("net = nn.Sequential(nn.ReLU())\ny = net[3](x)", "this module has 1 parts"),
     ("net = nn.Sequential(3)\ny = net(x)", "a module must stand here"),
     ("lin = nn.Linear(2, 1)\ny = lin.nothing(x)", "nn.Linear has no '.nothing'"),
+    ("lin = nn.Linear(2, 1, size=3)\ny = lin(x)", "nn.Linear has no argument 'size'"),
+    ("m = nn.Conv2d(1, 6)\ny = m(x)", "needs the argument 'kernel_size'"),
+    ("m = nn.Conv2d(1, 6, 3, padding_mode='reflect')\ny = m(x)", "with padding_mode is not read"),
+    ("m = nn.Dropout(0.5)\ny = m(x)", "random in training"),
+    ("m = nn.BatchNorm1d(2)\ny = m(x)\nm.eval()\nz = m(y)", "changed its running averages"),
+    ("m = nn.MultiheadAttention(3, 2)\ny = m(x)", "not parted among 2 heads"),
     (
         "class F(torch.autograd.Function):\n    def forward(ctx, x):\n        return x\ny = F.apply(x)",
         "backward pass of its own",

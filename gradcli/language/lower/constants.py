@@ -139,7 +139,7 @@ class Constants:
                 return None
             case Listed(items=items):
                 return tuple(self.whole(a, s) for a, s in items)
-        if isinstance(node, nodes.Name) and (truth := self._truth(node)) is not None:
+        if (truth := self.truth(node)) is not None:
             return truth
         if parameter == "ord" or (parameter == "p" and op.name == "cond"):
             return token.text if token.kind == "string" else self.number(node)
@@ -178,9 +178,13 @@ class Constants:
             raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
         return word
 
-    def _truth(self, node: nodes.Name) -> bool | None:
-        """True or False, where a name stands for one."""
-        atom = self.scope.names.get(node.token.text) if node.arguments is None else None
+    def truth(self, node: nodes.Node) -> bool | None:
+        """True or False, or a name that stands for one; None of anything else."""
+        if isinstance(node, nodes.Word) and node.token.text in ("True", "False"):
+            return node.token.text == "True"
+        if not isinstance(node, nodes.Name) or node.arguments is not None:
+            return None
+        atom = self.scope.names.get(node.token.text)
         line = self.lines.builder.line_of(atom) if atom in self.lines.conditions else None
         if atom is None or line is None or not all(a.is_number for a in line.call.operands):
             return None

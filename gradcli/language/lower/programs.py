@@ -429,7 +429,8 @@ class Lowering:
     def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
         node = bound.parts[0] if len(bound.parts) == 1 else None
-        is_plain = node is None or isinstance(node, nodes.Number | nodes.Word | nodes.Unary) or is_newaxis(node)
+        is_plain = node is None or isinstance(node, nodes.Number | nodes.Word) or is_newaxis(node)
+        is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
         if node is None or is_plain or bound.fault is not None:
             return None
         if self.lines.is_meaning:

@@ -10,6 +10,8 @@ python_branches  conditions, and what branches that depend on values give
 python_values    lists, words and sizes, which are no tensors
 builtins         Python's own functions
 network_modules  layers, functions and losses of torch.nn as values
+layers           layers with parameters: what they are made with, draw and compute
+cells            cells of recurrent networks, and attention of several heads
 module_statements  statements with modules and classes
 python_classes   classes and their instances
 sharing          what may be changed in place

@@ -81,12 +81,13 @@ class Statements(ModuleStatements):
         )
         self.begin_value()
 
-    def add_parameter(self, name: str, value: Array) -> None:
-        """A parameter of a module is a variable with numbers, by which is differentiated."""
+    def add_parameter(self, name: str, value: Array, is_required: bool = True) -> None:
+        """A parameter of a module is a variable with numbers, by which is differentiated unless it is a buffer."""
         if name not in self.values:
             self.values[name] = value
             self.scope.shapes.setdefault(name, value.shape)
-            self.passes.require(name)
+            if is_required:
+                self.passes.require(name)
 
     def path_of(self, position: int) -> str:
         """The whole name of what stands at a position, as imports say."""
@@ -142,6 +143,8 @@ class Statements(ModuleStatements):
         is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
         if is_zeroed:
             self.passes.zero(names[0] if names[-1] == "zero_" else None)
+        if is_bare and names[-1] in ("train", "eval") and self.is_module(names[0]):
+            self.lowering.lower(line.value)
         return is_zeroed or (names[-1] in _QUIET and is_bare)
 
     def _words(self, line: nodes.Statement) -> list[Token]:
@@ -334,6 +337,7 @@ class Statements(ModuleStatements):
             message = f"'{name.text}' is no leaf: torch leaves its .grad empty"
             raise self.source.error(message, span, hint="write requires_grad_() at the end of the line")
         is_definition = self.is_made and name.text not in self.changed and value not in self.scope.objects
+        is_definition &= value not in self.lowering.lines.conditions  # a mask stays one
         is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
         self.sharing.own(name.text, value, line.value)
         if value in self.scope.objects:

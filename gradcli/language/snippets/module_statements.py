@@ -31,8 +31,8 @@ class ModuleStatements(Interpreter):
         self.classes = Classes(source, self.objects, self.functions)
 
     @abstractmethod
-    def add_parameter(self, name: str, value: Array) -> None:
-        """A parameter of a module is a variable with numbers, by which is differentiated."""
+    def add_parameter(self, name: str, value: Array, is_required: bool = True) -> None:
+        """A parameter of a module is a variable with numbers, by which is differentiated unless it is a buffer."""
 
     @abstractmethod
     def taken_parameter(self, name: str, operand: Operand) -> Operand:
@@ -46,6 +46,10 @@ class ModuleStatements(Interpreter):
         """`torch.manual_seed(0)`."""
         if called is not None and called.items and "manual_seed" in self.source.excerpt(line.span):
             self.modules.generator.seed(self.lowering.constants.integer(called.items[0].value))
+
+    def is_module(self, name: str) -> bool:
+        """Whether a name stands for a module."""
+        return name in self.scope.names and isinstance(self.scope.objects.get(self.scope.names[name]), Module)
 
     def steps(self, names: Sequence[str], line: nodes.Statement) -> bool:
         """Whether an optimizer changes the parameters, behind which the function is another."""

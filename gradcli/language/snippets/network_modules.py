@@ -9,21 +9,23 @@ Their numbers are those that torch draws, in the order in which the text makes t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import numpy as np
+import sympy
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Listed, Operand
-from gradcli.language.program.shapes import MAX_ELEMENTS
-from gradcli.language.program.wengert import Atom, Shape
+from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.cells import CELLS, Cell
+from gradcli.language.snippets.layers import LAYERS, Generator, Made
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.text import nodes
+from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 UNSEEDED = "no seed is set: the layers have the parameters that torch draws behind torch.manual_seed(0)"
@@ -37,33 +39,11 @@ _FUNCTIONS: Mapping[str, str] = {
 }
 """What modules compute whose functions have other names."""
 
-_THROUGH = frozenset(["Identity", "Dropout", "Dropout1d", "Dropout2d", "AlphaDropout"])
-"""Modules that hand on what they are given, in evaluation."""
+_RANDOM = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split())
+"""Modules that hand on what they are given in evaluation, and are random in training."""
 
-_ITSELF = frozenset("train eval to double float cpu cuda requires_grad_ half apply".split())
+_ITSELF = frozenset("to double float cpu cuda requires_grad_ half apply".split())
 """Methods that give the module."""
-
-
-class Generator:
-    """Torch's generator of random numbers on the CPU."""
-
-    def __init__(self) -> None:
-        self.is_seeded = False
-        self.seed(0)
-        self.is_seeded = False
-
-    def seed(self, number: int) -> None:
-        """`torch.manual_seed(number)`."""
-        self._bits = np.random.RandomState(number % 2**32)
-        self.is_seeded = True
-
-    def uniform(self, shape: Shape, bound: float) -> Array:
-        """Numbers between -bound and bound, as `uniform_` draws them in float32."""
-        words = self._bits.randint(0, 2**32, size=math.prod(shape), dtype=np.uint32)
-        drawn = (words & (2**24 - 1)).astype(np.float64) * 2.0**-24
-        low, high = np.float32(-bound), np.float32(bound)
-        found = drawn * np.float64(high - low) + np.float64(low)  # torch multiplies and adds in one step
-        return found.astype(np.float32).astype(np.float64).reshape(shape)
 
 
 @dataclass(eq=False)
@@ -74,9 +54,12 @@ class Module:
         shown: What it is called in the text.
         run: What it gives for its arguments.
         parameters: The first values of its parameters.
+        buffers: Those of what it keeps, by which nothing is differentiated.
         children: The modules that it is made of.
         attributes: What an instance of a class has behind its dot.
         path: What the names of its parameters begin with, once it has a name.
+        is_training: Whether it is in training, as modules are that are made.
+        has_trained: Whether it has changed its buffers in training.
     """
 
     shown: str
@@ -85,6 +68,15 @@ class Module:
     children: dict[str, Module] = field(default_factory=dict)
     attributes: dict[str, Atom] = field(default_factory=dict)
     path: str | None = None
+    buffers: dict[str, Array] = field(default_factory=dict)
+    is_training: bool = True
+    has_trained: bool = False
+
+    def train(self, *, is_training: bool) -> None:
+        """`model.train()` and `model.eval()`, with all that it is made of."""
+        self.is_training = is_training
+        for child in self.children.values():
+            child.train(is_training=is_training)
 
     def name(self, path: str) -> None:
         """Give it a name, and with it all that it is made of."""
@@ -97,7 +89,7 @@ class Module:
 class Modules:
     """Makes modules, and reads what is done with them."""
 
-    def __init__(self, lowering: Lowering, objects: Objects, define: Callable[[str, Array], None]) -> None:
+    def __init__(self, lowering: Lowering, objects: Objects, define: Callable[[str, Array, bool], None]) -> None:
         self.lowering, self.source, self.scope = lowering, lowering.source, lowering.scope
         self.lines, self.constants = lowering.lines, lowering.constants
         self.objects, self._define = objects, define
@@ -111,16 +103,18 @@ class Modules:
         """
         span = span.to(arguments.span)
         kind = name.text
-        if kind == "Linear":
-            module = self._linear(arguments, span)
-        elif kind == "LayerNorm":
-            module = self._layer_norm(arguments, span)
+        if kind in LAYERS:
+            module = self._layer(kind, arguments, span)
+        elif kind in CELLS:
+            module = self._cell(kind, arguments, span)
         elif kind in ("Sequential", "ModuleList"):
             module = self._sequential(arguments)
-        elif kind in _THROUGH:
-            module = Module(f"nn.{kind}", lambda _, given, where: self._first(given, where))
+        elif kind == "Identity":
+            module = Module("nn.Identity", lambda _, given, where: self._first(given, where))
+        elif kind in _RANDOM:
+            module = self._dropout(kind, arguments, span)
         elif kind == "Flatten":
-            module = Module("nn.Flatten", self._flattened)
+            module = self._flatten(arguments, span)
         else:
             module = self._function(name, arguments)
         return self.objects.new(module), span
@@ -128,63 +122,79 @@ class Modules:
     def _error(self, message: str, span: Span, hint: str | None = None) -> GradcliError:
         return self.source.error(message, span, hint=hint)
 
-    def _option(self, arguments: nodes.Arguments, place: int, name: str) -> nodes.Node | None:
-        """An argument by its place or name."""
-        plain = [one.value for one in arguments.items if one.name is None]
-        named = next((one.value for one in arguments.items if one.name is not None and one.name.text == name), None)
-        return plain[place] if named is None and place < len(plain) else named
-
-    def _is_off(self, arguments: nodes.Arguments, place: int, name: str) -> bool:
-        node = self._option(arguments, place, name)
-        return isinstance(node, nodes.Word) and node.token.text == "False"
-
     def _drawn(self) -> Generator:
         if not self.generator.is_seeded and UNSEEDED not in self.scope.warnings:
             self.scope.warnings.append(UNSEEDED)
         return self.generator
 
-    def _linear(self, arguments: nodes.Arguments, span: Span) -> Module:
-        sizes = [self._option(arguments, n, name) for n, name in enumerate(("in_features", "out_features"))]
-        if None in sizes:
-            raise self._error("nn.Linear takes the numbers of features: nn.Linear(4, 8)", span)
-        inside, outside = (self.constants.integer(node) for node in sizes if node is not None)
-        if min(inside, outside) < 0 or inside * outside > MAX_ELEMENTS:
-            raise self._error(f"a layer of {inside:,} by {outside:,} parameters is not read", span)
-        generator = self._drawn()
-        bound = math.sqrt(3.0) * (math.sqrt(2.0 / 6.0) / math.sqrt(inside)) if inside else 0.0
-        parameters = {"weight": generator.uniform((outside, inside), bound)}
-        if not self._is_off(arguments, 2, "bias"):
-            parameters["bias"] = generator.uniform((outside,), 1 / math.sqrt(inside) if inside else 0.0)
-        return Module("nn.Linear", self._apply("linear", parameters), parameters)
-
-    def _layer_norm(self, arguments: nodes.Arguments, span: Span) -> Module:
-        node = self._option(arguments, 0, "normalized_shape")
-        if node is None:
-            raise self._error("nn.LayerNorm takes a shape: nn.LayerNorm(8)", span)
-        is_list = isinstance(node, nodes.Items | nodes.Group)
-        shape = self.constants.integers(node) if is_list else (self.constants.integer(node),)  # type: ignore[arg-type]
-        if any(size < 0 for size in shape) or math.prod(shape) > MAX_ELEMENTS:
-            raise self._error("a layer of so many parameters is not read", span)
-        stated = [replace(one, name=None) for one in arguments.items if one.name is None or one.name.text != "eps"]
-        others = [one for one in arguments.items if one.name is not None and one.name.text == "eps"]
-        parameters = {"weight": np.ones(shape), "bias": np.zeros(shape)}
-        return Module("nn.LayerNorm", self._apply("layer_norm", parameters, (*stated[:1], *others)), parameters)
-
-    def _apply(
-        self, function: str, names: Iterable[str], others: Sequence[nodes.Argument] = ()
-    ) -> Callable[[Module, nodes.Arguments, Span], Operand]:
-        """A function of what a module is given, of what it was made with, and of its parameters by name."""
-        listed = tuple(names)
+    def _layer(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
+        """A layer with parameters."""
+        layer = LAYERS[kind]
+        made = Made(self.constants, kind, layer.names, arguments, span)
+        drawn = layer.draw(made, self._drawn())
+        names = self._names()
 
         def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
-            held = {name: self.parameter(module, name) for name in listed}
-            token = Token("name", function, given.opening.span)
-            with self._holding({f"{_HELD}.{name}": atom for name, atom in held.items()}):
-                named = [self._argument(f"{_HELD}.{name}", given, name) for name in listed]
-                whole = replace(given, items=(*given.items[:1], *others, *named), unclosed=None)
-                return self.lowering.calls.call(token, where, [], whole, after_dot=True)
+            by_batch = drawn.always or module.is_training
+            if drawn.buffers is not None and not self._is_ready(module):
+                message = f"{module.shown} has changed its running averages in training, which is not followed here"
+                raise self._error(message, where, "set them by --at, and leave the calls in training out")
+            held = {name: self.parameter(module, name) for name in (*module.parameters, *module.buffers)}
+            if drawn.by_batch:
+                held[drawn.by_batch] = self.objects.truth(by_batch, where)[0]
+            return self._computed(layer.function, given, where, drawn.handed, held, names)
 
-        return run
+        return Module(f"nn.{kind}", run, drawn.parameters, buffers=drawn.buffers or {})
+
+    def _is_ready(self, module: Module) -> bool:
+        """Whether the buffers are what they were made."""
+        module.has_trained |= module.is_training
+        return module.is_training or not module.has_trained
+
+    def _names(self) -> dict[str, Atom]:
+        """What names stand for where a module is made, for what it is made with."""
+        return dict(self.scope.names)
+
+    def _computed(
+        self,
+        function: str,
+        given: nodes.Arguments,
+        where: Span,
+        made_with: Sequence[nodes.Argument],
+        held: Mapping[str, Atom],
+        names: dict[str, Atom],
+    ) -> Operand:
+        """A function of what a module is given, of what it was made with, and of values by name."""
+        items: list[nodes.Argument] = []
+        values: dict[str, Atom] = {}
+        for n, one in enumerate(given.items):
+            name = f"{_HELD}.{n}"
+            values[name] = self.lowering.lower(one.value)[0]
+            items.append(self._argument(name, given, "" if one.name is None else one.name.text))
+            require_sound(one.fault)
+        require_sound(given.unclosed)
+        for name, atom in held.items():
+            values[f"{_HELD}.{name}"] = atom
+        named = [self._argument(f"{_HELD}.{name}", given, name) for name in held]
+        whole = replace(given, items=(*items, *made_with, *named))
+        token = Token("name", function, given.opening.span)
+        outside, self.scope.names = self.scope.names, ChainMap({**names, **values})
+        operand = self.lowering.calls.call(token, where, [], whole, after_dot=True)
+        self.scope.names = outside
+        return operand
+
+    def _dropout(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
+        """A module that is random in training."""
+        made = Made(self.constants, kind, ("p", "inplace"), arguments, span)
+        p = made.number("p", 0.5)
+
+        def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
+            if module.is_training and p > 0:
+                hint = "put the model in evaluation, as in model = Net().eval(); y = model(x), or make it with p=0"
+                raise self._error(f"nn.{kind} is random in training, and has no derivative to check", where, hint)
+            return self._first(given, where)
+
+        return Module(f"nn.{kind}", run)
 
     def _argument(self, held: str, given: nodes.Arguments, name: str = "") -> nodes.Argument:
         """An argument that stands for a value, which no text of the user's is."""
@@ -210,11 +220,10 @@ class Modules:
         if function is None:
             hint = "write its forward pass as a function, def f(x): ..."
             raise self._error(f"the module nn.{name.text} is not read", name.span, hint)
-        token = replace(name, text=function)
+        names = self._names()
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
-            whole = replace(given, items=(*given.items, *made_with.items))
-            return self.lowering.calls.call(token, where, [], whole, after_dot=True)
+            return self._computed(function, given, where, made_with.items, {}, names)
 
         return Module(f"nn.{name.text}", run)
 
@@ -253,12 +262,68 @@ class Modules:
             raise self._error("a module takes a tensor", where)
         return self.lowering.lower(given.items[0].value)
 
-    def _flattened(self, _: Module, given: nodes.Arguments, where: Span) -> Operand:
-        shape = self.objects.shape(self._first(given, where)[0])
-        if shape is not None and len(shape) < 2:
-            raise self._error("nn.Flatten takes a batch, of two dimensions at least", where)
-        size = math.prod((shape or (1, 1))[1:])
-        return self.lines.emit("reshape", [self._first(given, where)[0]], where, ((-1, size),))
+    def _flatten(self, arguments: nodes.Arguments, span: Span) -> Module:
+        """`nn.Flatten()`, which keeps the first dimension."""
+        made = Made(self.constants, "Flatten", ("start_dim", "end_dim"), arguments, span)
+        dims = {name: made.whole(name, default) for name, default in (("start_dim", 1), ("end_dim", -1))}
+
+        def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
+            atom = self._first(given, where)[0]
+            shape = self.objects.shape(atom)
+            if shape is not None and not all(-len(shape) <= dim < len(shape) for dim in dims.values()):
+                raise self._error(f"nn.Flatten does not fit the shape {shape}", where, "it keeps dimension 0, a batch")
+            return (atom, where) if shape is None else self.lines.emit("flatten", [atom], where, tuple(dims.values()))
+
+        return Module("nn.Flatten", run)
+
+    def _cell(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
+        """A cell of a recurrent network, or attention: what it gives is written as text."""
+        names, make = CELLS[kind]
+        cell = make(Made(self.constants, kind, tuple(names.split()), arguments, span), self._drawn())
+
+        def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
+            held = Made(self.constants, kind, cell.takes, given, where)
+            if held.has("key_padding_mask"):
+                raise self._error("key_padding_mask is not read", where, "write it in attn_mask")
+            values = {name: self.parameter(module, name) for name in module.parameters}
+            values = {name.replace("out_proj.", "out_"): atom for name, atom in values.items()}
+            values |= {name: self._taken(name, one) for name, one in held.given.items() if held.has(name)}
+            is_short = values.pop("need_weights", None) is not None and not held.flag("need_weights", default=True)
+            values = self._with_states(cell, values, where)
+            shapes = {name: self.objects.shape(atom) for name, atom in values.items()}
+            known = {name: shape for name, shape in shapes.items() if shape is not None}
+            first = next(iter(held.given.values()), None)
+            if first is None:
+                raise self._error("a module takes a tensor", where)
+            texts = cell.write(known) if len(known) == len(shapes) else [cell.takes[0]] * cell.gives
+            found = [(self.lowering.calls.writing.inlined(text, values, where), where) for text in texts]
+            if is_short:
+                found[1] = self.objects.nothing(where)
+            return found[0] if cell.gives == 1 else self.objects.new_list(found, where, "tuple")
+
+        return Module(f"nn.{kind}", run, cell.parameters)
+
+    def _taken(self, name: str, one: nodes.Argument) -> Atom:
+        """What a cell is given; a mask of truth values is minus infinity where it is true."""
+        atom, span = self.lowering.lower(one.value)
+        require_sound(one.fault)
+        if name != "attn_mask" or atom not in self.lines.conditions:
+            return atom
+        return self.lines.emit("where", [atom, -sympy.oo, sympy.Integer(0)], span)[0]
+
+    def _with_states(self, cell: Cell, values: dict[str, Atom], where: Span) -> dict[str, Atom]:
+        """The states of a cell by their names: zeros for those that are not given."""
+        if not cell.states:
+            return values
+        if "hx" in values:
+            atom = values.pop("hx")
+            given = self.objects.parts(atom, where, len(cell.states)) if len(cell.states) > 1 else [(atom, where)]
+            if len(given) != len(cell.states):
+                raise self._error(f"this cell takes the states {', '.join(cell.states)} in a tuple", where)
+            return values | {name: atom for name, (atom, _) in zip(cell.states, given, strict=True)}
+        shape = self.objects.shape(values["input"]) if "input" in values else None
+        zeros = self.lines.emit("zeros", [], where, ((*(shape or (1,))[:-1], cell.size),))[0]
+        return values | dict.fromkeys(cell.states, zeros)
 
     # -- what is done with them
 
@@ -267,7 +332,8 @@ class Modules:
         if module.path is None:
             module.name(module.shown.rpartition(".")[2].lower())
         path = f"{module.path}.{name}" if module.path else name
-        self._define(path, module.parameters[name])
+        is_buffer = name in module.buffers
+        self._define(path, (module.buffers if is_buffer else module.parameters)[name], not is_buffer)
         return self.scope.variable(path)
 
     def member(self, module: Module, member: nodes.Member, span: Span) -> Operand | None:
@@ -275,10 +341,16 @@ class Modules:
         name = member.name.text
         if name in module.attributes and member.arguments is None:
             return module.attributes[name], span
-        if name in module.parameters and member.arguments is None:
+        if name in (*module.parameters, *module.buffers) and member.arguments is None:
             return self.parameter(module, name), span
         if name in module.children and member.arguments is None:
             return self.objects.new(module.children[name]), span
+        if name == "training" and member.arguments is None:
+            return self.objects.truth(module.is_training, span)
+        if name in ("train", "eval") and member.arguments is not None:
+            mode = [self.constants.truth(one.value) for one in member.arguments.items]
+            module.train(is_training=name == "train" and mode != [False])
+            return self.objects.new(module), span
         if name in _ITSELF and member.arguments is not None:
             return self.objects.new(module), span
         if name in ("parameters", "named_parameters", "state_dict", "modules", "children", "zero_grad"):

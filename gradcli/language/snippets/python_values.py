@@ -94,7 +94,9 @@ class Objects:
             raise self.source.error(f"{self.shown(value)} stands where a number or a tensor must", span)
         if not value.items:
             return self.lines.emit("zeros", [], span, ((0,),))[0]
-        parts = [self.lines.as_number(self.tensor(a, s), s) for a, s in value.items]
+        parts = [self.tensor(a, s) for a, s in value.items]
+        if not self.lines.conditions.issuperset(parts):
+            parts = [self.lines.as_number(a, span) for a in parts]
         return self.lines.emit("stack", parts, span, (0,))[0]
 
     def shown(self, value: Any) -> str:

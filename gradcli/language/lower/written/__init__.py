@@ -151,6 +151,10 @@ class Writing:
             raise
         return self._inlined(program, atoms, span)
 
+    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span) -> Atom:
+        """The value of a text of the language in operands of these names."""
+        return self._inlined(self.meaning(text, tuple(operands), {}), tuple(operands.values()), span)
+
     def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
         """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""
         inside: dict[Atom, Atom] = dict(zip(program.variables, atoms, strict=True))
