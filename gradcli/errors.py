@@ -204,6 +204,16 @@ class UnknownFunctionError(GradcliError):
     kind = "unknown-function"
 
 
+class UncalledFunctionError(LanguageError):
+    """The name of a function that is not called, which is a variable only where it is given a value.
+
+    Attributes:
+        name: The name.
+    """
+
+    name = ""
+
+
 class ShapeError(GradcliError):
     """Shapes that do not fit; the message names both."""
 

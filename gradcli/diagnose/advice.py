@@ -25,7 +25,7 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.exploring import explored
 from gradcli.diagnose.measuring import Measure
 from gradcli.errors import GradcliError
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Line, Program, needed
@@ -88,7 +88,7 @@ def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array
     """
     shapes = {name: array.shape for name, array in points[0].items()}
     try:
-        other = parse(text, given=frozenset(original.names) & SHADOWABLE, shapes=shapes)
+        other = parse(text, given=shadowed(original.names), shapes=shapes)
         if set(other.names) != set(original.names):
             return False
         pairs = [(_points(original, at), _points(other, at)) for at in points]
@@ -293,7 +293,7 @@ def _with_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Cand
 def _with_all_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:
     """The limits of several quotients put in, one after the other."""
     shapes = {name: array.shape for name, array in inputs.items()}
-    given = frozenset(program.names) & SHADOWABLE
+    given = shadowed(program.names)
     found: list[Candidate] = []
     while len(found) < MOST_VALUES:
         one = next(_with_limits(program, inputs), None)

@@ -19,7 +19,7 @@ import sympy
 from gradcli import collector
 from gradcli.diagnose.splicing import joined, placed, widened
 from gradcli.errors import GradcliError, Span
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Hooks, Operand, Scope
 from gradcli.language.ops import Op
@@ -274,7 +274,7 @@ def read_places(text: str, names: Sequence[str] = (), sizes: Mapping[str, Shape]
     """
     with collector.paused():
         source, recorder = Source(text, "EXPR"), _Recorder()
-        scope = Scope(frozenset(names) & SHADOWABLE, shapes=dict(sizes))
+        scope = Scope(shadowed(names), shapes=dict(sizes))
         recorder.lowering = lowering = Lowering(source, scope, EVALUATION, recorder)
         program = lowering.program(parse(source))
         recorder.note_pieces()

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives, verdict_of_form
@@ -96,7 +96,7 @@ class Demands:
         """
         variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
         for name in self.boxes:
-            if name not in variables and name not in SHADOWABLE:
+            if name not in variables and not shadowed([name]):
                 raise no_such_variable("--in", name, variables)
         missing = {name: text for name, text in self.boxes.items() if name not in known}
         return {**inquiry.at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}

@@ -14,7 +14,7 @@ from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, 
 from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
@@ -93,9 +93,10 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         GradcliError: A shape is malformed, or of no variable, or is needed and not known in numbers.
     """
     snippet = inquiry.snippet
-    shadowed = frozenset(given) & SHADOWABLE
-    if shadowed:  # a shape for a name such as `pi` makes a variable of the constant
-        snippet = read(inquiry.expression, given=shadowed)
+    hidden = shadowed(given)
+    snippet.require_valued({*hidden, *snippet.values})
+    if hidden:  # a shape for a name such as `pi` makes a variable of the constant
+        snippet = read(inquiry.expression, given=hidden)
     names = snippet.program.names
     shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
     for name, shape in given.items():
@@ -108,7 +109,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
             raise InputError(message, hint="give the size another name")
     if snippet.program.needs_shapes:
         unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
-        alike = _read_alike(inquiry.expression, snippet.program, shapes, shadowed) if unknown else None
+        alike = _read_alike(inquiry.expression, snippet.program, shapes, hidden) if unknown else None
         if alike is not None:
             return alike, shapes  # as X.T does, which would be x itself for a vector
         if unknown:
@@ -117,7 +118,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
                 hint=f"give it in numbers, such as {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
-        snippet = read(inquiry.expression, given=shadowed, shapes=numbers)
+        snippet = read(inquiry.expression, given=hidden, shapes=numbers)
     return snippet, shapes
 
 

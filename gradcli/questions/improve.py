@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.inputs import Value, fitted, read_range
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
@@ -107,7 +107,7 @@ def _values(inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]]) -> dict[s
     """
     variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
     for name in read:
-        if name not in variables and name not in SHADOWABLE:
+        if name not in variables and not shadowed([name]):
             raise no_such_variable("--in", name, variables)
     if variables and not read and not known:
         name = variables[0]
@@ -335,7 +335,7 @@ def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     doing("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:
-        others = [parse(text, given=frozenset(program.names) & SHADOWABLE, shapes=shapes) for text in forms]
+        others = [parse(text, given=shadowed(program.names), shapes=shapes) for text in forms]
     except GradcliError:
         return False
     return all(are_same(program, other, shapes) for other in others)

@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import axes_of
@@ -199,7 +199,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
     arrays = question.arrays
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
-        program = parse(text, given=frozenset(arrays) & SHADOWABLE, shapes=shapes)
+        program = parse(text, given=shadowed(arrays), shapes=shapes)
         inferred = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
         own = {name: arrays[name] for name in program.names}
         other = Question(program, inferred, own, question.wrt, question.dtype, question.named)

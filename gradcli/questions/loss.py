@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.inputs import Array, read_value
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
@@ -61,7 +61,7 @@ def apart(inquiry: Inquiry, text: str | None) -> tuple[Inquiry, dict[str, Array]
         return inquiry, {}
     if not text.strip():
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
-    given = frozenset(inquiry.at) & SHADOWABLE
+    given = shadowed(inquiry.at)
     snippet = read(inquiry.expression, given=given) if given else inquiry.snippet
     names = set(parse_formula(Source(text, SOURCE), frozenset(inquiry.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}

@@ -18,6 +18,7 @@ def unnamed(snippet: Snippet) -> Snippet:
     Raises:
         LanguageError: The variable is several words written together, as in `sinx`.
     """
+    snippet.require_valued(())
     program = snippet.program
     require_named(program, program.names, ())
     told = replace(program, warnings=(*program.warnings, *(r for name in program.names for r in remarks(name))))
@@ -36,6 +37,7 @@ def by_name(snippet: Snippet, at: Inputs | None) -> tuple[Snippet, Mapping[str, 
     """
     if at is None or isinstance(at, Mapping):
         return snippet, at or {}
+    snippet.require_valued(())
     names = tuple(n for n in snippet.program.names if n not in snippet.values) or snippet.program.names
     if len(names) == 1:
         return unnamed(snippet), {names[0]: at}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Self
 
-from gradcli.language.snippets import read
+from gradcli.language.snippets import read_whole
 from gradcli.questions.naming import by_name, unnamed
 from gradcli.questions.question import Dtype, Inputs, Inquiry
 from gradcli.results import RowSource
@@ -30,7 +30,7 @@ class ParsedText:
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
-        self._snippet = read(expression)
+        self._snippet = read_whole(expression)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.expression!r})"
@@ -43,7 +43,8 @@ class ParsedText:
     @property
     def open_variables(self) -> tuple[str, ...]:
         """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
-        return tuple(name for name in self.variables if name not in self._snippet.values) or self.variables
+        found = tuple(name for name in self.variables if name not in self._snippet.values) or self.variables
+        return tuple(name for name in found if name not in self._snippet.uncalled) or found
 
     @property
     def asks(self) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program, show
@@ -119,7 +119,7 @@ def points_of(inquiry: Inquiry) -> Points:
     """
     at, snippet, dtype = inquiry.at, inquiry.snippet, inquiry.dtype
     mapped = tuple(dict.fromkeys(inquiry.points_of))
-    known = (*snippet.program.names, *(name for name in at if name in SHADOWABLE))
+    known = (*snippet.program.names, *shadowed(at))
     for name in mapped:
         if name not in known:
             raise no_such_variable("--points-of", name, known)

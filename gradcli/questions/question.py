@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError, InternalError, TooLargeError, constants_meant, did_you_mean
 from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_value, require_shape
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
 from gradcli.language.lower.matlab import remarks
 from gradcli.language.program.shapes import infer
@@ -371,12 +371,13 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
     of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()
     dtype = dtype or snippet.dtype or "float64"
-    shadowed, told = frozenset(at) & SHADOWABLE, snippet.program.warnings
+    hidden, told = shadowed(at), snippet.program.warnings
     if inquiry.live is not None:
-        shadowed, told = frozenset(snippet.program.names), (*told, *inquiry.live.remarks)
-    if (shadowed and inquiry.live is None) or not shares:
+        hidden, told = frozenset(snippet.program.names), (*told, *inquiry.live.remarks)
+    snippet.require_valued({*at, *snippet.values})
+    if (hidden and inquiry.live is None) or not shares:
         # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
-        snippet = replace(read(expression, given=shadowed, shares=shares), values=snippet.values)
+        snippet = replace(read(expression, given=hidden, shares=shares), values=snippet.values)
     program = snippet.program
     named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
     for name, value in at.items():
@@ -386,7 +387,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     if program.needs_shapes:
         sizes = {name: array.shape for name, array in named.items()}
         # A constant of the text holds a size, such as len(x): it is read again now that the shapes are known.
-        snippet = read(expression, given=shadowed, shapes=sizes, shares=shares)
+        snippet = read(expression, given=hidden, shapes=sizes, shares=shares)
         program = snippet.program
     arrays = {name: named.pop(name) for name in program.names}
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
@@ -401,7 +402,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         shapes = infer(program, known)
     decided = None
     if program.branches and as_typed is None:
-        decided = partial(decided_at, expression, shadowed, program, shares=shares)
+        decided = partial(decided_at, expression, hidden, program, shares=shares)
         if not inquiry.points_of:
             warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *decided(arrays).warnings))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.calls import SHADOWABLE
+from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets import Snippet, read
@@ -112,8 +112,9 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     ({'x': ('x[0]', 'x[1]')}, [('y0', 'y1'), ('dy0_dx0', 'dy0_dx1', 'dy1_dx0', 'dy1_dx1')])
     """
     at, snippet = inquiry.at, inquiry.snippet
-    shadowed = (frozenset(at) | frozenset(source.columns)) & SHADOWABLE
-    names = read(inquiry.expression, given=shadowed).program.names if shadowed else snippet.program.names
+    hidden = shadowed((*at, *source.columns))
+    snippet.require_valued({*hidden, *snippet.values})
+    names = read(inquiry.expression, given=hidden).program.names if hidden else snippet.program.names
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:

@@ -6,12 +6,12 @@ methods that do nothing to a value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy
 
-from gradcli.errors import GradcliError, Span, UnknownFunctionError, did_you_mean
+from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
@@ -45,6 +45,16 @@ _ELSEWHERE: Mapping[tuple[str, str], str] = {("repeat", "numpy"): "repeat_interl
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
+
+
+def shadowed(names: Iterable[str]) -> frozenset[str]:
+    """Those of some names that mean something else where no variable is called so: constants, modules, functions.
+
+    >>> sorted(shadowed(["x", "pi", "mean", "np"]))
+    ['mean', 'np', 'pi']
+    """
+    return frozenset(name for name in names if name in SHADOWABLE or ops.find(name) is not None)
+
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
@@ -123,7 +133,8 @@ class Calls:
         behind = trailers[used - 1] if used else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
-        is_value = not used and (name.text in scope.names or name.text in scope.variables)
+        is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
+        is_value = not used and (name.text in scope.names or is_variable)
         if arguments is not None and not is_value:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
             return self._called(name, span, words, arguments), used
@@ -174,10 +185,22 @@ class Calls:
         op = ops.find(name.text)
         if is_behind_module and op is None:
             raise self.source.error(f"'{self.source.excerpt(span)}' is not part of the language", span)
-        if is_behind_module or (op is not None and name.text not in self.scope.given):
+        if is_behind_module:
             raise self.source.error(f"'{name.text}' is a function", span, hint=self._with_arguments(span))
+        if op is not None and name.text not in self.scope.given:
+            raise self._uncalled(name, span)
         if self.scope.is_value:
             raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
+
+    def _uncalled(self, name: Token, span: Span) -> UncalledFunctionError:
+        """The error for a function without arguments, which may be a variable by that name."""
+        hint = self._with_arguments(span)
+        if not self.scope.is_value:
+            hint += f"; a variable called {name.text} needs a value, --at {name.text}=VALUE"
+        place = Place(self.source.text, span, self.source.name)
+        error = UncalledFunctionError(f"'{name.text}' is a function", place=place, hint=hint)
+        error.name = name.text
+        return error
 
     def _with_arguments(self, span: Span) -> str:
         """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""

@@ -27,16 +27,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
 
+from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets.asked import Snippet
 
-__all__ = ["Snippet", "read"]
+__all__ = ["Snippet", "read", "read_whole"]
 
 _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
@@ -67,6 +69,38 @@ _PYTHON = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """What only a text of Python's statements has, or one with definitions."""
+
+
+def read_whole(text: str) -> Snippet:
+    """The function of a text before any values are known: names of functions without arguments may be variables.
+
+    Raises:
+        GradcliError: As for `read`.
+
+    >>> read_whole("mean**2").program.names, list(read_whole("mean**2").uncalled)
+    (('mean',), ['mean'])
+    """
+    uncalled: dict[str, GradcliError] = {}
+    while True:
+        try:
+            return replace(read(text, given=frozenset(uncalled)), uncalled=uncalled)
+        except UncalledFunctionError as error:
+            if error.name in uncalled:
+                raise
+            uncalled[error.name] = error
+        except GradcliError as error:
+            first = next(iter(uncalled.values()), error)
+            if _is_of_one_statement(first, error):
+                raise first from None
+            raise
+
+
+def _is_of_one_statement(first: GradcliError, other: GradcliError) -> bool:
+    """Whether two errors stand in one statement, so that the other may come of taking a name for a variable."""
+    if first.place is None or other.place is None:
+        return True
+    between = sorted((*first.place.span, *other.place.span))
+    return not set(";\n") & set(first.place.text[between[0] : between[-1]])
 
 
 def read(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Program
 
 Question = Literal["vjp", "jacobian", "hessian", "jvp", "hvp"]
@@ -108,6 +108,7 @@ class Snippet:
         u: The direction of each variable, for a derivative along one.
         dtype: What torch computes in where the text says; None if it does not.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
+        uncalled: The errors of variables with names of functions, which are variables only where they have a value.
     """
 
     program: Program
@@ -119,6 +120,17 @@ class Snippet:
     u: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     dtype: Literal["float64", "float32"] | None = None
     frees_graph: Replay | None = None
+    uncalled: Mapping[str, GradcliError] = field(default_factory=dict)
+
+    def require_valued(self, names: Container[str]) -> None:
+        """Refuse variables with names of functions unless they are among these names.
+
+        Raises:
+            UncalledFunctionError: One is not.
+        """
+        for name, error in self.uncalled.items():
+            if name not in names:
+                raise error
 
     @property
     def starts_anew(self) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 import sympy
 
-from gradcli.errors import GradcliError, Span, TooLargeError
+from gradcli.errors import GradcliError, Place, Span, TooLargeError, UncalledFunctionError
+from gradcli.language import ops
 from gradcli.language.lower.constants import UNKNOWN_SIZE
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Listed, Nothing, Operand, Text
@@ -91,13 +92,23 @@ class Objects:
         if isinstance(value, Sizes):
             value = Listed(self.parts(atom, span))
         if not isinstance(value, Listed):
-            raise self.source.error(f"{self.shown(value)} stands where a number or a tensor must", span)
+            raise self._no_tensor(value, span)
         if not value.items:
             return self.lines.emit("zeros", [], span, ((0,),))[0]
         parts = [self.tensor(a, s) for a, s in value.items]
         if not self.lines.conditions.issuperset(parts):
             parts = [self.lines.as_number(a, span) for a in parts]
         return self.lines.emit("stack", parts, span, (0,))[0]
+
+    def _no_tensor(self, value: Any, span: Span) -> GradcliError:
+        """The error for what is no tensor; a function of the table may be a variable by its name."""
+        message = f"{self.shown(value)} stands where a number or a tensor must"
+        if not isinstance(value, Callee) or ops.find(value.shown) is None:
+            return self.source.error(message, span)
+        hint = f"write {value.shown}(...); a variable called {value.shown} needs a value, --at {value.shown}=VALUE"
+        error = UncalledFunctionError(message, place=Place(self.source.text, span, self.source.name), hint=hint)
+        error.name = value.shown
+        return error
 
     def shown(self, value: Any) -> str:
         """What a value is called in a message."""
