@@ -52,7 +52,8 @@ TEXTS = [
     "y = (up(torch.tensor([[[1., 2.], [0.5, -1.]]]))**2).sum()\ny.backward()",
     "gn = nn.GroupNorm(2, 4)\nboth = nn.Bilinear(4, 1, 2)\nx = torch.tensor([[1., 2., 0.5, 4.]])\n"
     "y = both(gn(x), x[:, :1]).pow(2).sum()\ny.backward()",
-    "cell = nn.LSTMCell(2, 1)\nx = torch.tensor([[1., -2.]])\nh, c = cell(x)\nh, c = cell(x, (h, c))\n"
+    "cell = nn.LSTMCell(2, 2)\nx = torch.tensor([[1., -2.], [0.5, 1.]])\nh, c = cell(x)\n"
+    "h, c = cell(x, (x, c.detach()))\n"
     "y = (h*c).sum()\ny.backward()",
     "gru = nn.GRUCell(2, 1)\nrnn = nn.RNNCell(2, 1, bias=False)\nx = torch.tensor([[1., -2.]])\n"
     "y = (gru(x, rnn(x))**2).sum()\ny.backward()",
