@@ -17,6 +17,9 @@ from gradcli.language.program.meaning import ge, le, maximum, minimum, where
 LARGEST_POWER = 4
 """Of a denominator that fractions are brought to."""
 
+LONGEST_SUM = 100
+"""Nodes of a sum that is tried: what a page of fractions has in common is found in minutes, and read by nobody."""
+
 
 def joined(expression: Expr) -> Expr:
     """With conditions and fractions joined where that is shorter.
@@ -88,6 +91,8 @@ def _of_fractions(total: Expr) -> Expr:
     """Over their common denominator, if that leaves fewer terms above it."""
     below = _denominators(total)
     if not below or max(below.values()) > LARGEST_POWER or total.has(KroneckerDelta):
+        return total
+    if sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
         return total
     common = sympy.Mul(*(base**power for base, power in below.items()))
     above = sympy.expand(sympy.Add(*(term * common for term in total.args)))
