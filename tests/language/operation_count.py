@@ -27,16 +27,12 @@ REASONS: Mapping[str, str] = {
     "changes in place": "zero_",
     "the order of pivots beside the factors": "linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lu_solve lu "
     "lu_solve lu_unpack ormqr",
-    "how many elements count depends on their values": "mode nanmedian nanquantile index_reduce scatter_reduce",
+    "two elements that are equal, where it has no derivative": "mode",
+    "probabilities that add up to 1, without which torch's derivative is another one": "nn.functional.ctc_loss",
+    "a call of its own for each of its layers": "nn.functional.multi_head_attention_forward",
     "the bits of a float": "frexp nextafter",
 }
 """What is not read, by what stands in the way."""
-
-NOT_YET = frozenset(
-    "mvlgamma special.entr special.erfcx special.i0e special.i1e special.log_ndtr special.ndtri special.xlog1py "
-    "nn.functional.ctc_loss nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward".split()
-)
-"""What could be read, and is not."""
 
 MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float".split())
 """What is written as a member, an index or a conversion, and has no row by its name."""
@@ -88,7 +84,7 @@ def is_read(name: str) -> bool:
 
 def reason(name: str) -> str:
     """Why an operation is not read; empty if nobody said."""
-    return next((why for why, names in REASONS.items() if name in names.split()), "not yet" if name in NOT_YET else "")
+    return next((why for why, names in REASONS.items() if name in names.split()), "")
 
 
 def table() -> str:

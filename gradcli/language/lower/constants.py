@@ -44,6 +44,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "approximate": ("none", "tanh"),
     "indexing": ("ij", "xy"),
     "reduce": ("add", "multiply"),
+    "scatter_reduce.reduce": ("sum", "prod", "mean", "amax", "amin"),
+    "index_reduce.reduce": ("prod", "mean", "amax", "amin"),
     "norm.p": ("fro", "nuc"),
     "cond.p": ("fro", "nuc"),
     "ord": ("fro", "nuc"),

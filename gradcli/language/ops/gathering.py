@@ -96,6 +96,22 @@ PUT = (
         example="scatter(x, 0, [2, 0], y) at x=1,2,3 y=4,5",
     ),
     _at(
+        "scatter_reduce(x, dim=, index, src, reduce=, include_self=True)",
+        "along a dimension the elements of src at each position taken together with those of x: "
+        "'sum', 'prod', 'mean', 'amax' or 'amin'",
+        "x[index[i, j], j] + src[i, j] for dim=0 and 'sum'",
+        caveat="without include_self, what is put takes the place of x",
+        example="scatter_reduce(x, 0, [2, 0, 2], y, 'prod') at x=1,2,3 y=4,5,6",
+    ),
+    _at(
+        "index_reduce(x, dim=, index, source, reduce=, include_self=True)",
+        "the slices of source at each position of a dimension taken together with those of x: "
+        "'prod', 'mean', 'amax' or 'amin'",
+        "x[index]*source along dim, for 'prod'",
+        caveat="without include_self, what is put takes the place of x",
+        example="index_reduce(x, 0, [2, 0], y, 'prod') at x=1,2,3 y=4,5",
+    ),
+    _at(
         "put(x, index, source)",
         "x with the elements of source at constant positions of the flattened tensor",
         "source where index names the position, else x",

@@ -131,6 +131,20 @@ ORDER = (
         "lerp(sorted(x)[i], sorted(x)[i + 1], q*(n - 1) - i)",
         example="quantile(x, 0.4) at x=3,1",
     ),
+    _written(
+        "nanmedian(x, dim=None, keepdim=False)",
+        "the middle element of those that are not nan, the lower one of two; along a dimension, with its position",
+        "median of what is not nan",
+        parts=_PAIR,
+        caveat="np.nanmedian is the mean of the two in the middle, as in NumPy",
+        example="nanmedian(x) at x=3,1,2",
+    ),
+    _written(
+        "nanquantile(x, q, dim=None, keepdim=False)",
+        "the element below which the share q of those lies that are not nan, between two neighbours linearly",
+        "quantile of what is not nan",
+        example="nanquantile(x, 0.4) at x=3,1",
+    ),
     _scan(
         "cummax(x, dim=None)",
         "running maxima along a dimension",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from torch.nn import functional
 
 from gradcli import Function
@@ -62,6 +63,23 @@ def _sampled(x: Array, at_y: Array, at_x: Array) -> Array:
 
 def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
+
+
+def _positive(x: Array) -> Array:
+    return np.where(x.real > 0, x, 0)
+
+
+def _gru(i: Array, h: Array, state: Array) -> Array:
+    """A unit of one element, from what its layers give."""
+    reset, update = _sigmoid(i[:, :1] + h[:, :1]), _sigmoid(i[:, 1:2] + h[:, 1:2])
+    return (1 - update) * np.tanh(i[:, 2:] + reset * h[:, 2:]) + update * state
+
+
+def _lstm(gates: Array, cell: Array) -> tuple[Array, Array]:
+    """A cell of one element, from what its layers give together."""
+    taken, kept, new, shown = (gates[:, n : n + 1] for n in range(4))
+    after = _sigmoid(kept) * cell + _sigmoid(taken) * np.tanh(new)
+    return _sigmoid(shown) * np.tanh(after), after
 
 
 NORMS: Cases = {
@@ -164,6 +182,39 @@ SEQUENCES: Cases = {
             lambda y: np.where((y[2] > y[0]).real, y[2], y[0])[None],
         ),
     ],
+    "rnn_tanh_cell": [
+        ("torch.rnn_tanh_cell(x, C, k, C.T)", lambda x, C, k: np.tanh(x @ k.T + C @ C)),
+        (
+            "rnn_tanh_cell(u, v[:2], k, C, w[:2], b_hh=v[2:])",
+            lambda u, v, k, C, w: np.tanh(k @ u + w[:2] + C @ v[:2] + v[2:]),
+        ),
+    ],
+    "rnn_relu_cell": [
+        ("rnn_relu_cell(x, C, k, C, w[:2])", lambda x, C, k, w: _positive(x @ k.T + w[:2] + C @ C.T)),
+    ],
+    "gru_cell": [
+        (
+            "gru_cell(x, column, y.T[:3], M[:, :1], u)",
+            lambda x, column, y, M, u: _gru(x @ y[:, :3] + u, column @ M[:, :1].T, column),
+        ),
+    ],
+    "lstm_cell": [
+        (
+            "torch.lstm_cell(x, (column, C[:, :1]), y.T, v[:, None])[0]",
+            lambda x, column, C, y, v: _lstm(x @ y + column * v, C[:, :1])[0],
+        ),
+        (
+            "h, c = lstm_cell(x, [column, column], y.T, v[:, None], v); c*h",
+            lambda x, column, y, v: np.prod(_lstm(x @ y + column * v + v, column), 0),
+        ),
+    ],
+    "linear_cross_entropy": [
+        ("linear_cross_entropy(x, M, [2, 0])", lambda x, M: -np.log(_softmax(x @ M.T))[[0, 1], [2, 0]].sum() / 2),
+        (
+            "F.linear_cross_entropy(x, M, [2, 0], linear_bias=u, reduction='sum')",
+            lambda x, M, u: -np.log(_softmax(x @ M.T + u))[[0, 1], [2, 0]].sum(),
+        ),
+    ],
     "bilinear": [
         (
             "bilinear(x, y[:2], G.reshape(2, 9)[:, :4].reshape(2, 1, 4)*u[:, None], v[:2])",
@@ -247,6 +298,16 @@ RESAMPLING: Cases = {
 OMITTED: dict[str, str] = {}
 
 OF_TORCH: list[torch_truth.Case] = [
+    (
+        "torch.gru_cell(x, h, w, u, a, b)",
+        lambda x, h, w, u, a, b: torch.gru_cell(x, h, w, u, a, b),
+        {"x": (3, 2), "h": (3, 2), "w": (6, 2), "u": (6, 2), "a": (6,), "b": (6,)},
+    ),
+    (
+        "torch.lstm_cell(x, (h, c), w, u, a, b)[1]",
+        lambda x, h, c, w, u, a, b: torch.lstm_cell(x, (h, c), w, u, a, b)[1],
+        {"x": (3, 2), "h": (3, 2), "c": (3, 2), "w": (8, 2), "u": (8, 2), "a": (8,), "b": (8,)},
+    ),
     (
         "batch_norm(x, m, v, w, b, True)",
         lambda x, m, v, w, b: functional.batch_norm(x, None, None, w, b, training=True),
@@ -372,6 +433,8 @@ def test_what_is_random_in_training_is_refused(text: str) -> None:
         ("pixel_shuffle(ones(3, 2, 2), 2)", "parts 3 by 4"),
         ("grid_sample(ones(1, 1, 2, 2), ones(1, 1, 2, 3))", "a grid"),
         ("bilinear(ones(2, 3), ones(2, 3), ones(2, 3))", "features"),
+        ("gru_cell(ones(1, 2), ones(1, 3), ones(9, 3), ones(9, 3))", r"needs w_ih of shape \(9, 2\)"),
+        ("lstm_cell(ones(1, 2), [ones(1, 3)], ones(12, 2), ones(12, 3))", "takes its state as two tensors"),
     ],
 )
 def test_what_does_not_fit_is_said(text: str, message: str) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,19 @@ def _along(x: Array, index: Any, values: Array, *, adds: bool) -> Array:
     for at in np.ndindex(places.shape):
         key = (places[at], *at[1:])
         found[key] = values[at] + (found[key] if adds else 0)
+    return found
+
+
+def _largest(values: list[Array]) -> Array:
+    return max(values, key=lambda value: value.real)
+
+
+def _reduced(x: Array, index: Any, src: Array, fold: Callable[[Array, list[Array]], Array]) -> Array:
+    """Column by column what is put at each row, with what is there."""
+    found, places = (1 * x).astype(np.result_type(x, src)), np.asarray(index)
+    for i, j in np.ndindex(x.shape):
+        put = [src[n, j] for n in range(len(places)) if places[n, j] == i]
+        found[i, j] = fold(x[i, j], put) if put else x[i, j]
     return found
 
 
@@ -91,6 +105,33 @@ CASES: Cases = {
         ("x.scatter(0, [[1, 0, 1]], k, reduce='add')", lambda x, k: _along(x, [[1, 0, 1]], k, adds=True)),
     ],
     "put": [("x.put([4, 0], w[:2])", lambda x, w: _put(x.ravel(), [4, 0], w[:2]).reshape(2, 3))],
+    "scatter_reduce": [
+        ("scatter_reduce(u, 0, [2, 0, 2], w, 'sum')", lambda u, w: np.stack([u[0] + w[1], u[1], u[2] + w[0] + w[2]])),
+        (
+            "x.scatter_reduce(0, [[1, 0, 1]], k, 'mean', include_self=False)",
+            lambda x, k: _reduced(x, [[1, 0, 1]], k, lambda _, put: sum(put) / len(put)),
+        ),
+        (
+            "torch.scatter_reduce(x, 1, [[1, 0, 1], [2, 2, 0]], k, reduce='amax')",
+            lambda x, k: (
+                _reduced(x.T, np.array([[1, 0, 1], [2, 2, 0]]).T, k.T, lambda own, put: _largest([own, *put])).T
+            ),
+        ),
+        (
+            "scatter_reduce(x, 0, [[1, 0, 1]], k, 'prod', include_self=False)",
+            lambda x, k: _reduced(x, [[1, 0, 1]], k, lambda _, put: np.prod(put)),
+        ),
+    ],
+    "index_reduce": [
+        (
+            "index_reduce(x, 1, [2, 0, 2], k, 'mean')",
+            lambda x, k: np.stack([(x[:, 0] + k[:, 1]) / 2, x[:, 1], (x[:, 2] + k[:, 0] + k[:, 2]) / 3], 1),
+        ),
+        (
+            "torch.index_reduce(u, 0, [2, 2, 0], w, 'amin', include_self=False)",
+            lambda u, w: np.stack([w[2], u[1], -_largest([-w[0], -w[1]])]),
+        ),
+    ],
     "masked_scatter": [
         (
             "x.masked_scatter([[True, False, True], [False, True, False]], w)",

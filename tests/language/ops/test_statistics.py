@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 
 from gradcli import Function
 from gradcli.errors import GradcliError
@@ -81,6 +82,17 @@ CASES: Cases = {
         ("quantile(v, 0.4)", lambda v: _quantile(v, 0.4)),
         ("torch.quantile(u, torch.tensor([0.25, 0.5]))", lambda u: np.stack([_quantile(u, q) for q in (0.25, 0.5)])),
         ("u.quantile(1, dim=0, keepdim=True)", lambda u: _sorted(u)[2:]),
+    ],
+    "nanmedian": [
+        ("nanmedian(v)", lambda v: _sorted(v)[1]),
+        ("nanmedian(y, dim=0).values", lambda y: _sorted(y, 0)[1]),
+        ("u*torch.nanmedian(u, 0).indices", lambda u: u * 0),
+        ("np.nanmedian(v)", lambda v: _quantile(v, 0.5)),
+    ],
+    "nanquantile": [
+        ("nanquantile(v, 0.4)", lambda v: _quantile(v, 0.4)),
+        ("torch.nanquantile(u, [0, 0.5, 1])", lambda u: _sorted(u)),
+        ("y.nanquantile(0.25, dim=1, keepdim=True)", lambda y: np.stack([[_quantile(row, 0.25)] for row in y])),
     ],
     "cummax": [("cummax(u).values", lambda u: _running(u, 0)), ("y.cummax(1)[0]*y", lambda y: _running(y, 1) * y)],
     "cummin": [("cummin(z, dim=-1)", lambda z: _running(z, 2, largest=False))],
@@ -203,3 +215,21 @@ def test_what_does_not_fit_is_refused(text: str, said: str) -> None:
     """With the sizes in question."""
     with pytest.raises(GradcliError, match=said):
         value_at_point(text)
+
+
+@pytest.mark.parametrize("text", ["nanmedian(x)", "nanmedian(x, 1, True).values", "nanmedian(x, 1).indices"])
+@pytest.mark.parametrize("columns", [4, 3])
+def test_what_is_nan_is_passed_over(text: str, columns: int) -> None:
+    """As torch does, by rows with different numbers of it; a row of nothing else has no median."""
+    nan = float("nan")
+    x = torch.tensor([[nan, 2, nan, -1], [3, 1, 2, nan], [4, nan, 3, 0.5]], dtype=torch.float64)[:, :columns]
+    found = Function(text).eval({"x": x.numpy()}, check=False).value
+    np.testing.assert_array_equal(found, eval(f"torch.{text}", {"torch": torch, "x": x}).numpy())
+
+
+@pytest.mark.parametrize("q", [0.0, 0.3, 0.5, 1.0])
+def test_a_quantile_passes_over_what_is_nan(q: float) -> None:
+    """As torch's own does."""
+    x = torch.tensor([[float("nan"), 2, 5, -1], [float("nan")] * 4], dtype=torch.float64)
+    found = Function(f"nanquantile(x, {q}, dim=1)").eval({"x": x.numpy()}, check=False).value
+    np.testing.assert_allclose(found, torch.nanquantile(x, q, dim=1).numpy(), rtol=1e-15)

@@ -5,6 +5,7 @@ pieces        tensors that are cut, joined and repeated
 rearranging   dimensions and elements put elsewhere
 scattering    what is put or added at positions
 sampling      order and statistics
+recurrent     cells of recurrent networks, and a layer before its loss
 matrix_products  products, powers, factors and norms of matrices
 at_positions  elements at the positions that tensors of whole numbers name
 
@@ -25,7 +26,15 @@ from gradcli.language.lower.arguments import Bound, usage
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.lower.written import at_positions, matrix_products, pieces, rearranging, sampling, scattering
+from gradcli.language.lower.written import (
+    at_positions,
+    matrix_products,
+    pieces,
+    rearranging,
+    recurrent,
+    sampling,
+    scattering,
+)
 from gradcli.language.lower.written.given import Given, Text, UnknownShapeError
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 
@@ -36,6 +45,7 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     **scattering.RULES,
     **sampling.RULES,
     **matrix_products.RULES,
+    **recurrent.RULES,
 }
 """What each written row is."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from gradcli.language.lower.written.given import Given, Text, key
+from gradcli.language.lower.written.given import Given, Text, key, sizes
 
 
 def _over(g: Given, *names: str) -> str:
@@ -98,6 +98,61 @@ def _quantiles(g: Given, q: np.ndarray) -> str:
         texts = [f"reshape({t}, ({kept},))" if dim is None else f"unsqueeze({t}, {axis})" for t in texts]
     found = texts[0] if not q.shape else f"stack([{', '.join(texts)}])"
     return f"s = sorted({x}, {axis}); {found}"
+
+
+def _counted(x: str, axis: int, size: int, rank: int) -> str:
+    """The elements of a dimension in order, what is nan behind them, and how many are not."""
+    line = [size if n == axis else 1 for n in range(rank)]
+    return (
+        f"f = where({x} != {x}, inf, {x}); n = sum(where({x} != {x}, 0, 1), {axis}, keepdim=True); "
+        f"k = reshape(arange({size}), {sizes(line)}); s = sorted(f, {axis})"
+    )
+
+
+def _nanmedian(g: Given) -> Text:
+    if g.library == "numpy":
+        return _nanquantiles(g, np.array(0.5))
+    shape, dim = g.shape("x"), g["dim"]
+    x, axis, rank = ("reshape(x, -1)", 0, 1) if dim is None else ("x", g.axis("x"), len(shape))
+    size = math.prod(shape) if dim is None else shape[axis]
+    keep = f", keepdim={g['keepdim']}" if dim is not None else ""
+    # 2*k is n - 1 or n - 2, whichever is even; n/n is nan where all are.
+    chosen = f"h = abs(2*k + 1.5 - n) < 1; r = sum(n/n, {axis}{keep})"
+    values = f"{_counted(x, axis, size, rank)}; {chosen}; r*sum(where(h, s, 0), {axis}{keep})"
+    if dim is None:
+        return values
+    *before, order = (
+        _order(g, "f", axis, descending=False).replace("n = ", "m = ").replace("== n,", "== m,").split("; ")
+    )
+    steps = "; ".join([*before, f"o = {order}"])
+    return {
+        "values": values,
+        "indices": f"{_counted(x, axis, size, rank)}; {chosen}; {steps}; sum(where(h, o, 0), {axis}{keep})",
+    }
+
+
+def _nanquantile(g: Given) -> Text:
+    q = g.constant("q", "shares")
+    if q.size and not (0 <= q.min() <= q.max() <= 1):
+        raise g.refuse("a share q is from 0 to 1", None)
+    return _nanquantiles(g, q)
+
+
+def _nanquantiles(g: Given, q: np.ndarray) -> str:
+    shape, dim = g.shape("x"), g["dim"]
+    x, axis, rank = ("reshape(x, -1)", 0, 1) if dim is None else ("x", g.axis("x"), len(shape))
+    size = math.prod(shape) if dim is None else shape[axis]
+    keep = f", keepdim={g['keepdim']}" if dim is not None else ""
+    # Between two neighbours linearly: each element weighs 1 less its distance from the place, and 0 from 1 on.
+    texts = [
+        f"sum(n/n, {axis}{keep})*sum(where(abs({share!r}*(n - 1) - k) < 1, "
+        f"(1 - abs({share!r}*(n - 1) - k))*where(k < n, s, 0), 0), {axis}{keep})"
+        for share in q.ravel().tolist()
+    ]
+    if dim is None and g["keepdim"]:
+        texts = [f"reshape({text}, {sizes([1] * len(shape))})" for text in texts]
+    found = texts[0] if not q.shape else f"stack([{', '.join(texts)}])"
+    return f"{_counted(x, axis, size, rank)}; {found}"
 
 
 def _aminmax(g: Given) -> Text:
@@ -193,6 +248,8 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     "kthvalue": _kthvalue,
     "median": _median,
     "quantile": _quantile,
+    "nanmedian": _nanmedian,
+    "nanquantile": _nanquantile,
     "aminmax": _aminmax,
     "std_mean": _and_mean("std"),
     "var_mean": _and_mean("var"),

@@ -136,6 +136,52 @@ def _scatter(g: Given) -> Text:
     return f"x*squeeze(transpose({found}, {axis}, {last}), {last})"
 
 
+_FOLDS: Mapping[str, tuple[str, str]] = {
+    "sum": ("sum", "0"),
+    "mean": ("sum", "0"),
+    "prod": ("prod", "1"),
+    "amax": ("amax", "-inf"),
+    "amin": ("amin", "inf"),
+}
+"""How what is put at one position is taken together, and what changes nothing."""
+
+
+def _reduced(g: Given, hits: str, values: str, axis: int) -> str:
+    """x with what is put at each of its positions, by hits and values that fold along a dimension."""
+    fold, nothing = _FOLDS[g["reduce"]]
+    text = f"h = {hits}; n = sum(where(h, 1, 0), {axis}); f = {fold}(where(h, {values}, {nothing}), {axis})"
+    if not g["include_self"]:
+        found = "f/where(n > 0, n, 1)" if g["reduce"] == "mean" else "f"
+        return f"{text}; where(n > 0, {found}, x)"
+    both = {"sum": "x + f", "prod": "x*f", "mean": "(x + f)/(n + 1)", "amax": "maximum(x, f)", "amin": "minimum(x, f)"}
+    return f"{text}; {both[g['reduce']]}"
+
+
+def _scatter_reduce(g: Given) -> Text:
+    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
+    others = [n for n in range(len(shape)) if n != axis]
+    if len(shape) != len(wanted) or any(wanted[n] != shape[n] for n in others):
+        both = f"{show(wanted)} and {show(shape)}"
+        raise g.refuse(f"scatter_reduce needs an index of x's sizes but along dim, and the shapes are {both}", None)
+    cut = f"src[{', '.join(f':{size}' for size in wanted)}]"
+    last = len(shape)
+    # Behind the dimension of what is put lies that of the positions.
+    order = sizes([*range(axis + 1), last, *range(axis + 1, last)])
+    hits = f"permute(one_hot(index, {shape[axis]}), {order}) == 1"
+    return _reduced(g, hits, f"unsqueeze({cut}, {axis + 1})", axis)
+
+
+def _index_reduce(g: Given) -> Text:
+    shape, given, axis = g.shape("x"), g.shape("source"), g.axis("x")
+    (count,) = g.shape("index") or (1,)
+    wanted = (*shape[:axis], count, *shape[axis + 1 :])
+    if given != wanted:
+        raise g.refuse(f"index_reduce takes a source of shape {show(wanted)}, and it has {show(given)}", None)
+    line = [1] * axis + [count, shape[axis]] + [1] * (len(shape) - axis - 1)
+    hits = f"reshape(one_hot(index, {shape[axis]}), {sizes(line)}) == 1"
+    return _reduced(g, hits, f"unsqueeze(source, {axis + 1})", axis)
+
+
 def _index_put(g: Given) -> Text:
     shape, found = g.shape("x"), g.constant("index", "positions")
     at = [checked(np.asarray(one), size) for one, size in zip(found, shape, strict=False)]
@@ -171,6 +217,8 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     "index_add": _index_add,
     "scatter_add": _scatter_add,
     "scatter": _scatter,
+    "scatter_reduce": _scatter_reduce,
+    "index_reduce": _index_reduce,
     "index_put": _index_put,
     "put": _put_flat,
     "masked_scatter": _masked_scatter,
