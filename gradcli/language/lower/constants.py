@@ -46,9 +46,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "reduce": ("add", "multiply"),
     "scatter_reduce.reduce": ("sum", "prod", "mean", "amax", "amin"),
     "index_reduce.reduce": ("prod", "mean", "amax", "amin"),
-    "norm.p": ("fro", "nuc"),
-    "cond.p": ("fro", "nuc"),
-    "ord": ("fro", "nuc"),
+    **dict.fromkeys(("norm.p", "cond.p", "ord"), ("fro", "nuc")),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 

@@ -146,7 +146,7 @@ ACTIVATIONS = (
         "celu(x, alpha)",
         "elu of slope 1 at 0 from both sides",
         "where(x > 0, x, alpha*(exp(x/alpha) - 1))",
-        in_floats="where(x > 0, x, alpha*expm1(minimum(x/alpha, 0)))",
+        in_floats="where(x > 0, x, alpha*expm1(minimum(x, 0)/alpha))",
         defaults={"alpha": 1},
         numbers=("alpha",),
         from_result=True,

@@ -137,7 +137,7 @@ ORDER = (
         "median of what is not nan",
         parts=_PAIR,
         caveat="np.nanmedian is the mean of the two in the middle, as in NumPy",
-        example="nanmedian(x) at x=3,1,2",
+        example="nanmedian(x) at x=3,1",
     ),
     _written(
         "nanquantile(x, q, dim=None, keepdim=False)",

@@ -82,9 +82,11 @@ def _defined(call: Call, operands: list[Array]) -> Array:
     from gradcli.language.program.expansion import definition, in_floats, with_shapes
 
     _require_range(call, operands)
-    has_elements = all(a.size for a in operands)
     statics = with_shapes(call, [a.shape for a in operands])
-    meaning = (in_floats if has_elements else definition)(call.op.name, statics, len(operands))
+    meaning = in_floats(call.op.name, statics, len(operands))
+    takes_extreme = any(line.call.op.is_extreme and line.call.op.kind is Kind.REDUCTION for line in meaning.lines)
+    if takes_extreme and not all(a.size for a in operands):  # there is none
+        meaning = definition(call.op.name, statics, len(operands))
     return run(meaning, dict(zip(meaning.variables, operands, strict=True)))
 
 
