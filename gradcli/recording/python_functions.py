@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded
+from gradcli.recording.repeating import Borrowed
 from gradcli.recording.targets import Target
 from gradcli.results import Array, ClosedForm, RowSource
 
@@ -30,6 +32,25 @@ _NEEDS_WHOLE = re.compile(r"as an integer|\blong\b|\bint(?:64)?\b|integer|\bindi
 
 _TWO_DTYPES = re.compile(r"dtype|scalar type|\bfloat\b|\bdouble\b", re.IGNORECASE)
 """What it says where two dtypes meet."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _giving_back(
+    method: Callable[Concatenate[Any, P], R],
+) -> Callable[Concatenate[Any, P], R]:
+    """A question, behind which tensors that the function finds elsewhere are what they were before."""
+
+    @functools.wraps(method)
+    def asked(self: PythonFunction, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self.borrowed.give_back()
+
+    return asked
 
 
 class PythonFunction(Function):
@@ -50,6 +71,7 @@ class PythonFunction(Function):
     ) -> None:
         self.expression = called
         self._function, self._given = function, dict(given or {})
+        self.borrowed = Borrowed()
         self._taken = signature(function, called, count).fixed(self._given)
         kinds = [
             str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()
@@ -100,7 +122,23 @@ class PythonFunction(Function):
         names = " ".join(f"--at {name}=VALUE" for name in self.variables[:4])
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=f"give {names}")
 
-    def check(self, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
+    eval = _giving_back(Function.eval)
+    vjp = _giving_back(Function.vjp)
+    vjps = _giving_back(Function.vjps)
+    grad = _giving_back(Function.grad)
+    jacobian = _giving_back(Function.jacobian)
+    jvp = _giving_back(Function.jvp)
+    hessian = _giving_back(Function.hessian)
+    hvp = _giving_back(Function.hvp)
+    answer = _giving_back(Function.answer)
+    improve = _giving_back(Function.improve)
+    explain = _giving_back(Function.explain)
+    graph = _giving_back(Function.graph)
+    code = _giving_back(Function.code)
+    map = _giving_back(Function.map)
+
+    @_giving_back
+    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
         """As of any function; what has no value is recorded in the corner of its box."""
         values = self._by_name(at)
         for name, text in (options.get("box") or {}).items():
@@ -185,7 +223,7 @@ class PythonFunction(Function):
         require_names(self._taken, tuple(given), self.expression)
         first: InputError | None = None
         for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):
-            call = Call(function, self.expression, self._taken, known, kind, whole)
+            call = Call(function, self.expression, self._taken, known, kind, whole, self.borrowed)
             try:
                 made = call.recorded()
                 others = {name: array for name, array in given.items() if name not in known}

@@ -30,7 +30,7 @@ from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.repeating import Random, kept, uncompiled
+from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.spelling import is_composed
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Step, numbers_of
@@ -161,6 +161,7 @@ class Call:
         given: Values by parameter, or by the name of a tensor that is found elsewhere.
         dtype: Of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
+        borrowed: The tensors found elsewhere that are given other values, to be given back.
     """
 
     function: Callable[..., Any]
@@ -169,11 +170,12 @@ class Call:
     given: Mapping[str, Array]
     dtype: Dtype
     whole: frozenset[str] = frozenset()
+    borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
     _random: Random = field(default_factory=Random.now, repr=False)
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
-        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self._random)
+        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, self._random)
 
     def of(
         self,
@@ -184,7 +186,7 @@ class Call:
         whole: frozenset[str],
     ) -> Call:
         """A part of the function by itself."""
-        return Call(function, called, taken, given, self.dtype, whole, self._random)
+        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, self._random)
 
     def recorded(
         self,
@@ -295,12 +297,14 @@ class Call:
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
 
-        They keep them, as the backward pass reads them.
+        They keep them until the question is answered, as the backward pass reads them.
         """
         for name, tensor in constants.items():
             if name in arrays and not np.array_equal(array_of(tensor), arrays[name], equal_nan=True):
+                self.borrowed.take(tensor)
                 tensor.data.copy_(tensor_of(arrays[name], tensor.dtype))
-            if name in wrt:
+            if name in wrt and not tensor.requires_grad:
+                self.borrowed.take(tensor)
                 tensor.requires_grad_()
 
     # -- what was recorded

@@ -6,7 +6,7 @@ import contextlib
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +46,26 @@ class Random:
         torch.set_rng_state(self.of_torch)
         np.random.set_state(self.of_numpy)
         random.setstate(self.of_python)
+
+
+@dataclass
+class Borrowed:
+    """Tensors of the user's that hold other numbers while a question is answered, with what they held before."""
+
+    _before: dict[int, tuple[Tensor, Tensor, bool]] = field(default_factory=dict)
+
+    def take(self, tensor: Tensor) -> None:
+        """Remember what a tensor holds, the first time."""
+        self._before.setdefault(id(tensor), (tensor, tensor.detach().clone(), tensor.requires_grad))
+
+    def give_back(self) -> None:
+        """Give all of them what they held, and whether they require a gradient."""
+        for tensor, value, requires_grad in self._before.values():
+            if not torch.equal(tensor, value):
+                tensor.data.copy_(value)
+            if tensor.is_leaf:
+                tensor.requires_grad_(requires_grad)
+        self._before.clear()
 
 
 def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:

@@ -51,6 +51,11 @@ REFUSED = [
     ("f(x) = x^", "the expression ends too early"),
     ("def f(x", "'(' is never closed"),
     ("import torch\ndef f(x", "'(' is never closed"),
+    ('d = {"a": x}; d["b"]', "this dict has no key 'b'"),
+    ("def f(x): return x\nf(x, **{'k': 1})", "f has no argument 'k'"),
+    ("d = []\nif x > 0:\n    d.append(x)\nsum(d)", "changed in a branch that depends on the values"),
+    ("d = {'a': x, 'b'}\nx", "a set is not read"),
+    ("d = {'a': x for a in y}\nx", "a loop in braces is not read"),
     ("x + 1; f(x) = x", "this expression is computed and thrown away"),
 ]
 
@@ -71,6 +76,7 @@ def test_what_cannot_be_defined_is_refused(text: str, message: str) -> None:
         "f(x) = " * 20_000,
         "lambda x: " * 20_000 + "x",
         "f(" * 100_000,
+        "d = {'a': " * 20_000,
         "def f(x): " * 10_000,
     ],
 )

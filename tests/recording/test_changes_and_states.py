@@ -109,3 +109,14 @@ def test_a_condition_on_what_is_held_constant_is_no_kink() -> None:
     check = record(own.labelled, x, label).vjp(v="ones", wrt=["x"]).check
     assert check is not None
     assert check.verdict == "agree"
+
+
+def test_a_module_is_left_as_it_was() -> None:
+    """Its own numbers, and what requires a gradient, behind a question at other numbers."""
+    layer = torch.nn.Linear(3, 1).double()
+    layer.bias.requires_grad_(False)
+    before = layer.bias.detach().clone()
+    answer = record(layer, X).vjp({"bias": [5.0]}, wrt=["weight", "bias"], v="ones", check=False)
+    np.testing.assert_allclose(answer.value, (layer.weight @ X).detach() + 5)
+    assert torch.equal(layer.bias, before)
+    assert not layer.bias.requires_grad

@@ -484,6 +484,7 @@ class Lowering:
         nodes.Word: _word,
         nodes.Function: _function,
         nodes.Starred: _starred,
+        nodes.Pairs: lambda self, node: self.hooks.paired(node),
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: _ranged,

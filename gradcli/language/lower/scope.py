@@ -43,6 +43,18 @@ class Listed:
     kind: str = "list"
 
 
+Key = str | int | None
+"""A key of a dict."""
+
+
+@dataclass
+class Dictionary:
+    """A dict of Python's: values by key."""
+
+    items: dict[Key, Operand]
+    shown = "a dict"
+
+
 @dataclass(frozen=True)
 class Text:
     """A word in quotes."""
@@ -69,6 +81,10 @@ class Hooks:
     def listed(self, node: nodes.Items) -> Operand | None:
         """A list or a tuple as a value."""
         return None
+
+    def paired(self, node: nodes.Pairs) -> Operand:
+        """A dict as a value, which only texts of Python have."""
+        raise NotImplementedError
 
     def function(self, node: nodes.Function) -> Operand | None:
         """A lambda as a value."""

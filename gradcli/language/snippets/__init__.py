@@ -8,6 +8,7 @@ interpreter      runs statements: assignments, loops, branches, calls
 assigning        names and elements that take values
 python_branches  conditions, and what branches that depend on values give
 python_values    lists, words and sizes, which are no tensors
+python_dicts     dicts with constant keys
 builtins         Python's own functions
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
@@ -58,7 +59,8 @@ _PYTHON = re.compile(
         ^[ \t]*(?:for|while|if|with|class|return|assert|del|pass|try)\b | ^[ \t]*@{_NAME} | ^[ \t]*\*{_NAME} |
         (?:^|[;\n])[ \t]*return\b |
         \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
-        =[ \t]*(?:None\b|True\b|False\b|['"]) | \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
+        =[ \t]*(?:None\b|True\b|False\b|[fFrR]?['"]) | \{{\s*(?:['"}}]|\*\*|\d+\s*:) | \bdict\( |
+        \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
         (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
         (?:^|[;\n])[ \t]*[(\[]?[ \t]*{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |

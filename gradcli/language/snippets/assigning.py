@@ -143,9 +143,13 @@ class Targets(Hooks):
         require_sound(last.fault)
         if before not in self.scope.objects:
             self.sharing.require_own(before, owner, nodes.leading(owner).span)
-        after = self.objects.stored(before, last, change, span)
+        after = self.stored(before, last, change, span)
         if after != before:
             self.bind(owner, (after, span))
+
+    def stored(self, atom: Atom, subscript: nodes.Subscript, change: Callable[[Atom], Atom], span: Span) -> Atom:
+        """What a value is behind `values[key] = ...`."""
+        return self.objects.stored(atom, subscript, change, span)
 
     def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
         """`self.name = ...`.

@@ -479,7 +479,8 @@ class Statements(ModuleStatements):
         name = member.name
         if name.text == "requires_grad_":
             self._requires(operand, member)
-        self.dtypes.member(name)
+        if operand[0] not in self.scope.objects or member.arguments is not None:
+            self.dtypes.member(name)
         if name.text == "backward" and member.arguments is not None:
             return self.passes.method(operand, member, member.arguments)
         return super().member(operand, member)

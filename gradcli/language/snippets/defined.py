@@ -35,7 +35,7 @@ def read_defined(
     ('t',)
     """
     with collector.paused():
-        source = Source(text, "EXPR")
+        source = Source(text, "EXPR", has_braces=True)
         return _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares).program(
             parse_python(source)
         )
@@ -99,6 +99,8 @@ def whole(interpreter: Interpreter, callee: Callee) -> Operand:
             given.append((callee.defaults[name], node.span))
         else:
             given.append((scope.variable(name), node.span))
+    if callee.keywords:
+        given.append(interpreter.dicts.new({}, node.span))
     value = callee.value(given, Span(node.span.start, node.span.stop))
     if node.name:
         scope.names.pop(node.name, None)

@@ -19,7 +19,7 @@ from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Listed, Operand, Scope
+from gradcli.language.lower.scope import Dictionary, Key, Listed, Operand, Scope
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import (
@@ -189,6 +189,7 @@ class Callee:
         defaults: What stands for those of them that are not given.
         shown: What it is called in the text.
         rest: Whether the last parameter takes all that follow, in a list.
+        keywords: Whether one more parameter behind all takes the arguments of other names, in a dict.
         node: Where it is defined, if the text does.
     """
 
@@ -197,6 +198,7 @@ class Callee:
     defaults: Mapping[str, Atom] = field(default_factory=dict)
     shown: str = "f"
     rest: bool = False
+    keywords: str = ""
     node: Function | None = None
 
 
@@ -245,7 +247,8 @@ class Functions:
         if rest and named[-1].stars != "*":
             message = "parameters behind a star are not read"
             raise self.source.error(message, node.span, hint="put *args behind all others")
-        return Callee(tuple(one.name for one in named), value, defaults, shown, rest, node)
+        keywords = next((one.name for one in node.parameters if one.stars == "**"), "")
+        return Callee(tuple(one.name for one in named), value, defaults, shown, rest, keywords, node)
 
     def of_table(self, node: Node) -> Callee | None:
         """An operation of the table as a function: `torch.cos`, alone among arguments."""
@@ -274,7 +277,7 @@ class Functions:
 
     def _run(self, node: Function, outer: MutableMapping[str, Atom], given: Sequence[Operand], where: Span) -> Operand:
         """A body with its parameters standing for these operands, among the names where it is defined."""
-        scope, names = self.scope, [one.name for one in node.parameters if one.stars != "**"]
+        scope, names = self.scope, [one.name for one in node.parameters]
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
         self.constants.require_few(node.width, node.first)
@@ -312,11 +315,13 @@ class Functions:
         named: dict[str, Operand] = {}
         for argument in self.signatures.written(arguments):
             word = argument.name
-            if word is None and isinstance(argument.value, Starred):
+            if word is None and isinstance(argument.value, Starred) and argument.value.star.text == "**":
+                named |= self._named(argument.value, callee, named, shown)
+            elif word is None and isinstance(argument.value, Starred):
                 given += self._unpacked(argument.value)
             elif word is None:
                 given.append(self.lower(argument.value))
-            elif word.text not in callee.parameters or word.text in named:
+            elif (word.text not in callee.parameters and not callee.keywords) or word.text in named:
                 raise self.source.error(f"{shown} has no argument '{word.text}'", word.span)
             else:
                 named[word.text] = self.lower(argument.value)
@@ -332,6 +337,17 @@ class Functions:
             raise self.source.error("this is not unpacked here", node.span)
         return found
 
+    def _named(self, node: Starred, callee: Callee, named: Mapping[str, Operand], shown: str) -> dict[str, Operand]:
+        """The arguments that a dict behind two stars holds."""
+        atom, span = self.lower(node.value)
+        found = self.scope.objects.get(atom)
+        if not isinstance(found, Dictionary):
+            raise self.source.error("a dict must stand behind '**'", node.span)
+        for key in found.items:
+            if not isinstance(key, str) or key in named or not (key in callee.parameters or callee.keywords):
+                raise self.source.error(f"{shown} has no argument {key!r}", span)
+        return {str(key): value for key, value in found.items.items()}
+
     def enter(self, arguments: Arguments) -> None:
         """Note how deep a call is nested, behind its arguments."""
         self._here = arguments.depth
@@ -341,8 +357,17 @@ class Functions:
     ) -> list[Operand]:
         """The arguments in order, defaults filled in."""
         names = callee.parameters
-        if not names:
+        if not names and not callee.keywords:
             return given
+        extra: list[Operand] = []
+        if callee.keywords:
+            others: dict[Key, Operand] = {name: named[name] for name in named if name not in names}
+            named = {name: one for name, one in named.items() if name in names}
+            keywords = sympy.Dummy("keywords", real=True)
+            self.scope.objects[keywords] = Dictionary(others)
+            extra = [(keywords, span)]
+        if not names and not callee.rest:
+            return [*given, *extra]
         if callee.rest:
             atom = sympy.Dummy("rest", real=True)
             self.scope.objects[atom] = Listed(list(given[len(names) - 1 :]), "tuple")
@@ -351,4 +376,4 @@ class Functions:
         held = {name: (default, span) for name, default in callee.defaults.items()} | held
         if len(given) > len(names) or set(names) - set(held) or set(names[: len(given)]) & set(named):
             raise self.source.error(f"{shown} takes {', '.join(names)}", span)
-        return [held[name] for name in names]
+        return [*(held[name] for name in names), *extra]

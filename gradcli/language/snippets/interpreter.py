@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from gradcli.errors import Span
-from gradcli.language.lower.scope import Listed, Operand, Scope, Text
+from gradcli.language.lower.scope import Dictionary, Listed, Operand, Scope, Text
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.assigning import Targets
 from gradcli.language.snippets.builtins import Builtins
 from gradcli.language.snippets.definitions import Callee, Functions, Signatures
 from gradcli.language.snippets.python_branches import Branches
+from gradcli.language.snippets.python_dicts import Dicts
 from gradcli.language.snippets.python_values import Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
@@ -41,6 +42,7 @@ class Interpreter(Targets):
         self.signatures = Signatures(self.lowering)
         self.functions = Functions(self.lowering, self.signatures, self._body)
         self.branches = Branches(self.lowering, self.objects)
+        self.dicts = Dicts(self.objects)
         self.builtins = Builtins(self.lowering, self.objects, self.elements)
         self.defined: Callee | None = None
 
@@ -199,10 +201,12 @@ class Interpreter(Targets):
             self.scope.warnings.append(remark)
         ends = _ends(line.body.lines) or _ends(line.other.lines)
         behind = tuple(rest) if ends else ()
-        start = self.branches.state()
+        start, fixed = self.branches.state(), self.objects.fixed
+        self.objects.fixed |= {id(value) for value in self.scope.objects.values()}
         first = self.run((*line.body.lines, *behind)), self.output
         then = self.branches.switch(start)
         second = self.run((*line.other.lines, *behind)), self.output
+        self.objects.fixed = fixed
         self.output = self.branches.merge(holds, then, first[1], second[1], line.span)
         endings = first[0], second[0]
         if all(isinstance(one, str) for one in endings) and endings[0] == endings[1]:
@@ -246,6 +250,14 @@ class Interpreter(Targets):
             raise self.source.error("this line raises an error where it is run", line.span)
         return line.word.text if line.word.text in ("break", "continue") else ""  # type: ignore[return-value]
 
+    def stored(self, atom: Atom, subscript: nodes.Subscript, change: Callable[[Atom], Atom], span: Span) -> Atom:
+        """`values[key] = ...` of a list, a dict or a tensor."""
+        value = self.scope.objects.get(atom)
+        if not isinstance(value, Dictionary):
+            return super().stored(atom, subscript, change, span)
+        self.dicts.store(value, subscript, change, span)
+        return atom
+
     # -- what a loop runs over
 
     def elements(self, node: nodes.Node) -> list[Operand]:
@@ -286,6 +298,10 @@ class Interpreter(Targets):
         found = self.lowering.constants.comprehended(loop)
         self.scope.names = held
         return found
+
+    def paired(self, node: nodes.Pairs) -> Operand:
+        """A dict."""
+        return self.dicts.written(node)
 
     def function(self, node: nodes.Function) -> Operand | None:
         """A lambda."""
@@ -341,6 +357,8 @@ class Interpreter(Targets):
             return None
         if text == "__name__":
             return (self.objects.new(Text("__main__")), name.span), 0
+        if text == "dict" and name.arguments is not None:
+            return self.dicts.called(name.arguments, name.token.span), 0
         if (found := self.builtins.called(name)) is not None:
             return found, 0
         return self._as_value(name, trailers)
@@ -360,11 +378,16 @@ class Interpreter(Targets):
         return name.token.text in self.scope.given
 
     def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
-        """What lists have behind a dot, and the sizes of a tensor."""
+        """What lists and dicts have behind a dot, and the sizes of a tensor."""
+        value, given = self.scope.objects.get(operand[0]), member.arguments
+        if isinstance(value, Dictionary) and given is not None:
+            return self.dicts.member(value, member.name.text, given, operand[1].to(member.span))
         return self.objects.member(operand, member)
 
     def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
-        """An element of a list."""
+        """An element of a list or of a dict."""
+        if isinstance(value := self.scope.objects.get(operand[0]), Dictionary):
+            return self.dicts.indexed(value, subscript, operand[1].to(subscript.span))
         return self.objects.indexed(operand, subscript)
 
     _RULES: ClassVar[Mapping[type, Callable[[Interpreter, Any], Ending]]] = {

@@ -13,7 +13,7 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.definitions import Callee
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.snippets.network_modules import Module, Modules
-from gradcli.language.snippets.python_classes import Class, Classes
+from gradcli.language.snippets.python_classes import Class, Classes, Super
 from gradcli.language.snippets.python_values import Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
@@ -61,6 +61,9 @@ class ModuleStatements(Interpreter):
 
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
         """A module that is made, or what Python has by that name."""
+        above = self.classes.above() if name.token.text == "super" and name.arguments is not None else None
+        if above is not None:
+            return (self.objects.new(above), name.span), 0
         return self._module(name, trailers) or super().named(name, trailers)
 
     def _module(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
@@ -96,8 +99,12 @@ class ModuleStatements(Interpreter):
         if forward is None or forward.node is None:
             return None
         span = forward.node.span
-        nothing = nodes.Arguments(span, self.source.tokens[forward.node.position], 0, 0, (), None, "")
-        return self.classes.bound(forward, self.classes.instance(known[-1], nothing, span))
+        return self.classes.bound(forward, self.classes.instance(known[-1], self._nothing(span), span))
+
+    def _nothing(self, span: Span) -> nodes.Arguments:
+        """No arguments, where the text has no parentheses."""
+        opening = self.source.tokens[self.source.position(span.start)]
+        return nodes.Arguments(span, opening, 0, 0, (), None, "")
 
     def class_(self, line: nodes.Class) -> Ending:
         """A class, whose functions are read where they are called."""
@@ -128,6 +135,8 @@ class ModuleStatements(Interpreter):
         """What a module has behind its dot, or another value."""
         if isinstance(module := self.scope.objects.get(operand[0]), Module):
             return self._of_module(module, member, operand[1].to(member.span))
+        if isinstance(module, Super) and member.arguments is not None:
+            return self.classes.of_base(module, member.name.text, member.arguments, operand[1].to(member.span))
         return super().member(operand, member)
 
     def _of_module(self, module: Module, member: nodes.Member, span: Span) -> Operand:
@@ -142,6 +151,8 @@ class ModuleStatements(Interpreter):
             if called is not None:
                 return called
         made = self.classes.of(module)
+        if made is not None and given is None and name in made.properties:
+            return self.classes.method(made, name, module, self._nothing(member.span), span)
         if made is not None and given is not None and name in made.methods:
             return self.classes.method(made, name, module, given, span)
         raise self.source.error(f"{module.shown} has no '.{name}'", member.span)

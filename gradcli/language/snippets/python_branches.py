@@ -15,7 +15,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Listed, Nothing, Operand, Text
+from gradcli.language.lower.scope import Dictionary, Listed, Nothing, Operand, Text
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.python_values import Objects, Sizes
@@ -93,8 +93,8 @@ class Branches:
 
     def _of_object(self, value: object) -> bool:
         match value:
-            case Listed(items=items):
-                return bool(items)
+            case Listed() | Dictionary():
+                return bool(value.items)
             case Text(text=text):
                 return bool(text)
             case Nothing():
@@ -157,6 +157,9 @@ class Branches:
         if isinstance(a, Listed) and isinstance(b, Listed) and len(a.items) == len(b.items):
             items = [self.chosen(condition, x, y, span) for x, y in zip(a.items, b.items, strict=True)]
             return self.objects.new_list(items, span, a.kind)
+        if isinstance(a, Dictionary) and isinstance(b, Dictionary) and list(a.items) == list(b.items):
+            joined = {key: self.chosen(condition, one, b.items[key], span) for key, one in a.items.items()}
+            return self.objects.new(Dictionary(joined)), span
         if a == b:
             return first
         message = "the branches give values of different kinds, and which is taken depends on the values of a tensor"

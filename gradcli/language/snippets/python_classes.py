@@ -7,7 +7,7 @@ def forward(self, x): ...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gradcli.errors import GradcliError, Span
@@ -26,10 +26,25 @@ class Class:
     Attributes:
         shown: Its name.
         methods: Its functions, those of its bases among them.
+        properties: The names of those that are called without parentheses.
+        static: The names of those that are not handed the instance.
+        bases: What `super()` looks in, the first one first.
     """
 
     shown: str
     methods: dict[str, Callee] = field(default_factory=dict)
+    properties: frozenset[str] = frozenset()
+    static: frozenset[str] = frozenset()
+    bases: tuple[Class, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Super:
+    """`super()` in a method: what the bases of its class say of the same instance."""
+
+    bases: tuple[Class, ...]
+    own: Operand
+    shown = "super()"
 
 
 class Classes:
@@ -38,6 +53,8 @@ class Classes:
     def __init__(self, source: Source, objects: Objects, functions: Functions) -> None:
         self.source, self.objects, self.functions = source, objects, functions
         self._own: dict[Module, Class] = {}
+        self._homes: dict[int, Class] = {}
+        self._running: list[Super] = []
 
     def defined(self, line: nodes.Class, bases: Sequence[Class]) -> Class:
         """A class with its methods.
@@ -49,17 +66,26 @@ class Classes:
         if "Function" in words:
             hint = "gradcli vjp FILE.py::NAME runs it"
             raise self.source.error("a function with a backward pass of its own is not read", line.span, hint=hint)
-        found = Class(line.name.text)
-        for base in bases:
+        found = Class(line.name.text, bases=tuple(bases))
+        for base in reversed(bases):
             found.methods |= base.methods
+            found.properties |= base.properties
+            found.static |= base.static
+        before: nodes.Line | None = None
         for one in line.body.lines:
             if isinstance(one, nodes.Function):
                 require_sound(one.fault)
                 found.methods[one.name] = self.functions.callee(one)
+                self._homes[one.position] = found
+                how = self.source.excerpt(before.span) if isinstance(before, nodes.Keyword) else ""
+                only = frozenset([one.name])
+                found.properties = found.properties - only | (only if how == "@property" else frozenset())
+                found.static = found.static - only | (only if how == "@staticmethod" else frozenset())
             elif isinstance(one, nodes.Statement) and isinstance(one.value, nodes.Broken):
                 raise one.value.error
             elif not isinstance(one, nodes.Keyword) and not _is_text(one):
                 raise self.source.error("only functions are read in a class", one.span)
+            before = one
         return found
 
     def instance(self, made: Class, arguments: nodes.Arguments, span: Span) -> Operand:
@@ -78,6 +104,8 @@ class Classes:
         callee = made.methods.get(name) or made.methods.get("__call__" if name == "forward" else name)
         if callee is None:
             raise self.missing(made, name, where)
+        if name in made.static:
+            return self.functions.called(callee, callee.shown, given)
         return self._called(callee, (self.objects.new(module), where), given)
 
     def missing(self, made: Class, name: str, where: Span) -> GradcliError:
@@ -87,20 +115,34 @@ class Classes:
     def _called(self, callee: Callee, own: Operand, arguments: nodes.Arguments) -> Operand:
         return self.functions.called(self.bound(callee, own), callee.shown, arguments)
 
+    def above(self) -> Super | None:
+        """What `super()` is in the method that is run; None outside of methods."""
+        return self._running[-1] if self._running else None
+
+    def of_base(self, above: Super, name: str, given: nodes.Arguments, where: Span) -> Operand:
+        """`super().forward(x)`; the bases that are not of the text do nothing where an instance is made."""
+        callee = next((base.methods[name] for base in above.bases if name in base.methods), None)
+        if callee is None and name == "__init__":
+            return self.objects.nothing(where)
+        if callee is None:
+            raise self.source.error(f"no base of the class has a '{name}' that is read", where)
+        return self._called(callee, above.own, given)
+
     def bound(self, callee: Callee, own: Operand) -> Callee:
         """A method of an instance."""
-        return replace(callee, parameters=callee.parameters[1:], value=_before(callee, own))
+        home = self._homes[callee.node.position] if callee.node is not None else None
+
+        def value(given: Sequence[Operand], where: Span) -> Operand:
+            self._running.append(Super(home.bases if home is not None else (), own))
+            result = callee.value([own, *given], where)
+            self._running.pop()
+            return result
+
+        return replace(callee, parameters=callee.parameters[1:], value=value)
 
     def of(self, module: Module) -> Class | None:
         """The class of an instance."""
         return self._own.get(module)
-
-
-def _before(callee: Callee, own: Operand) -> Callable[[Sequence[Operand], Span], Operand]:
-    def value(given: Sequence[Operand], where: Span) -> Operand:
-        return callee.value([own, *given], where)
-
-    return value
 
 
 def _is_text(line: nodes.Line) -> bool:

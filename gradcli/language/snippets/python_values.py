@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError, Place, Span, TooLargeError, UncalledFun
 from gradcli.language import ops
 from gradcli.language.lower.constants import UNKNOWN_SIZE
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Listed, Nothing, Operand, Text
+from gradcli.language.lower.scope import Dictionary, Listed, Nothing, Operand, Text
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.definitions import Callee
@@ -47,7 +47,7 @@ class Objects:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.constants, self.sizes = lowering.constants, lowering.indices.sizes
         self.lower = lowering.lower
-        self.is_branching = False  # whether a branch is read that may not be taken
+        self.fixed: frozenset[int] = frozenset()  # lists and dicts from before a branch that may not be taken
 
     def new(self, value: Any) -> Atom:
         """What stands for a value."""
@@ -152,6 +152,8 @@ class Objects:
         value = self.of(atom)
         if isinstance(value, Listed):
             return value.items
+        if isinstance(value, Dictionary):
+            return self.keys(value, span)
         if isinstance(value, Sizes):
             rank = self.rank(value.of)
             return [
@@ -172,7 +174,7 @@ class Objects:
     def length(self, atom: Atom, span: Span) -> Operand:
         """`len(x)`."""
         value = self.of(atom)
-        if isinstance(value, Listed | Sizes):
+        if isinstance(value, Listed | Sizes | Dictionary):
             return sympy.Integer(len(self.parts(atom, span))), span
         return self.lines.emit("count", [self.tensor(atom, span)], span, (0,))
 
@@ -230,12 +232,11 @@ class Objects:
     def _of_list(self, value: Listed, name: str, given: nodes.Arguments, span: Span) -> Operand | None:
         """`values.append(x)` and the like."""
         items = [self.lower(one.value) for one in given.items]
+        if name in ("append", "extend", "insert", "pop", "reverse"):
+            self.require_changeable(value, span)
         match name, items:
-            case (("append" | "extend" | "insert" | "pop" | "reverse"), _) if (
-                value.kind == "tuple" or self.is_branching
-            ):
-                where = "of a tuple" if value.kind == "tuple" else "in a branch that depends on values"
-                raise self.source.error(f"'.{name}' {where} is not read", span)
+            case (("append" | "extend" | "insert" | "pop" | "reverse"), _) if value.kind == "tuple":
+                raise self.source.error(f"'.{name}' of a tuple is not read", span)
             case "append", [item]:
                 value.items.append(item)
             case "extend", [(atom, where)]:
@@ -253,6 +254,25 @@ class Objects:
         if len(value.items) > MOST_ITEMS:
             raise self.source.error(f"a list of more than {MOST_ITEMS:,} elements", span, kind=TooLargeError)
         return self.nothing(span)
+
+    def require_changeable(self, value: Listed | Dictionary, span: Span) -> None:
+        """Refuse a change that a branch makes which depends on values: in the other one there is none.
+
+        Raises:
+            LanguageError: The value is from before the branch.
+        """
+        if id(value) in self.fixed:
+            message = "a list or dict is changed in a branch that depends on the values of a tensor"
+            raise self.source.error(message, span, hint="write where(c, a, b) for what is put into it")
+
+    def keys(self, value: Dictionary, span: Span) -> list[Operand]:
+        """The keys of a dict as values."""
+        return [
+            (sympy.Integer(key), span)
+            if isinstance(key, int)
+            else (self.new(Nothing() if key is None else Text(key)), span)
+            for key in value.items
+        ]
 
     def _popped(self, value: Listed, place: int, span: Span) -> Operand:
         if not -len(value.items) <= place < len(value.items):
@@ -307,7 +327,7 @@ class Objects:
         """
         key = self.key(subscript)
         value = self.of(atom)
-        if isinstance(value, Listed) and value.kind == "list" and not self.is_branching:
+        if isinstance(value, Listed) and value.kind == "list" and id(value) not in self.fixed:
             self._fill(value, key, change, span)
             return atom
         cells = self._cells(atom, len(key), span)

@@ -38,7 +38,7 @@ def read_snippet(
     """The function of a snippet, as `read` has it."""
     text = _without_prompts(text)
     with collector.paused():
-        source = Source(text, "EXPR", _HINT)
+        source = Source(text, "EXPR", _HINT, has_braces=True)
         lines = parse_python(source)
         reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares)
         snippet = reader.snippet(lines)

@@ -274,6 +274,16 @@ class Starred:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """`{"w": w, **others}`: values by key, with None for the key of others."""
+
+    span: Span
+    keys: tuple[Node | None, ...]
+    values: tuple[Node, ...]
+    fault: GradcliError | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """A parameter of a function, with its default."""
 
@@ -428,6 +438,7 @@ Node = (
     | Name
     | Group
     | Items
+    | Pairs
     | Loop
     | Unary
     | Power

@@ -1,6 +1,7 @@
 """Words to the expressions that only Python has: functions as values, stars, `in` and `is`, several targets of a loop.
 
 atom       : "lambda" parameters ":" expression         beside those of the grammar
+           | "{" [pair ("," pair)* [","]] "}"           pair: expression ":" expression, or "**" expression
 postfix    : arguments arguments                        `grad(f)(x)`
 operator   : "in" | "not" "in" | "is" ["not"]
 unary      : ("*" | "**") expression                    among arguments and targets
@@ -73,12 +74,49 @@ class PythonExpressions(Grammar):
         """As in the language, a lambda, and a word in quotes with letters before it."""
         if self.at_word("lambda"):
             return self._lambda()
+        if self.token.text == "{" and self.token.kind == "operator":
+            return self._pairs()
         prefix = self.token
         is_before = prefix.kind == "name" and self.tokens[self.position + 1].kind == "string"
         if is_before and STRING_PREFIX.fullmatch(prefix.text):
             self.advance()
             return self.word()
         return super().atom()
+
+    def _pairs(self) -> nodes.Node:
+        """Values by key."""
+        opening = self.token
+        if self.depth >= self.max_depth:
+            return self.too_deep(opening, self.max_depth)
+        self.position += 1
+        self.depth += 1
+        outer, self.closing = self.closing, ""
+        keys: list[nodes.Node | None] = []
+        values: list[nodes.Node] = []
+        while self.token.text != "}" and not self.has_failed:
+            if self.token.text == "**":
+                keys.append(None)
+                self.advance()
+            else:
+                keys.append(self.expression())
+                if not self.accept(":"):
+                    hint = "write a list, [a, b]" if self.token.text in (",", "}") else None
+                    is_set = self.token.text in (",", "}")
+                    unread = self.source.error("a set is not read", opening.span, hint=hint)
+                    self.fail(unread if is_set else self.unexpected(" where ':' was expected"))
+                    break
+            values.append(self.expression())
+            if self.at_word("for"):
+                hint = "write d = {}, and d[key] = value in a loop"
+                self.fail(self.source.error("a loop in braces is not read", self.token.span, hint=hint))
+            if not self.accept(","):
+                break
+        fault = self.close("}", opening)
+        self.closing = outer
+        self.depth -= 1
+        if self.has_failed:
+            return self.broken
+        return nodes.Pairs(opening.span.to(self.behind().span), tuple(keys), tuple(values), fault)
 
     def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
         """As in the language, and a call of what a call or an index gives."""
@@ -151,7 +189,7 @@ class PythonExpressions(Grammar):
 
     def pass_over(self) -> None:
         """Take a token, or all up to the bracket that closes it."""
-        is_opening = self.advance().text in ("(", "[")
+        is_opening = self.advance().text in ("(", "[", "{")
         for position, depth in self.source.levels(self.position) if is_opening else ():
             self.position = position
             if depth < 0:

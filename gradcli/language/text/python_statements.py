@@ -28,8 +28,10 @@ _UNREAD = frozenset(["try", "async", "await", "yield", "except", "finally"])
 
 _WORDS = frozenset(["pass", "break", "continue", "assert", "del", "global", "nonlocal", "raise"])
 
-_DECORATORS = frozenset("no_grad enable_grad script staticmethod compile jit njit wraps checkpoint overload".split())
-"""What stands before a definition and changes none of its numbers, or only what a derivative is needed for."""
+_DECORATORS = frozenset(
+    "no_grad enable_grad script staticmethod property compile jit njit wraps checkpoint overload".split()
+)
+"""What stands before a definition and changes none of its numbers, or only how it is called, or differentiated."""
 
 
 def parse_python(source: Source) -> tuple[nodes.Line, ...]:

@@ -31,10 +31,10 @@ class _Regions:
 class Source:
     """A text, what it is for (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
-    def __init__(self, text: str, name: str, hint: str | None = None) -> None:
+    def __init__(self, text: str, name: str, hint: str | None = None, *, has_braces: bool = False) -> None:
         self.text, self.name = plain(text), name
         self.hint = hint  # of what cannot stand where it does, if there is no other
-        self.tokens = tokenize(self.text, name)
+        self.tokens = tokenize(self.text, name, has_braces=has_braces)
         self.tokens += [self.tokens[-1]] * 3
 
     def error(
@@ -61,7 +61,7 @@ class Source:
         for n in range(position, len(self.tokens)):
             token = self.tokens[n]
             if token.kind == "operator":
-                depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
             yield n, depth
 
     def loop_from(self, position: int) -> int | None:
@@ -85,10 +85,10 @@ class Source:
         regions, open_ones, last = _Regions([], {}, {}), [0], 0
         for n, token in enumerate(self.tokens):
             regions.around.append(open_ones[-1])
-            if token.kind == "operator" and token.text in ("(", "["):
+            if token.kind == "operator" and token.text in ("(", "[", "{"):
                 last += 1
                 open_ones.append(last)
-            elif token.kind == "operator" and token.text in (")", "]"):
+            elif token.kind == "operator" and token.text in (")", "]", "}"):
                 regions.stops.setdefault(open_ones.pop(), []).append(n)
                 if not open_ones:  # nothing was open: what follows is within no bracket from before
                     last += 1

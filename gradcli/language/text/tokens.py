@@ -127,8 +127,10 @@ class Token:
     span: Span
 
 
-def tokenize(text: str, source: str = "EXPR") -> list[Token]:
+def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> list[Token]:
     """Split `text` into tokens; newlines inside brackets are spaces, outside they are operators like `;`.
+
+    With `has_braces`, they are brackets too, as in Python, unless they hold the cases of a formula.
 
     Comments and texts in three quotes are spaces; what a keyword may do is for the grammar to say.
 
@@ -150,7 +152,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
             position += 1
             continue
         match = _PATTERN.match(text, position)
-        if match is None or (match.lastgroup == "brace" and not has_cases):
+        if match is None or (match.lastgroup == "brace" and not (has_cases or has_braces)):
             raise _unexpected(text, position, source)
         position = match.end()
         kind, word = match.lastgroup, match.group()
@@ -174,7 +176,7 @@ def tokenize(text: str, source: str = "EXPR") -> list[Token]:
         elif kind == "string":
             tokens.append(Token("string", word[1:-1], span))
         else:
-            tokens.append(Token("brace" if kind == "brace" else "operator", word, span))
+            tokens.append(Token("brace" if kind == "brace" and has_cases else "operator", word, span))
     tokens.append(Token("end", "", Span(len(text), len(text) + 1)))
     return tokens
 
