@@ -129,7 +129,7 @@ class Dtypes:
 
     def was_member(self, member: Member) -> None:
         """A conversion gives another type."""
-        if member.name.text not in _CASTS:
+        if member.name.text not in _CASTS or member.arguments is None:
             return
         for token in self.source.within(member.span):
             if _TYPES.get(token.text) == "float64" and not (self.cast or self.default):
