@@ -280,7 +280,9 @@ class Binder:
             return parts
         if token.text in ("[", "(") or "operands" in op.operands:
             return [self.lower(node)]
-        raise self.source.error(f"{op.name} takes a list", token.span, hint=f"write {op.name}([a, b])")
+        before = op.signature[: op.signature.index("tensors")]
+        hint = f"write {op.name}({', '.join([*before, '[a, b]'])}{', ...' * bool(before)})"
+        raise self.source.error(f"{op.name} takes a list", token.span, hint=hint)
 
     def keyword(self, op: Op, argument: Argument, waiting: list[str]) -> str | None:
         """The parameter that `name=` names, in any library's spelling."""

@@ -298,10 +298,11 @@ FACTORS = (
     ),
     _written(
         "linalg_svd(A, full_matrices=True)",
-        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ Vh is A; it is typed linalg.svd",
+        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ Vh is A",
         "left_singular_vectors(A), svdvals(A), right_singular_vectors(A).T",
         torch="linalg.svd",
         parts=("U", "S", "Vh"),
+        notation=("torch.linalg.svd(A, full_matrices=True)",),
         domain="no singular value is 0, or occurs twice",
         caveat=f"of a matrix that is not square full_matrices=False; {_SIGN}",
         example="torch.linalg.svd(A).Vh at A=[[2,1],[1,3]]",

@@ -435,6 +435,7 @@ def test_what_is_random_in_training_is_refused(text: str) -> None:
         ("bilinear(ones(2, 3), ones(2, 3), ones(2, 3))", "features"),
         ("gru_cell(ones(1, 2), ones(1, 3), ones(9, 3), ones(9, 3))", r"needs w_ih of shape \(9, 2\)"),
         ("lstm_cell(ones(1, 2), [ones(1, 3)], ones(12, 2), ones(12, 3))", "takes its state as two tensors"),
+        ("lstm_cell(ones(1, 2), ones(1, 3), ones(12, 2), ones(12, 3))", "takes a list"),
     ],
 )
 def test_what_does_not_fit_is_said(text: str, message: str) -> None:
