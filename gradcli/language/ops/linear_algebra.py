@@ -256,8 +256,9 @@ FACTORS = (
         written=_eigenvectors,
         of_shapes=True,
         domain="A is symmetric, and no eigenvalue occurs twice",
+        symmetric=("A",),
         adds_terms=True,
-        caveat=f"{_SIGN}; derived by the symmetric part of A",
+        caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
         example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",
     ),
     _defined(

@@ -221,17 +221,13 @@ class TorchCalls:
 
 
 def _vectors(library: Any, name: str, matrix: Any) -> tuple[Any, Any]:
-    """Eigenvectors of the symmetric part, or singular vectors, as columns; and those that decide the signs."""
+    """Eigenvectors or singular vectors as columns, and those that decide the signs."""
     if name == "eigenvectors":
-        found = library.linalg.eigh((matrix + _turned(matrix)) / 2).eigenvectors
+        found = library.linalg.eigh(matrix).eigenvectors
         return found, found
     parts = library.linalg.svd(matrix, full_matrices=False)
-    right = _turned(parts.Vh)
+    right = parts.Vh.swapaxes(-1, -2)
     return (parts.U if SIGNED[name] == "U" else right), right
-
-
-def _turned(matrix: Any) -> Any:
-    return matrix.swapaxes(-1, -2)
 
 
 def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:

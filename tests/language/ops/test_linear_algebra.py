@@ -318,7 +318,9 @@ def test_dots_in_an_equation(case: Case) -> None:
     require("einsum", case, {})
 
 
-@pytest.mark.parametrize("text", ["cholesky(A)", "cholesky_ex(A).L", "cholesky(A + eye(2))*2", "eigvalsh(A)"])
+@pytest.mark.parametrize(
+    "text", ["cholesky(A)", "cholesky_ex(A).L", "cholesky(A + eye(2))*2", "eigvalsh(A)", "eigh(A)[1]"]
+)
 def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
     """Torch derives by both, which is the derivative of what it computed nowhere else."""
     for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):
