@@ -60,6 +60,10 @@ TEXTS = [
     "att = nn.MultiheadAttention(2, 2, batch_first=True)\nx = torch.tensor([[[1., -2.], [0.5, 1.], [2., 0.]]])\n"
     "mask = torch.ones(3, 3).triu(1).bool()\na, w = att(x, x, x, attn_mask=mask)\n"
     "y = (a**2).sum() + (w**2).sum()\ny.backward()",
+    "net = nn.ModuleDict({'a': nn.Linear(2, 2), 'b': nn.Linear(2, 1)})\nx = torch.tensor([1., 2.])\n"
+    "y = net['b'](net['a'](x)).sum() + sum(p.pow(2).sum() for p in net.parameters())\ny.backward()",
+    "net = nn.ModuleList()\nfor n in range(2):\n    net.append(nn.Linear(2, 2))\n"
+    "y = nn.ReLU(inplace=True)(net[1](net[0](torch.tensor([1., 2.])))).sum()\ny.backward()",
     "layers = [nn.Linear(3, 3) for _ in range(2)]\nnet = nn.Sequential(*layers)\nh = torch.tensor([1., 2., 0.5])\n"
     "for layer in net:\n    h = torch.sin(layer(h))\ny = h.sum()\ny.backward()",
 ]
@@ -141,6 +145,7 @@ REFUSED = [
     ("lin = nn.Linear(2, 1, size=3)\ny = lin(x)", "nn.Linear has no argument 'size'"),
     ("m = nn.Conv2d(1, 6)\ny = m(x)", "needs the argument 'kernel_size'"),
     ("m = nn.Conv2d(1, 6, 3, padding_mode='reflect')\ny = m(x)", "with padding_mode is not read"),
+    ("m = nn.Linear(2, 1)\nm.apply(f)\ny = m(x)", "what a function does to each module is not followed"),
     ("m = nn.Dropout(0.5)\ny = m(x)", "random in training"),
     ("m = nn.BatchNorm1d(2)\ny = m(x)\nm.eval()\nz = m(y)", "changed its running averages"),
     ("m = nn.MultiheadAttention(3, 2)\ny = m(x)", "not parted among 2 heads"),

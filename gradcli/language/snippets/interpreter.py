@@ -357,7 +357,7 @@ class Interpreter(Targets):
             return None
         if text == "__name__":
             return (self.objects.new(Text("__main__")), name.span), 0
-        if text == "dict" and name.arguments is not None:
+        if text in ("dict", "OrderedDict") and name.arguments is not None:
             return self.dicts.called(name.arguments, name.token.span), 0
         if (found := self.builtins.called(name)) is not None:
             return found, 0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradcli.errors import Span
-from gradcli.language.lower.scope import Array, Operand, Scope
+from gradcli.language.lower.scope import Array, Operand, Scope, Text
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.definitions import Callee
 from gradcli.language.snippets.interpreter import Ending, Interpreter
@@ -76,6 +76,8 @@ class ModuleStatements(Interpreter):
         used = written.index(last) if last in written else 0
         behind = trailers[used - 1] if used else name
         arguments = behind.arguments if isinstance(behind, nodes.Name | nodes.Member) else None
+        if arguments is not None and path == "torch.device":
+            return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
         if arguments is None or not last[:1].isupper():
             return None
         if "optim" in room.split("."):
@@ -122,6 +124,11 @@ class ModuleStatements(Interpreter):
     def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
         """A part of a module, or of a list."""
         if isinstance(module := self.scope.objects.get(operand[0]), Module):
+            node = subscript.items[0].parts[0] if subscript.items and subscript.items[0].parts else None
+            word = self.lowering.lower(node)[0] if isinstance(node, nodes.Word | nodes.Name) else None
+            name = self.scope.objects.get(word) if word is not None else None
+            if isinstance(name, Text) and name.text in module.children:
+                return self.objects.new(module.children[name.text]), operand[1].to(subscript.span)
             return self.modules.part(module, self.lowering.constants.place(subscript), operand[1].to(subscript.span))
         return super().indexed(operand, subscript)
 

@@ -19,7 +19,7 @@ import sympy
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Array, Listed, Operand
+from gradcli.language.lower.scope import Array, Dictionary, Listed, Operand
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.cells import CELLS, Cell
 from gradcli.language.snippets.layers import LAYERS, Generator, Made
@@ -30,6 +30,9 @@ from gradcli.language.text.tokens import Token
 
 UNSEEDED = "no seed is set: the layers have the parameters that torch draws behind torch.manual_seed(0)"
 """The remark on parameters that are another time others."""
+
+IN_PLACE = "a module with inplace is read as one that gives a new tensor, and leaves what it is given as it is"
+"""The remark on what may be another number where the tensor is used again."""
 
 _FUNCTIONS: Mapping[str, str] = {
     "BCELoss": "binary_cross_entropy",
@@ -42,7 +45,7 @@ _FUNCTIONS: Mapping[str, str] = {
 _RANDOM = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split())
 """Modules that hand on what they are given in evaluation, and are random in training."""
 
-_ITSELF = frozenset("to double float cpu cuda requires_grad_ half apply".split())
+_ITSELF = frozenset("to double float cpu cuda requires_grad_ half".split())
 """Methods that give the module."""
 
 
@@ -107,7 +110,7 @@ class Modules:
             module = self._layer(kind, arguments, span)
         elif kind in CELLS:
             module = self._cell(kind, arguments, span)
-        elif kind in ("Sequential", "ModuleList"):
+        elif kind in ("Sequential", "ModuleList", "ModuleDict"):
             module = self._sequential(arguments)
         elif kind == "Identity":
             module = Module("nn.Identity", lambda _, given, where: self._first(given, where))
@@ -221,9 +224,12 @@ class Modules:
             hint = "write its forward pass as a function, def f(x): ..."
             raise self._error(f"the module nn.{name.text} is not read", name.span, hint)
         names = self._names()
+        items = [one for one in made_with.items if one.name is None or one.name.text != "inplace"]
+        if len(items) < len(made_with.items) and IN_PLACE not in self.scope.warnings:
+            self.scope.warnings.append(IN_PLACE)
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
-            return self._computed(function, given, where, made_with.items, {}, names)
+            return self._computed(function, given, where, items, {}, names)
 
         return Module(f"nn.{name.text}", run)
 
@@ -233,14 +239,19 @@ class Modules:
             node = one.value.value if isinstance(one.value, nodes.Starred) else one.value
             values.append(self.lowering.lower(node))
         modules: list[Module] = []
+        keys: list[str] = []
         for atom, span in values:
             value = self.objects.of(atom)
+            if isinstance(value, Dictionary):
+                keys += map(str, value.items)
+                value = Listed(list(value.items.values()))
             for part, where in value.items if isinstance(value, Listed) else [(atom, span)]:
                 module = self.objects.of(part)
                 if not isinstance(module, Module):
                     raise self._error("a module must stand here", where, "such as nn.Linear(4, 8)")
                 modules.append(module)
-        children = {str(n): module for n, module in enumerate(modules)}
+        names = keys if len(keys) == len(modules) else [str(n) for n in range(len(modules))]
+        children = dict(zip(names, modules, strict=True))
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
             operand = self._first(given, where)
@@ -353,9 +364,37 @@ class Modules:
             return self.objects.new(module), span
         if name in _ITSELF and member.arguments is not None:
             return self.objects.new(module), span
-        if name in ("parameters", "named_parameters", "state_dict", "modules", "children", "zero_grad"):
+        if name == "append" and member.arguments is not None and len(member.arguments.items) == 1:
+            self._appended(module, self.lowering.lower(member.arguments.items[0].value))
+            return self.objects.nothing(span)
+        if name == "parameters" and member.arguments is not None:
+            return self.objects.new_list([(atom, span) for atom in self._parameters(module)], span)
+        if name == "apply" and member.arguments is not None:
+            hint = "give the parameters their values by --at"
+            raise self._error("what a function does to each module is not followed", span, hint)
+        if name in ("named_parameters", "state_dict", "modules", "children", "zero_grad"):
             return self.objects.new(Opaque(f"{module.shown}.{name}()")), span
         return None
+
+    def _parameters(self, module: Module) -> Iterator[Atom]:
+        """The variables of all parameters, in torch's order."""
+        for name in module.parameters:
+            yield self.parameter(module, name)
+        for name, value in module.attributes.items():
+            if name not in module.children and value in self.scope.variables.values():
+                yield value
+        for child in module.children.values():
+            yield from self._parameters(child)
+
+    def _appended(self, module: Module, operand: Operand) -> None:
+        """One more part of a `ModuleList`."""
+        part = self.objects.of(operand[0])
+        if not isinstance(part, Module):
+            raise self._error("a module must stand here", operand[1], "such as nn.Linear(4, 8)")
+        name = str(len(module.children))
+        module.children[name] = part
+        if module.path is not None:
+            part.name(f"{module.path}.{name}" if module.path else name)
 
     def part(self, module: Module, place: int, span: Span) -> Operand:
         """`net[0]`."""
