@@ -12,6 +12,7 @@ array([2., 4.])
 
 Rooms, from the top:
 
+warm                             a process that answers the calls of the shell at once
 cli, requests                    the shell, and requests as JSON
 function                         the Python API: a method a command
 recording                        functions of Python, run and recorded

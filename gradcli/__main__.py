@@ -2,6 +2,6 @@
 
 import sys
 
-from gradcli.cli import process
+from gradcli.warm.client import process
 
 sys.exit(process())

@@ -2,8 +2,7 @@
 
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
-signatures and no tables.  Knows neither how the shell nor how JSON writes a value: a `Kind` says what a value is, and
-`gradcli.cli.parameters` and `gradcli.requests` have a reader for each.
+signatures and no tables.  A `Kind` says what a value is; `gradcli.cli.parameters` and `gradcli.requests` read them.
 """
 
 from __future__ import annotations
@@ -474,7 +473,9 @@ OPTIONS = (
     ),
     Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
     Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
-    Option("json", Kind.SWITCH, ("config",), help="One object, in place of lines to read."),
+    Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
+    Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
+    Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
     Option("man", Kind.SWITCH, ("guide",), help="The manual page of all commands, in troff: | man -l - shows it."),
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
 )

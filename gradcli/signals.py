@@ -46,6 +46,12 @@ def end_on_interrupt(code: int) -> None:
         signal.signal(signal.SIGINT, leave)
 
 
+def die_if_typed() -> None:
+    """Die of an interrupt that was typed at the terminal of this process."""
+    if _is_in_foreground():
+        _die(signal.SIGINT, None)
+
+
 @contextlib.contextmanager
 def undone(undo: Callable[[], None]) -> Iterator[None]:
     """A block within which a signal that ends the process calls `undo` first.

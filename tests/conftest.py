@@ -43,6 +43,7 @@ if hasattr(signal, "SIGHUP"):  # nohup and `&` leave these ignored, and programs
         signal.signal(_number, signal.SIG_DFL)
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
+os.environ["GRADCLI_WARM"] = "0"  # or a warm process
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
 

@@ -252,7 +252,9 @@ def test_an_example_prints_what_is_recorded(example: Path, request: pytest.Fixtu
     """Scripts find the command on the PATH; Python examples the installed package."""
     folder = Path(sys.executable).parent if example.name == INSTALLED else warm.folder()
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    program = [f"{folder}/python"] if example.suffix == ".py" else ["sh"]
+    program = {".py": [f"{folder}/python"], ".mk": ["make", "-sf"]}.get(example.suffix, ["sh"])
+    if shutil.which(program[0]) is None:
+        pytest.skip("there is no make here")
     done = subprocess.run(
         [*program, str(example)],
         capture_output=True,

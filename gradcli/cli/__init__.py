@@ -8,6 +8,7 @@ commands                         the commands on a function at a point, whose do
 streams                          the commands for many: map, batch
 request_words                    a request of batch in words
 in_force                         the command config
+warming                          the command warm
 manual_page                      the helps as troff, for man
 about, paging                    the commands about gradcli itself; pages of the guide on a terminal
 parameters                       the table of options as Typer's parameters; their words as arguments
@@ -56,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
 
 
-def process() -> int:
-    """`main` as a process of its own, the entry point of `gradcli`: what it leaves behind ends with it.
+def process(*, is_forked: bool = False) -> int:
+    """`main` as a process of its own: what it leaves behind ends with it.
 
     An interrupt ends it at once.  Python would look for cycles among all the objects of torch before it ends, which
     takes a fifth of a short command.
@@ -65,6 +66,10 @@ def process() -> int:
     signals.end_on_interrupt(INTERRUPTED)
     try:
         code = main()
+        if not is_forked:
+            from gradcli.cli.warming import begin_if_wanted
+
+            begin_if_wanted(sys.argv[1:])
     finally:
         import gc
 

@@ -1,4 +1,4 @@
-"""The commands about gradcli itself: functions, guide, config, completion."""
+"""The commands about gradcli itself: functions, guide, config, warm, completion."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gradcli.cli.expression import OnceCommand
 from gradcli.cli.in_force import config
 from gradcli.cli.output import MarkdownPage, Output, manner, output
 from gradcli.cli.parameters import signed
+from gradcli.cli.warming import Action, warm
 from gradcli.errors import UsageError, did_you_mean
 
 Names = Annotated[
@@ -41,6 +42,8 @@ Page = Annotated[
 ]
 
 
+Actions = Annotated[Action, typer.Argument(metavar="[ACTION]", help="start, stop or status.")]
+
 Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh or fish.")]
 
 
@@ -51,6 +54,7 @@ def register(app: typer.Typer) -> None:
     )
     app.command("guide", cls=OnceCommand)(signed(guide, tuple(options.typed("guide")), "page", Page, None))
     app.command("config", cls=OnceCommand)(signed(config, tuple(options.typed("config"))))
+    app.command("warm", cls=OnceCommand)(signed(warm, tuple(options.typed("warm")), "action", Actions, Action.status))
     app.command("completion")(completion)
 
 

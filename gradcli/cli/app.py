@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import lru_cache
 from types import TracebackType
 from typing import Annotated
 
@@ -89,6 +90,7 @@ def gradcli_command(
     Environment, where the option is not given:
       GRADCLI_FORMAT for --format, GRADCLI_DTYPE for --dtype,
       GRADCLI_DIGITS for --digits in the tables of a terminal,
+      GRADCLI_WARM=1 for a warm process, 0 for none (gradcli guide warm),
       GRADCLI_COLOR for --color; NO_COLOR and FORCE_COLOR are heeded.
       GRADCLI_PAGER, or else PAGER, shows what is longer than the screen.
       GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml, has settings,
@@ -107,7 +109,7 @@ def run(arguments: list[str]) -> int:
     sys.excepthook = _report_bug
     try:
         if completion.is_asked():
-            return write(completion.candidates(typer.main.get_command(app)))
+            return write(completion.candidates(_root()))
         with waiting(arguments):
             answer = _answer(arguments)
         if callable(answer):
@@ -130,9 +132,15 @@ def run(arguments: list[str]) -> int:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
 
 
+@lru_cache(maxsize=1)
+def _root() -> click.Command:
+    """The application as Typer's commands; made once, which takes as long as a short answer."""
+    return typer.main.get_command(app)
+
+
 def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
-    command = typer.main.get_command(app)  # not `app()`, which would put a hook of its own in the place of ours
+    command = _root()  # not `app()`, which would put a hook of its own in the place of ours
     while arguments[:1] == [NO_PAGER]:  # which counts wherever it stands
         arguments = arguments[1:]
     arguments = with_command(arguments, getattr(command, "commands", {}))

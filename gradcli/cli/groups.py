@@ -12,7 +12,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Look closer": ("eval", "check", "improve", "explain", "graph"),
     "Write": ("code",),
     "Many at once": ("map", "batch", "run"),
-    "About gradcli": ("functions", "guide", "config", "completion"),
+    "About gradcli": ("functions", "guide", "config", "warm", "completion"),
 }
 """The commands of each group; one that is not there is left out."""
 

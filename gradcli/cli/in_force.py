@@ -128,6 +128,8 @@ def _of_environment(option: Option, setting: Setting | None) -> InForce | None:
     if not word:
         return None
     value = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
+    if option.kind is Kind.SWITCH:
+        value = {"0": False, "1": True}.get(word, word)
     wrong = settings.fault(option, value)
     if wrong:
         raise UsageError(f"the environment's {option.variable}={word} {wrong}", hint=f"unset {option.variable}")

@@ -262,11 +262,11 @@ def test_settings_are_about_how_answers_are_shown_and_judged() -> None:
     """And never values of a function, or where it is read from and written to."""
     assert {option.key for option in settable()} == {
         *("format", "full", "json", "color", "digits", "quiet", "pager", "dtype"),
-        *("check", "strict", "require_all", "on_error", "budget"),
+        *("check", "strict", "require_all", "on_error", "budget", "warm"),
     }
     for option in OPTIONS:
         assert not (option.is_setting and option.is_required)
-        assert len({other.is_setting for other in OPTIONS if other.key == option.key and other.of != ("config",)}) == 1
+        assert len({other.is_setting for other in OPTIONS if other.key == option.key and "config" not in other.of}) == 1
 
 
 def test_batch_and_python_read_no_settings(

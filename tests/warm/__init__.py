@@ -1,48 +1,100 @@
-"""Processes at the price of a fork: programs that hand what they are given to a server, which has imported all.
+"""The installed command at the price of a fork, and the same for scripts of Python: what most tests start.
 
-The server forks a process for each, with the arguments, the folder, the environment and the open files of the program;
-so pipes, redirections, terminals and encodings are what they are.  Signals are not handed on, and what a process
-imports is not seen: tests of those, and of the start itself, run the installed command.
+`gradcli` is the installed command, beside a warm process of this run of the tests; `python` is an interpreter with all
+packages imported, served by the same code.  Tests of the start itself run the installed command alone.
+
+scripts                          the process behind `python`, and one that imports nothing
+test_same                        a warm answer is that of a cold start, to the byte
+test_calls                       what a call is given, and how it ends
+test_faults                      processes and sockets that are gone, stopped or somebody else's
 """
 
 from __future__ import annotations
 
 import atexit
 import functools
-import shlex
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+from gradcli.warm import place
+
+INSTALLED = os.path.join(os.path.dirname(sys.executable), "gradcli")
+
+
+class Warm:
+    """A folder with a `gradcli` and a `python`, each beside a warm process of its own.
+
+    Args:
+        kinds: Which processes are started; a program without one runs cold.
+    """
+
+    def __init__(self, *kinds: str) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="warm"))
+        self.servers: list[subprocess.Popen[bytes]] = []
+        for kind in ("gradcli", "python", "light"):
+            (self.path / f".{kind}").mkdir(mode=0o700)
+        self._write("gradcli", f'"{sys.executable}" -m gradcli' if not os.path.exists(INSTALLED) else f'"{INSTALLED}"')
+        self._write("python", f'"{sys.executable}" -m tests.warm.scripts')
+        self._write("light", f'"{sys.executable}" -m tests.warm.scripts')
+        for kind in kinds:
+            self.start(kind)
+
+    def start(self, kind: str, *, idle: float = 900) -> subprocess.Popen[bytes]:
+        """Start the process of a program, and wait until it takes calls."""
+        words = [sys.executable, "-c", f"from tests.warm.scripts import serve; serve({kind!r}, {idle})"]
+        environment = {name: text for name, text in os.environ.items() if name not in place.OF_STREAMS}
+        environment["XDG_RUNTIME_DIR"] = self.runtime(kind)
+        server = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
+        assert server.stdout is not None
+        self.servers.append(server)
+        with server.stdout as said:
+            assert said.readline() == b"ready\n"
+        return server
+
+    def runtime(self, kind: str) -> str:
+        """The folder that a program looks for its process in."""
+        return str(self.path / f".{kind}")
+
+    def program(self, kind: str) -> str:
+        """A program, as a path."""
+        return str(self.path / kind)
+
+    def end(self) -> None:
+        """Stop the processes, and take the folder away."""
+        for server in self.servers:
+            server.terminate()
+            server.wait()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _write(self, name: str, command: str) -> None:
+        program = self.path / name
+        program.write_text(
+            f'#!/bin/sh\nGRADCLI_WARM= XDG_RUNTIME_DIR="{self.runtime(name)}" exec {command} "$@"\n', encoding="utf-8"
+        )
+        program.chmod(0o755)
 
 
 @functools.cache
+def _shared() -> Warm:
+    shared = Warm("gradcli", "python")
+    atexit.register(shared.end)
+    return shared
+
+
 def folder() -> str:
-    """Where there are a `gradcli` and a `python`, for a PATH; their server is started at the first call."""
-    found = tempfile.TemporaryDirectory(prefix="warm")
-    socket = str(Path(found.name) / "socket")
-    for name in ("gradcli", "python"):
-        program = Path(found.name) / name
-        client = shlex.join([sys.executable, "-IS", str(_HERE / "client.py"), socket, name])
-        program.write_text(f'#!/bin/sh\nexec {client} "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
-    # The server ends with its standard input, so at the latest with this process.
-    words = [sys.executable, "-m", "tests.warm.server", socket]
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_HERE.parent.parent)
-    assert server.stdout is not None
-    assert server.stdout.readline() == b"ready\n"
-    atexit.register(found.cleanup)
-    atexit.register(server.communicate)
-    return found.name
+    """Where there are a `gradcli` and a `python`, for a PATH; their processes are started at the first call."""
+    return str(_shared().path)
 
 
 def gradcli() -> str:
     """The command, as a path."""
-    return f"{folder()}/gradcli"
+    return _shared().program("gradcli")
 
 
 def python() -> str:
     """The interpreter with all packages imported, which takes the path of a script."""
-    return f"{folder()}/python"
+    return _shared().program("python")

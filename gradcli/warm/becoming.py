@@ -1,0 +1,191 @@
+"""A forked process made what a started one would be, and its end."""
+
+from __future__ import annotations
+
+import atexit
+import codecs
+import contextlib
+import fcntl
+import importlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, TextIO
+
+from gradcli.warm import wire
+
+if TYPE_CHECKING:
+    import socket
+
+
+_ABOVE = 500
+"""Descriptors from here on are out of the way of those that a call has."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the process that forks remembers of its own start, for its children.
+
+    Attributes:
+        encodings: Of the standard streams, with what becomes of errors.
+        threads: How many torch takes by itself; 0 where it is not imported.
+    """
+
+    encodings: tuple[tuple[str, str], ...]
+    threads: int = 0
+
+    @classmethod
+    def without_torch(cls) -> Origin:
+        """That of a process that has not imported torch."""
+        streams = (sys.stdin, sys.stdout, sys.stderr)
+        return cls(tuple((stream.encoding, stream.errors or "strict") for stream in streams))
+
+    @classmethod
+    def of_torch(cls) -> Origin:
+        """That of a process that has imported torch, and not computed anything yet."""
+        from gradcli.autodiff._torch import torch
+
+        return cls(cls.without_torch().encodings, torch.get_num_threads())
+
+    def restored(self) -> None:
+        """Give torch and NumPy what they have at a start: threads, and random numbers that nobody else has."""
+        if not self.threads:
+            return
+        import numpy as np
+
+        from gradcli.autodiff._torch import torch
+
+        torch.set_num_threads(self.threads)
+        torch.seed()
+        np.random.seed()
+
+
+def become(connection: socket.socket, origin: Origin) -> socket.socket:
+    """Take over a call; the connection, at a number that is in nobody's way.
+
+    A call that this process cannot take over, as its limits are higher than those here, ends it: the client runs cold.
+    """
+    data, received = wire.receive_with(connection)
+    words, variables, paths, wanted, numbers, ignored, limits, cpus = wire.unpacked(data)
+    mask, niceness = map(int, numbers)
+    kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+    connection.close()
+    connection = type(connection)(fileno=kept)
+    try:
+        os.fchdir(received[0])
+        os.close(received[0])
+        _place(received[1:], [int(number) for number in wanted])
+        _limit(limits, niceness, [int(cpu) for cpu in cpus])
+    except (OSError, ValueError):
+        connection.sendall(wire.COLD)
+        os._exit(0)
+    os.umask(mask)
+    for number in map(int, ignored):
+        signal.signal(number, signal.SIG_IGN)
+    os.environb.clear()
+    os.environb.update(variable.partition(b"=")[::2] for variable in variables)
+    time.tzset()
+    tempfile.tempdir = None
+    sys.argv = [os.fsdecode(word) for word in words]
+    sys.path[:] = [os.fsdecode(path) for path in paths]
+    importlib.invalidate_caches()
+    _streams(origin)
+    origin.restored()
+    return connection
+
+
+def _limit(limits: Iterable[bytes], niceness: int, cpus: Sequence[int]) -> None:
+    import resource
+
+    for line in limits:
+        name, soft, hard = line.decode().split()
+        kind, wanted = getattr(resource, name), (int(soft), int(hard))
+        if resource.getrlimit(kind) != wanted:
+            resource.setrlimit(kind, wanted)
+    if niceness != os.nice(0) and os.nice(niceness - os.nice(0)) != niceness:
+        raise OSError
+    if cpus and sorted(os.sched_getaffinity(0)) != cpus:
+        os.sched_setaffinity(0, cpus)
+
+
+def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
+    """Give the received descriptors the numbers that they had, and close those that the call had closed."""
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _ABOVE) for descriptor in received]
+    for descriptor in {0, 1, 2, *received}:
+        os.close(descriptor)
+    for descriptor, number in zip(moved, wanted, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _streams(origin: Origin) -> None:
+    """Standard streams as Python sets them up at its start."""
+    ways = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+    named, _, handler = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    for number, ((name, mode), (encoding, errors)) in enumerate(zip(ways, origin.encodings, strict=True)):
+        own = handler or ("strict" if named else errors)
+        own_encoding = codecs.lookup(named).name if named else encoding
+        stream = _stream(number, f"<{name}>", mode, own_encoding, errors if name == "stderr" else own)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _stream(number: int, name: str, mode: str, encoding: str, errors: str) -> TextIO | None:
+    try:
+        os.fstat(number)
+    except OSError:
+        return None
+    is_unbuffered = mode == "w" and bool(os.environ.get("PYTHONUNBUFFERED"))
+    buffer = open(number, mode + "b", 0 if is_unbuffered else -1, closefd=False)  # noqa: SIM115 -- it stays open
+    raw = getattr(buffer, "raw", buffer)
+    raw.name = name  # type: ignore[misc]
+    is_lines = number == 2 or os.isatty(number)
+    stream = TextIOWrapper(
+        buffer, encoding, errors, line_buffering=is_lines and not is_unbuffered, write_through=is_unbuffered
+    )
+    stream.mode = mode  # type: ignore[misc]
+    return stream
+
+
+def finish(connection: socket.socket, program: Callable[[], int]) -> None:
+    """Run a program, and end with its exit code, as Python does but for taking down all that was imported."""
+    code = _ending(program)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            os.write(2, f"Exception ignored in: {stream}\n{type(error).__name__}: {error}\n".encode())
+            code = 120
+    if code == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    leave(connection, code)
+
+
+def _ending(program: Callable[[], int]) -> int:
+    """The exit code of a program, also where it leaves by an exception."""
+    try:
+        return program()
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return error.code or 0
+        sys.stderr.write(f"{error.code}\n")
+        return 1
+    except BaseException as error:
+        sys.excepthook(*sys.exc_info())
+        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+
+
+def leave(connection: socket.socket, code: int) -> None:
+    """Tell the client, and end."""
+    with contextlib.suppress(OSError):  # it has gone
+        connection.sendall(wire.ENDED + wire.number(code & 0xFF))
+    os._exit(code & 0xFF)

@@ -1,0 +1,205 @@
+"""The installed command: it hands its call to the warm process, if there is one, or runs it.
+
+What it hands over is all that a program is given at its start: arguments, variables, folder, open files, limits,
+signals that are ignored.  It waits for the exit code, and passes on the signals that it gets.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gradcli.warm import place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Iterator
+    from types import FrameType
+
+PATIENCE = 0.05
+"""Seconds until the process has to say that it takes the call."""
+
+FORKING = 2.0
+"""Seconds that it may then take to fork: many calls at once take their turns."""
+
+PASSED = "SIGINT SIGQUIT SIGHUP SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGWINCH SIGCONT SIGTSTP".split()
+"""Signals that go on to the child."""
+
+TYPED = "SIGINT SIGQUIT SIGHUP SIGWINCH SIGCONT SIGTSTP".split()
+"""Those that a terminal sends to all processes of a command, such as the pager."""
+
+
+def process() -> int:
+    """The entry point of `gradcli`: answered by the warm process, or by this one."""
+    warm = os.environ.get(place.VARIABLE, "")
+    if warm != "0" and sys.argv[1:2] != [place.COMMAND]:
+        code = answered()
+        if code is not None:
+            os._exit(code)
+    from gradcli.cli import process as cold
+
+    return cold()
+
+
+def answered() -> int | None:
+    """The exit code of this call from the warm process; None if there is none that takes it."""
+    try:
+        import _socket
+
+        path = place.socket_path()
+        if not place.is_safe():
+            return None
+        connection = _socket.socket(_socket.AF_UNIX)
+    except (ImportError, AttributeError, OSError):
+        return None
+    try:
+        call = _Call(connection)
+        child = call.taken(path)
+    except (OSError, EOFError):
+        return None
+    return call.end(child)
+
+
+class _Call:
+    """This call, on a connection to the process."""
+
+    def __init__(self, connection: _socket.socket) -> None:
+        self.connection = connection
+        self.interrupted = False
+        self.child = 0
+
+    def taken(self, path: str) -> int:
+        """The number of the process that is forked for this call.
+
+        Raises:
+            OSError, EOFError: None is.
+        """
+        from gradcli.warm import wire
+
+        connection = self.connection
+        connection.settimeout(PATIENCE)
+        connection.connect(path)
+        if wire.peer(connection) != os.geteuid():
+            raise EOFError
+        connection.sendall(wire.message(wire.RUN, place.fingerprint()))
+        if wire.received(connection, 1) != wire.TAKEN:
+            raise EOFError
+        connection.settimeout(FORKING)
+        if wire.received(connection, 1) != wire.CHILD:
+            raise EOFError
+        child = wire.value(wire.received(connection, wire.NUMBER))
+        connection.settimeout(None)
+        return child
+
+    def end(self, child: int) -> int | None:
+        """Give the child what this process was given, and end as it does; None if it cannot be what this is."""
+        from gradcli.warm import wire
+
+        descriptors = list(_open(self.connection.fileno()))
+        if len(descriptors) > wire.MOST_DESCRIPTORS:
+            return None
+        try:
+            folder = os.open(".", os.O_RDONLY)
+        except OSError:
+            return None
+        restored = self._pass_signals(child)
+        try:
+            call = _given(descriptors)
+            wire.send_with(self.connection, wire.number(len(call)) + call, [folder, *descriptors])
+            kind = wire.received(self.connection, 1)
+            value = 0 if kind == wire.COLD else wire.value(wire.received(self.connection, wire.NUMBER))
+        except (OSError, EOFError):
+            sys.stderr.write("gradcli: the warm process ended before this call did; gradcli warm stop, and try again\n")
+            os._exit(70)
+        if kind == wire.COLD:
+            import _signal  # type: ignore[import-not-found]
+
+            for number, handler in restored:
+                _signal.signal(number, handler)
+            os.close(folder)
+            return None
+        if kind == wire.KILLED:
+            _die(value)
+        if self.interrupted and value == 130:  # typed at a terminal, the command dies of it
+            from gradcli.signals import die_if_typed
+
+            die_if_typed()
+        return value
+
+    def _pass_signals(self, child: int) -> list[tuple[int, object]]:
+        """From here on signals go to the child; what was there before."""
+        import _signal
+
+        numbers = {getattr(_signal, name): name in TYPED for name in PASSED}
+        stop = _signal.SIGTSTP
+
+        def passed(number: int, frame: FrameType | None) -> None:
+            self.interrupted |= number == _signal.SIGINT
+            try:
+                if numbers[number]:
+                    os.killpg(child, number)
+                else:
+                    os.kill(child, number)
+            except OSError:
+                pass  # it has just ended
+            if number == stop:
+                os.kill(os.getpid(), _signal.SIGSTOP)
+
+        restored = []
+        for number in numbers:
+            before = _signal.getsignal(number)
+            if before != _signal.SIG_IGN:
+                restored.append((number, before))
+                _signal.signal(number, passed)
+        return restored
+
+
+def _open(own: int) -> Iterator[int]:
+    """The descriptors that a program which this one starts would have."""
+    for name in os.listdir("/dev/fd"):
+        try:
+            if int(name) != own and (int(name) <= 2 or os.get_inheritable(int(name))):
+                yield int(name)
+        except (OSError, ValueError):
+            continue  # the folder that was just read
+
+
+def _given(descriptors: list[int]) -> bytes:
+    """What this process was given."""
+    import _signal
+    import resource
+
+    from gradcli.warm import wire
+
+    mask = os.umask(0)
+    os.umask(mask)
+    limits = [name for name in dir(resource) if name.startswith("RLIMIT_") and name not in place.MEMORY]
+    ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
+    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return wire.packed(
+        [os.fsencode(word) for word in sys.argv],
+        [name + b"=" + text for name, text in os.environb.items()],
+        [os.fsencode(path) for path in sys.path],
+        [b"%d" % descriptor for descriptor in descriptors],
+        [b"%d" % mask, b"%d" % os.nice(0)],
+        [b"%d" % number for number in ignored],
+        [b"%s %d %d" % (name.encode(), *resource.getrlimit(getattr(resource, name))) for name in limits],
+        [b"%d" % cpu for cpu in affinity],
+    )
+
+
+_OWN = (13, 25)
+"""SIGPIPE and SIGXFSZ, which Python ignores."""
+
+
+def _die(number: int) -> None:
+    """End as the child did, of a signal, without another image of memory."""
+    import _signal
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if number not in (_signal.SIGKILL, _signal.SIGSTOP):
+        _signal.signal(number, _signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)

@@ -1,0 +1,140 @@
+"""The folder of the socket, its name, and what a start of Python depends on.
+
+The name is of what is installed: another version, interpreter, file of the package or torch has another one, so that
+nobody ever talks to a process that has imported something else.  What a start depends on beside that (variables that
+are heeded at import, limits of memory, the user's groups) is compared when a call comes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+import gradcli
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+COMMAND = "warm"
+"""The command about the process, which it never runs itself."""
+
+VARIABLE = "GRADCLI_WARM"
+"""Of the environment: 1 starts the process by the first call, 0 asks none."""
+
+AT_IMPORT = (
+    *("OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "GOTO_", "BLIS_", "VECLIB_", "NPY_", "NUMPY_", "SYMPY_", "FLINT_"),
+    *("TORCH", "PYTORCH", "ATEN_", "C10_", "DNNL_", "ONEDNN_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "XPU_"),
+    *("LD_", "DYLD_", "PYTHON", "MALLOC_", "GLIBC_", "LC_", "LANG", "LOCPATH", "GRADCLI_DEBUG", "VIRTUAL_ENV"),
+    *("TYPER_", "_TYPER_", "TERMINAL_WIDTH", "GITHUB_ACTIONS", "PY_COLORS"),
+)
+"""How variables begin that the loader, Python, or a library heeds once, at its start."""
+
+OF_STREAMS = ("PYTHONIOENCODING", "PYTHONUNBUFFERED")
+"""Variables of Python that are heeded again when the standard streams are made."""
+
+LONGEST = 100
+"""Bytes of the path of a socket, of which systems take 103 to 107."""
+
+
+def is_possible() -> bool:
+    """Whether this system has what it takes: fork, and sockets that carry descriptors."""
+    if not hasattr(os, "fork"):
+        return False
+    try:
+        import _socket
+    except ImportError:
+        return False
+    return hasattr(_socket, "AF_UNIX") and hasattr(_socket.socket, "sendmsg")
+
+
+def folder() -> str:
+    """Where the socket is: a folder of the user's run time, or else a temporary one of the user's own."""
+    name = "gradcli"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime) and len(runtime) + len(name) + 30 < LONGEST and _is_ours(runtime):
+        return os.path.join(runtime, name)
+    temporary = os.environ.get("TMPDIR", "")
+    if not os.path.isabs(temporary) or len(temporary) + 60 > LONGEST:
+        temporary = "/tmp"  # noqa: S108 -- the folder in it is looked at before it is used
+    return os.path.join(temporary, f"{name}-{os.geteuid()}")
+
+
+def _is_ours(path: str) -> bool:
+    """Whether it is a folder, no link to one, of this user, which nobody else may look into."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def is_safe() -> bool:
+    """Whether the folder is there, and is the user's alone."""
+    return _is_ours(folder())
+
+
+def made() -> bool:
+    """Make the folder where it is missing; whether it is safe."""
+    try:
+        os.mkdir(folder(), 0o700)
+    except FileExistsError:
+        pass
+    except OSError:
+        return False
+    return is_safe()
+
+
+def socket_path() -> str:
+    """Where the socket of what is installed here is, or would be."""
+    return os.path.join(folder(), f"{_name():x}.socket")
+
+
+def lock_path() -> str:
+    """The file that the process holds a lock on."""
+    return socket_path().removesuffix("socket") + "lock"
+
+
+def _name() -> int:
+    said = "\n".join([gradcli.__version__, sys.version, sys.executable, sys.prefix, PACKAGE, *_installed()])
+    return int.from_bytes(said.encode("utf-8", "surrogateescape"), "big") % (2**61 - 1)
+
+
+def _installed() -> Iterator[str]:
+    """When the files of the package and of torch were written, and when something was installed beside them."""
+    folders = [PACKAGE]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    yield f"{entry.name} {entry.stat().st_mtime_ns}"
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    for path in sys.path:
+        try:
+            torch = os.stat(os.path.join(path, "torch", "version.py"))
+        except OSError:
+            continue
+        yield f"{path} {os.stat(path).st_mtime_ns} {torch.st_mtime_ns} {torch.st_size}"
+        return
+
+
+def fingerprint() -> bytes:
+    """What a start of Python depends on beside what is installed, a line each."""
+    import resource
+
+    root = os.stat("/")
+    heeded = [name for name in sorted(os.environ) if name.startswith(AT_IMPORT) and name not in OF_STREAMS]
+    said = [f"{name}={os.environ[name]}" for name in heeded]
+    said += [f"limit {name} {resource.getrlimit(getattr(resource, name))}" for name in MEMORY]
+    said.append(f"user {os.getuid()} {os.geteuid()} {os.getgid()} {os.getegid()} {sorted(os.getgroups())}")
+    said.append(f"system {root.st_dev} {root.st_ino}")
+    said.append(f"interpreter {tuple(sys.flags)} {sys._xoptions} {sys.warnoptions}")
+    return "\n".join(said).encode("utf-8", "surrogateescape")
+
+
+MEMORY = ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_STACK")
+"""Limits that a process meets while it starts."""

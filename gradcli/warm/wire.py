@@ -1,0 +1,134 @@
+"""What is said on the socket: lists of texts as C has them, and descriptors beside them.
+
+    client    RUN, its fingerprint              or STATUS or STOP
+    zygote    TAKEN, and forks                  or OTHER, what differs; or what it is
+    child     CHILD, its number
+    client    the call, with its descriptors
+    child     ENDED, its exit code              or COLD, before it has done anything
+    zygote    ENDED or KILLED, the signal
+
+A text has no zero byte, as no argument, path or variable has one.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RUN, STATUS, STOP = b"R", b"S", b"Q"
+TAKEN, OTHER, CHILD, COLD, ENDED, KILLED = b"T", b"O", b"C", b"F", b"E", b"K"
+
+LONGEST = 2**24
+"""Bytes of one message; a system takes no more than some 2**21 in arguments and variables."""
+
+MOST_DESCRIPTORS = 200
+
+NUMBER = 4
+"""Bytes of a number."""
+
+
+def number(value: int) -> bytes:
+    """A number as it is sent."""
+    return value.to_bytes(NUMBER, "big", signed=True)
+
+
+def value(data: bytes) -> int:
+    """The number that was sent."""
+    return int.from_bytes(data, "big", signed=True)
+
+
+def packed(*lists: Sequence[bytes]) -> bytes:
+    """Lists of texts as one.
+
+    >>> unpacked(packed([b"vjp", b""], [], [b"A=1"]))
+    [[b'vjp', b''], [], [b'A=1']]
+    """
+    return b"\0".join(part for texts in lists for part in (b"%d" % len(texts), *texts))
+
+
+def unpacked(data: bytes) -> list[list[bytes]]:
+    """The lists that were packed."""
+    parts, found, at = data.split(b"\0"), [], 0
+    while at < len(parts):
+        stop = at + 1 + int(parts[at])
+        found.append(parts[at + 1 : stop])
+        at = stop
+    return found
+
+
+def message(kind: bytes, data: bytes) -> bytes:
+    """A message of any length."""
+    return kind + number(len(data)) + data
+
+
+def received(connection: _socket.socket, size: int) -> bytes:
+    """So many bytes.
+
+    Raises:
+        EOFError: There are fewer.
+        OSError: The connection broke, or its time is over.
+    """
+    data = b""
+    while len(data) < size:
+        more = connection.recv(min(size - len(data), 2**20))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def body(connection: _socket.socket) -> bytes:
+    """What stands behind the kind of a message.
+
+    Raises:
+        EOFError, OSError: As `received`; also for one that is too long.
+    """
+    size = value(received(connection, NUMBER))
+    if not 0 <= size <= LONGEST:
+        raise EOFError
+    return received(connection, size)
+
+
+def send_with(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
+    """Send a message and open files."""
+    rights = b"".join(d.to_bytes(4, sys.byteorder) for d in descriptors)
+    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
+    rest = data[connection.sendmsg([data], ancillary) :]
+    if rest:  # or the other end may have done all, and be gone
+        connection.sendall(rest)
+
+
+def receive_with(connection: _socket.socket) -> tuple[bytes, list[int]]:
+    """A message and the open files beside it, which are not passed on to other programs.
+
+    Raises:
+        EOFError, OSError: As `received`.
+    """
+    room = _socket.CMSG_SPACE(4 * (MOST_DESCRIPTORS + 1))
+    first, ancillary, _, _ = connection.recvmsg(NUMBER, room)
+    descriptors = [
+        int.from_bytes(rights[k : k + 4], sys.byteorder)
+        for level, kind, rights in ancillary
+        if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
+        for k in range(0, len(rights) - 3, 4)
+    ]
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    first += received(connection, NUMBER - len(first))
+    return received(connection, min(value(first), LONGEST)), descriptors
+
+
+def peer(connection: _socket.socket) -> int:
+    """The user at the other end; -1 where the system does not say."""
+    if hasattr(_socket, "SO_PEERCRED"):
+        found = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+        return int.from_bytes(found[4:8], sys.byteorder)
+    if hasattr(_socket, "LOCAL_PEERCRED"):  # of the BSDs: a version, then the user
+        found = connection.getsockopt(0, _socket.LOCAL_PEERCRED, 76)
+        return int.from_bytes(found[4:8], sys.byteorder)
+    return -1

@@ -1,0 +1,35 @@
+"""An interpreter that is forked: `python -m tests.warm.scripts SCRIPT ...` hands the script to its process.
+
+The process that it belongs to has imported what `gradcli` has, or nothing, which is enough for tests of calls.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+from gradcli.warm import client, zygote
+from gradcli.warm.becoming import Origin
+
+
+def serve(kind: str, idle: float) -> None:
+    """Serve `gradcli`, or scripts with all packages (`python`) or without torch (`light`)."""
+    if kind == "gradcli":
+        zygote.main(idle)
+    else:
+        zygote.serve(idle, zygote.say_ready, zygote.loaded if kind == "python" else Origin.without_torch, _run)
+
+
+def _run() -> int:
+    """The script of this call, as the interpreter runs it."""
+    script = sys.argv[1]
+    sys.argv = sys.argv[1:]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    runpy.run_path(script, run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    code = client.answered()
+    os._exit(_run() if code is None else code)

@@ -1,0 +1,187 @@
+"""What a call is given by the warm process, and how it ends, is what a start of Python gives and how that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.warm import Warm
+
+SCRIPT = """
+import os, random, resource, signal, sys, tempfile, time
+print(sys.argv[1:], os.getcwd(), ascii(os.environ.get("GIVEN")), __name__, sys.path[0])
+print([s and (s.encoding, s.errors, s.name, s.line_buffering) for s in (sys.stdin, sys.stdout, sys.stderr)])
+print(sys.stdin and sys.stdin.read(), [number for number in range(10) if os.path.exists(f"/dev/fd/{number}")])
+print(resource.getrlimit(resource.RLIMIT_NOFILE), resource.getrlimit(resource.RLIMIT_CPU), os.nice(0))
+print([number for number in range(1, 65) if signal.getsignal(number) == signal.SIG_IGN], time.tzname)
+print(oct(os.umask(0)), tempfile.gettempdir(), sorted(os.sched_getaffinity(0)), sys.flags)
+print(os.read(7, 5), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def light() -> Iterator[Warm]:
+    """A process that imports nothing; a call of it is one that was not started by itself."""
+    warm = Warm("light")
+    yield warm
+    warm.end()
+
+
+def _both(light: Warm, *words: str) -> tuple[list[str], list[str]]:
+    return [sys.executable, *words], [light.program("light"), *words]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "{} <&-",
+        "{} 2>&1",
+        "umask 027; {}",
+        "ulimit -n 64; ulimit -t 100; {}",
+        "nice -n 3 {}",
+        "nohup {}",
+        "trap '' USR1 INT; {}",
+        "TZ=Asia/Tokyo TMPDIR=$PWD {}",
+        "PYTHONIOENCODING=ascii {}",
+        "PYTHONIOENCODING=latin-1:replace {}",
+        "PYTHONIOENCODING=:replace {}",
+        "PYTHONUNBUFFERED=1 {}",
+        "LC_ALL=C {}",
+        "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 {}",
+        "mkdir gone; cd gone; rmdir ../gone; {}",
+        "taskset -c 0 {}",
+    ],
+)
+def test_a_call_is_given_what_a_start_gives(around: str, light: Warm, tmp_path: Path) -> None:
+    """Arguments, folder, variables, streams, open files, limits, signals, zone, mask."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace("os.getcwd()", "os.path.exists('.')"), encoding="utf-8")
+    (tmp_path / "seven").write_bytes(b"seven")
+    found = []
+    for program in _both(light, str(script), "a b", "$c", "\udcff"):
+        line = around.format('"$@" 7<' + str(tmp_path / "seven"))
+        done = subprocess.run(
+            ["bash", "-c", line, "", *program],
+            cwd=tmp_path,
+            env=os.environ | {"GIVEN": "é\udcfe"},
+            input=b"text",
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        lines = [line for line in done.stderr.splitlines() if not line.startswith(b"sh: ")]  # of the script around it
+        found.append((done.returncode, done.stdout, lines))
+    assert found[0] == found[1]
+    assert b"seven" in b"".join(found[1][2]) + found[1][1]
+
+
+ENDS = [
+    ("pass", 0),
+    ("import sys; sys.exit(3)", 3),
+    ("import sys; sys.exit('words')", 1),
+    ("import os; os._exit(4)", 4),
+    ("1/0", 1),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+    ("import os; os.abort()", -signal.SIGABRT),
+    ("import atexit; atexit.register(print, 'at the end')", 0),
+    ("import weakref\nclass A: pass\na = A()\nweakref.finalize(a, print, 'finally')", 0),
+    ("import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()", 0),
+    ("import sys; sys.stdout.write('no end of line')", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), ENDS)
+def test_a_call_ends_as_a_start_does(text: str, code: int, light: Warm, tmp_path: Path) -> None:
+    """With an exit code or a signal, and what is done at the end of a program."""
+    script = tmp_path / "script.py"
+    script.write_text(text, encoding="utf-8")
+    cold, forked = (subprocess.run(words, capture_output=True, check=False) for words in _both(light, str(script)))
+    assert cold.returncode == forked.returncode == code
+    assert cold.stdout == forked.stdout
+    assert (b"Error" in cold.stderr) == (b"Error" in forked.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT])
+def test_a_signal_reaches_the_call(number: signal.Signals, light: Warm, tmp_path: Path) -> None:
+    """And the program that was typed ends of it, after the call has."""
+    script = tmp_path / "script.py"
+    script.write_text("import time\nprint('here', flush=True)\ntime.sleep(60)", encoding="utf-8")
+    codes = []
+    for words in _both(light, str(script)):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"here\n"
+            process.send_signal(number)
+            codes.append(process.wait(timeout=20))
+    assert codes[0] == codes[1]
+
+
+def test_a_call_stops_and_goes_on(light: Warm, tmp_path: Path) -> None:
+    """As Ctrl-Z and fg have it."""
+    script = tmp_path / "script.py"
+    text = "import os, time\nprint(os.getpid(), flush=True)\nfor _ in range(20): time.sleep(0.05)\nprint('end')"
+    script.write_text(text, encoding="utf-8")
+    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        is_stopped = os.WIFSTOPPED(status) and _becomes(child, "T")
+        process.send_signal(signal.SIGCONT)
+        assert is_stopped
+        assert process.stdout.read() == b"end\n"
+        assert process.wait(timeout=20) == 0
+
+
+def _becomes(process: int, state: str) -> bool:
+    """Whether a process is in a state, now or soon."""
+    end = time.monotonic() + 10
+    while _state(process) != state and time.monotonic() < end:
+        time.sleep(0.01)
+    return _state(process) == state
+
+
+def _state(process: int) -> str:
+    """What the system says of a process; empty where there is none."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def test_a_call_whose_client_is_killed_ends(light: Warm, tmp_path: Path) -> None:
+    """Nobody is left to run it for."""
+    script, mark = tmp_path / "script.py", tmp_path / "mark"
+    script.write_text(
+        f"import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(2)\nopen({str(mark)!r}, 'w')", encoding="utf-8"
+    )
+    with subprocess.Popen([light.program("light"), str(script)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        process.kill()
+    assert _becomes(child, "")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("around", ["ulimit -v 8000000", "export OMP_NUM_THREADS=3", "export LC_ALL=POSIX"])
+def test_what_a_start_depends_on_runs_cold(around: str, light: Warm, tmp_path: Path) -> None:
+    """Limits that are met while a process starts, and variables that are heeded then."""
+    script = tmp_path / "script.py"
+    script.write_text("import os; print(os.getppid())", encoding="utf-8")
+    parents = [
+        subprocess.run(
+            ["sh", "-c", f'{line}; "$0" "$1"', light.program("light"), script], capture_output=True, check=True
+        )
+        for line in (":", around)
+    ]
+    warm, cold = (int(done.stdout) == light.servers[0].pid for done in parents)
+    assert (warm, cold) == (True, False)

@@ -1,0 +1,271 @@
+"""Processes and sockets that are gone, stopped, or somebody else's: a call runs cold then, and says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradcli
+from gradcli.warm import place, wire
+from tests.warm import INSTALLED, Warm
+
+SCRIPT = "import os; print(os.getppid())"
+
+
+@pytest.fixture
+def light() -> Iterator[Warm]:
+    """Programs whose processes are still to be started."""
+    warm = Warm()
+    yield warm
+    warm.end()
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    """It says by which process it was forked."""
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return str(path)
+
+
+def _socket_of(warm: Warm) -> Path:
+    return next(Path(warm.runtime("light")).glob("gradcli/*.socket"))
+
+
+def _parent(warm: Warm, script: str) -> int:
+    done = subprocess.run([warm.program("light"), script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    return int(done.stdout)
+
+
+def _is_warm(warm: Warm, script: str) -> bool:
+    return _parent(warm, script) in {server.pid for server in warm.servers}
+
+
+def test_a_process_serves_until_it_is_stopped(light: Warm, script: str) -> None:
+    """And takes its socket away."""
+    assert not _is_warm(light, script)
+    server = light.start("light")
+    path = _socket_of(light)
+    assert _is_warm(light, script)
+    assert not path.stat().st_mode & 0o077
+    server.terminate()
+    assert server.wait(timeout=20) == 0
+    assert not path.exists()
+    assert not _is_warm(light, script)
+
+
+def test_a_process_ends_by_itself(light: Warm, script: str) -> None:
+    """Where nobody calls."""
+    server = light.start("light", idle=0.5)
+    assert _is_warm(light, script)
+    assert server.wait(timeout=20) == 0
+
+
+def test_two_that_start_at_once_leave_one(light: Warm, script: str) -> None:
+    """The other ends without a word, as its lock is taken."""
+    light.start("light")
+    with pytest.raises(AssertionError):
+        light.start("light")
+    assert light.servers.pop().wait(timeout=20) == 0
+    assert _is_warm(light, script)
+
+
+@pytest.mark.parametrize("fault", ["killed", "stopped", "file", "nobody", "deaf", "liar", "open folder", "link"])
+def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm, script: str, tmp_path: Path) -> None:
+    """Within a moment, and silently."""
+    server = light.start("light")
+    path = _socket_of(light)
+    others: list[socket.socket] = []
+    if fault == "killed":
+        server.kill()
+        server.wait()
+    elif fault == "stopped":
+        server.send_signal(signal.SIGSTOP)
+    elif fault in ("open folder", "link"):
+        if fault == "link":
+            path.parent.rename(tmp_path / "elsewhere")
+            path.parent.symlink_to(tmp_path / "elsewhere")
+        else:
+            path.parent.chmod(0o755)
+    else:
+        path.unlink()
+        if fault == "file":
+            path.write_text("no socket", encoding="ascii")
+        elif fault in ("deaf", "liar"):
+            others.append(socket.socket(socket.AF_UNIX))
+            others[0].bind(str(path))
+            others[0].listen()
+            if fault == "liar" and os.fork() == 0:
+                connection, _ = others[0].accept()
+                connection.sendall(b"x" * 100)
+                os._exit(0)
+    start = time.monotonic()
+    assert not _is_warm(light, script)
+    assert time.monotonic() - start < 20
+    if fault == "stopped":
+        server.send_signal(signal.SIGCONT)
+        assert _is_warm(light, script)
+    for one in others:
+        one.close()
+
+
+def test_a_process_that_ends_during_a_call_leaves_the_call_whole(light: Warm, tmp_path: Path) -> None:
+    """Its child goes on, and says itself how it ended; one that dies too is an error, and no half answer."""
+    script = tmp_path / "script.py"
+    text = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(0.5)\nprint('end')"
+    script.write_text(text, encoding="utf-8")
+    for is_child_killed, code, words in ((False, 0, b""), (True, 70, b"the warm process ended before this call did")):
+        server = light.start("light")
+        with subprocess.Popen(
+            [light.program("light"), str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            child = int(process.stdout.readline())
+            server.kill()
+            server.wait()
+            if is_child_killed:
+                os.kill(child, signal.SIGKILL)
+            out, err = process.communicate(timeout=20)
+            assert (process.returncode, out) == (code, b"" if is_child_killed else b"end\n")
+            assert words in err
+
+
+def test_a_socket_that_is_taken_away_ends_its_process(
+    light: Warm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It looks now and then, and never removes what is another's."""
+    from gradcli.warm import zygote
+    from gradcli.warm.becoming import Origin
+
+    monkeypatch.setenv("XDG_RUNTIME_DIR", light.runtime("light"))
+    monkeypatch.setattr(zygote, "LOOKING", 0.1)
+    child = os.fork()
+    if child == 0:
+        zygote.serve(60, lambda: None, Origin.without_torch, lambda: 0)
+        os._exit(0)
+    end = time.monotonic() + 20
+    while not list(Path(light.runtime("light")).glob("gradcli/*.socket")) and time.monotonic() < end:
+        time.sleep(0.01)
+    path = _socket_of(light)
+    path.rename(tmp_path / "moved")
+    path.write_text("another's", encoding="ascii")
+    assert os.waitpid(child, 0)[1] == 0
+    assert path.read_text(encoding="ascii") == "another's"
+
+
+def test_a_thousand_calls_leave_nothing(light: Warm) -> None:
+    """No descriptor, no process, no memory that grows."""
+    server = light.start("light")
+
+    def held() -> tuple[int, int]:
+        pages = int(Path(f"/proc/{server.pid}/statm").read_text(encoding="ascii").split()[1])
+        return len(os.listdir(f"/proc/{server.pid}/fd")), pages
+
+    def call() -> None:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(_socket_of(light)))
+            connection.sendall(wire.message(wire.STATUS, b""))
+            assert connection.recv(1) == wire.STATUS
+            wire.body(connection)
+
+    def abandoned() -> None:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(_socket_of(light)))
+            connection.sendall(b"R")
+
+    for _ in range(50):
+        call()
+        abandoned()
+    files, pages = held()
+    for _ in range(1_000):
+        call()
+        abandoned()
+    call()
+    assert held()[0] <= files + 1
+    assert held()[1] <= pages + 500
+
+
+def test_the_name_is_of_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another version, file, or torch has another socket."""
+    package = tmp_path / "gradcli"
+    shutil.copytree(place.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(place, "PACKAGE", str(package))
+    names = [place.socket_path()]
+    assert place.socket_path() == names[0]
+    os.utime(package / "language" / "parsing.py", (0, 0))
+    names.append(place.socket_path())
+    monkeypatch.setattr(gradcli, "__version__", "9.9")
+    names.append(place.socket_path())
+    torch = tmp_path / "torch"
+    torch.mkdir()
+    (torch / "version.py").write_text("", encoding="ascii")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names.append(place.socket_path())
+    assert len(set(names)) == len(names)
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A temporary folder whose path leaves room for the name of a socket."""
+    path = Path(tempfile.mkdtemp(dir="/tmp"))
+    yield path
+    shutil.rmtree(path)
+
+
+def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, short: Path) -> None:
+    """Where there is no folder of the run time, one in the temporary folder counts if it is ours alone."""
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("TMPDIR", str(short))
+    assert not place.is_safe()
+    assert place.made()
+    folder = Path(place.folder())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o770)
+    assert not place.made()
+    folder.rmdir()
+    folder.write_text("", encoding="ascii")
+    assert not place.made()
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert not place.is_safe()
+
+
+def test_the_command_starts_stops_and_says(short: Path) -> None:
+    """And with GRADCLI_WARM=1 the first call starts it, of which the second one is answered."""
+    environment = os.environ | {"XDG_RUNTIME_DIR": str(short), "GRADCLI_WARM": "1"}
+
+    def said(*words: str) -> str:
+        done = subprocess.run([INSTALLED, *words], capture_output=True, text=True, env=environment, check=True)
+        assert done.stderr == ""
+        return done.stdout
+
+    try:
+        assert "no warm process" in said("warm", "status")
+        assert said("eval", "x**2", "--at", "3", "--format", "plain") == "9\n"
+        end = time.monotonic() + 60
+        while not json.loads(said("warm", "--json"))["running"] and time.monotonic() < end:
+            time.sleep(0.1)
+        assert said("eval", "x**2", "--at", "4", "--format", "plain") == "16\n"
+        status = json.loads(said("warm", "status", "--json"))
+        assert (status["calls"], status["differences"]) == (1, [])
+        assert "runs already" in said("warm", "start")
+        assert "OMP_NUM_THREADS" in _with(environment, "OMP_NUM_THREADS", "7", "warm", "status")
+        assert "stopped" in said("warm", "stop")
+        assert "no warm process" in said("warm", "stop")
+    finally:
+        subprocess.run([INSTALLED, "warm", "stop"], capture_output=True, env=environment, check=False)
+
+
+def _with(environment: dict[str, str], name: str, value: str, *words: str) -> str:
+    own = environment | {name: value}
+    return subprocess.run([INSTALLED, *words], capture_output=True, text=True, env=own, check=True).stdout
