@@ -21,7 +21,7 @@ from gradcli.crosscheck.second_derivatives import (
 from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Entry
-from tests.check.curvatures import Second
+from tests.crosscheck.curvatures import Second
 from tests.examples import examples
 from tests.programs import Random, programs
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.check import crossings
-from tests.check import one_sided as s
-from tests.check.one_sided import number
-from tests.check.trees import (
+from tests.crosscheck import crossings
+from tests.crosscheck import one_sided as s
+from tests.crosscheck.one_sided import number
+from tests.crosscheck.trees import (
     CANCELLING,
     EDGES,
     JOINS,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.check import one_sided as s
-from tests.check.crossings import CONDITIONS
-from tests.check.one_sided import Decisions, Series, number
+from tests.crosscheck import one_sided as s
+from tests.crosscheck.crossings import CONDITIONS
+from tests.crosscheck.one_sided import Decisions, Series, number
 
 Values = Any  # Series | list[Series]
 

@@ -1,7 +1,7 @@
 """Random smooth programs at random points: how often is the verdict anything but `agree`, and where?
 
-By hand: `python -m tests.check.census COUNT [SEED]`.  Prints the rate and every program that does not agree, with its
-worst finding, for somebody to look into.
+By hand: `python -m tests.crosscheck.census COUNT [SEED]`.  Prints the rate and every program that does not agree, with
+its worst finding, for somebody to look into.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ from mpmath import mp
 from gradcli import results
 from gradcli.results import Check
 from gradcli.results.verdicts import Verdict
-from tests.check import adversary, crossings
-from tests.check import one_sided as s
-from tests.check.adversary import Entry
-from tests.check.derived import Truth, derivatives
-from tests.check.drawing import Question
-from tests.check.one_sided import number
-from tests.check.trees import EDGES, KINKS, REDUCTIONS, REMOVABLE, SMOOTH, Tree, call, leaf, reduced, where
+from tests.crosscheck import adversary, crossings
+from tests.crosscheck import one_sided as s
+from tests.crosscheck.adversary import Entry
+from tests.crosscheck.derived import Truth, derivatives
+from tests.crosscheck.drawing import Question
+from tests.crosscheck.one_sided import number
+from tests.crosscheck.trees import EDGES, KINKS, REDUCTIONS, REMOVABLE, SMOOTH, Tree, call, leaf, reduced, where
 
 X, Y = leaf("x"), leaf("y")
 
@@ -34,8 +34,8 @@ def test_smooth_functions_have_the_derivative_that_mpmath_finds(tree: Tree) -> N
     """Series by recurrences against mpmath's own differences."""
 
     def f(x: object) -> object:
-        from tests.check.one_sided import Decisions
-        from tests.check.trees import Point
+        from tests.crosscheck.one_sided import Decisions
+        from tests.crosscheck.trees import Point
 
         return tree.run(Point({"x": number(x)}, Decisions()))[0]
 

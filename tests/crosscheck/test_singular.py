@@ -13,7 +13,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.language.parsing import parse
 from gradcli.results import Check, Entry
-from tests.check.asking import checked
+from tests.crosscheck.asking import checked
 
 INF = math.inf
 

@@ -3,8 +3,8 @@
 A function is drawn as a `Tree`: its text, and the same function of one-sided power series (`one_sided`); Hessians of
 piecewise polynomials have an exact rational truth (`crossings`).  A few questions run with the tests; by hand:
 
-    python -m tests.check.adversary 5000            questions, from a random seed
-    python -m tests.check.adversary 1 12345 -v      the one question of a seed, with its truth
+    python -m tests.crosscheck.adversary 5000            questions, from a random seed
+    python -m tests.crosscheck.adversary 1 12345 -v      the one question of a seed, with its truth
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from mpmath import mp
 import gradcli
 from gradcli import results
 from gradcli.results import Check
-from tests.check import drawing
-from tests.check.derived import DIGITS, Truth, curved, derivatives, slope, weighted
-from tests.check.drawing import Question
-from tests.check.trees import Tree
+from tests.crosscheck import drawing
+from tests.crosscheck.derived import DIGITS, Truth, curved, derivatives, slope, weighted
+from tests.crosscheck.drawing import Question
+from tests.crosscheck.trees import Tree
 
 RTOL = {"float64": 2.0**-30, "float32": 2.0**-16}
 ROUNDINGS, FEW = 64, 8

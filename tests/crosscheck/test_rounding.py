@@ -16,7 +16,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.reference import tape
 from gradcli.results import Check
-from tests.check import extremes
+from tests.crosscheck import extremes
 from tests.examples import examples
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gradcli.results import Entry
-from tests.check.curvatures import Second
+from tests.crosscheck.curvatures import Second
 from tests.examples import examples
 
 Polynomial = dict[tuple[int, int], Fraction]

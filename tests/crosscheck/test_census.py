@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.check.census import case, verdict
+from tests.crosscheck.census import case, verdict
 from tests.examples import examples
 
 PROGRAMS = examples(120)

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Entry
-from tests.check.asking import checked
+from tests.crosscheck.asking import checked
 from tests.examples import examples
 
 SPELLINGS = examples(400)

@@ -1,6 +1,6 @@
 """Random questions about every operation where rounding hurts: shifted, scaled and saturated inputs, in both dtypes.
 
-By hand: `python -m tests.check.extremes COUNT [SEED]`.  Prints every question whose verdict is `disagree`, and how
+By hand: `python -m tests.crosscheck.extremes COUNT [SEED]`.  Prints every question whose verdict is `disagree`, and how
 often there was which verdict.
 """
 

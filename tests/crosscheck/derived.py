@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
-from tests.check import crossings
-from tests.check.drawing import Question
-from tests.check.one_sided import Decisions, NotKnownError, NoValueError, Series, number
-from tests.check.trees import Point, Tree
+from tests.crosscheck import crossings
+from tests.crosscheck.drawing import Question
+from tests.crosscheck.one_sided import Decisions, NotKnownError, NoValueError, Series, number
+from tests.crosscheck.trees import Point, Tree
 
 DIGITS = (400, 1000, 2500)
 """Of the truth, of what it must be confirmed with, and of what is tried where it is not."""
