@@ -47,9 +47,9 @@ def answered() -> int | None:
     try:
         import _socket
 
-        path = place.socket_path()
         if not place.is_safe():
             return None
+        path = place.socket_path()
         connection = _socket.socket(_socket.AF_UNIX)
     except (ImportError, AttributeError, OSError):
         return None
@@ -67,7 +67,6 @@ class _Call:
     def __init__(self, connection: _socket.socket) -> None:
         self.connection = connection
         self.interrupted = False
-        self.child = 0
 
     def taken(self, path: str) -> int:
         """The number of the process that is forked for this call.
@@ -110,7 +109,9 @@ class _Call:
             kind = wire.received(self.connection, 1)
             value = 0 if kind == wire.COLD else wire.value(wire.received(self.connection, wire.NUMBER))
         except (OSError, EOFError):
-            sys.stderr.write("gradcli: the warm process ended before this call did; gradcli warm stop, and try again\n")
+            if sys.stderr is not None:
+                sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
+                sys.stderr.flush()
             os._exit(70)
         if kind == wire.COLD:
             import _signal  # type: ignore[import-not-found]

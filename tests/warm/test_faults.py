@@ -196,6 +196,12 @@ def test_a_thousand_calls_leave_nothing(light: Warm) -> None:
     assert held()[1] <= pages + 500
 
 
+def test_no_clock_that_can_be_set_is_read() -> None:
+    """A process whose clock is set back ends as it would have."""
+    for module in (Path(place.PACKAGE) / "warm").glob("*.py"):
+        assert "time.time(" not in module.read_text(encoding="utf-8")
+
+
 def test_the_name_is_of_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Another version, file, or torch has another socket."""
     package = tmp_path / "gradcli"
