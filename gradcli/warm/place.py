@@ -104,7 +104,7 @@ def _name() -> int:
 
 
 def _installed() -> Iterator[str]:
-    """When the files of the package and of torch were written, and when something was installed beside them."""
+    """When the files of the package and of torch were written, and what is installed beside torch."""
     folders = [PACKAGE]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -118,7 +118,9 @@ def _installed() -> Iterator[str]:
             torch = os.stat(os.path.join(path, "torch", "version.py"))
         except OSError:
             continue
-        yield f"{path} {os.stat(path).st_mtime_ns} {torch.st_mtime_ns} {torch.st_size}"
+        yield f"{path} {torch.st_mtime_ns} {torch.st_size}"
+        # Not when the folder was changed, which it is by whoever compiles the first file in it.
+        yield from sorted(name for name in os.listdir(path) if name.endswith((".dist-info", ".pth")))
         return
 
 

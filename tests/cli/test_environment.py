@@ -110,6 +110,6 @@ def test_the_values_of_a_function_never_come_from_the_environment(
 def test_every_variable_is_documented(gradcli: Command) -> None:
     """In the help, in the guide, and nowhere one more."""
     known = {"GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR", "GRADCLI_PAGER", "GRADCLI_DEBUG"}
-    known |= {"GRADCLI_DIGITS", "GRADCLI_CONFIG"}
+    known |= {"GRADCLI_DIGITS", "GRADCLI_CONFIG", "GRADCLI_WARM"}
     assert set(re.findall(r"GRADCLI_\w+", gradcli("--help").out)) == known
     assert set(re.findall(r"GRADCLI_\w+", guide.text("settings"))) == known

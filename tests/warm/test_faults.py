@@ -218,7 +218,11 @@ def test_the_name_is_of_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_p
     (torch / "version.py").write_text("", encoding="ascii")
     monkeypatch.syspath_prepend(str(tmp_path))
     names.append(place.socket_path())
+    (tmp_path / "sympy-9.9.dist-info").mkdir()
+    names.append(place.socket_path())
     assert len(set(names)) == len(names)
+    (tmp_path / "__pycache__").mkdir()
+    assert place.socket_path() == names[-1]
 
 
 @pytest.fixture
