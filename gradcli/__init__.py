@@ -25,7 +25,6 @@ files, guide                     files of values and rows; the pages of the manu
 results, notation                what answers are; how mathematics is written
 options, keywords, errors        every option, how Python calls it, and every error
 signals, collector               interrupts; Python's garbage collector, paused
-preloading                       torch's libraries, loaded while Python imports other packages
 progress                         what is being done, for those who wait
 showing                          how Python shows an answer: print, notebooks, JSON
 

@@ -26,7 +26,6 @@ A new command on a function is its question in `gradcli.questions`, a method of 
 
 from __future__ import annotations
 
-import os
 import sys
 
 from gradcli import signals
@@ -79,8 +78,4 @@ def process(*, is_forked: bool = False) -> int:
         from gradcli.recording.loading import end
 
         end(code)
-    if "gradcli.preloading" in sys.modules and sys.modules["gradcli.preloading"].is_going_on():  # the input was wrong
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.flush()
-        os._exit(code)
     return code

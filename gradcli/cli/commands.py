@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import _click as click
 
-from gradcli import options, preloading
+from gradcli import options
 from gradcli.cli import completion
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
@@ -65,10 +65,6 @@ class CommandLine:
         return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
 
 
-WITHOUT_TORCH = ("code",)
-"""Commands that compute nothing."""
-
-
 def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], alike: str | None = None) -> None:
     """Add a command to the application.
 
@@ -86,8 +82,6 @@ def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], in
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
         demands = _demands(presentation, given, command)
         shown = manner(presentation)
-        if given.get("at") and command not in WITHOUT_TORCH:
-            preloading.begin()
         function, files = _function_of(expression)
         question = (option for option in table if not option.is_presentation)
         function, asked = arguments(question, given, function, files)
