@@ -14,9 +14,10 @@ from gradcli.errors import UsageError
 from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
+from gradcli.questions.naming import Inputs
 from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.products import ProductOptions
-from gradcli.questions.question import Dtype, Inputs, of_asked
+from gradcli.questions.question import Dtype, of_asked
 from gradcli.results import (
     HVP,
     JVP,

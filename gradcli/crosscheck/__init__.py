@@ -7,6 +7,7 @@ summary                          one check of all of them
 bounded                          entries that bounds on whole arrays prove, all at once
 rounding                         what rounding explains
 singular                         what there is where a value or a derivative is missing: on its sides, and around
+boundaries                       conditions that values decided, and may decide otherwise beside the point
 second_derivatives               Ju, Hu and the Hessian, judged as derivatives of one more Program
 crossings                        second derivatives where branches or poles meet
 confirming, formulas             formulas held to what was enclosed; those of an answer, and every entry's opinions

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import sympy
 
@@ -29,6 +30,7 @@ def parse(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
+    values: Mapping[str, Any] | None = None,
 ) -> Program:
     """The Program of a function's text.
 
@@ -37,6 +39,8 @@ def parse(
         given: Names that are variables even if they are also constants (`E`).
         shapes: Of variables, where they are known: sizes may stand in constants, `eye(x.shape[0])`.
         shares: Whether operations that compute the same become one line; Python, and so torch, runs each.
+        values: Of all variables, where values decide what the text says, as in `x[x > 0]`; none, to be told that they
+            do; None refuses such a text.
 
     Raises:
         LanguageError: the text is not in the language.
@@ -48,7 +52,7 @@ def parse(
     """
     with collector.paused():
         source = Source(text, "EXPR")
-        lowering = Lowering(source, Scope(given, shapes=dict(shapes)), EVALUATION, shares=shares)
+        lowering = Lowering(source, Scope(given, shapes=dict(shapes), values=values), EVALUATION, shares=shares)
         return lowering.program(grammar.parse(source))
 
 

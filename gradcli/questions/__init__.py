@@ -2,7 +2,7 @@
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
 live                             functions that are another one at each point
-parsed_text, naming              a text read once; values that name no variable
+parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from

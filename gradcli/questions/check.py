@@ -18,7 +18,8 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted
 from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives, verdict_of_form
-from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, no_such_variable, rounded
+from gradcli.questions.naming import no_such_variable
+from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
 from gradcli.results import (
     NO_COUNTEREXAMPLE,
     SEVERITY,
@@ -310,7 +311,7 @@ class _PointCheck:
 
     def derived_at(self, look: _AtPoint) -> Derived:
         """The formulas at a point: the same at all, unless a function of Python takes other branches there."""
-        return self.derived if look.question.live is None else look.question.derived
+        return look.question.derived if look.question.is_another else self.derived
 
     def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
         """One point, and whether the reference contradicts a formula there."""

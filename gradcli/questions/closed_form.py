@@ -21,7 +21,8 @@ from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet, read
 from gradcli.notation import Notation
 from gradcli.questions.matrix_forms import matrix_forms
-from gradcli.questions.question import Inquiry, chosen_variables, no_such_variable
+from gradcli.questions.naming import no_such_variable
+from gradcli.questions.question import Inquiry, chosen_variables
 from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
 from gradcli.symbolic.printing import with_names
@@ -93,6 +94,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         GradcliError: A shape is malformed, or of no variable, or is needed and not known in numbers.
     """
     snippet = inquiry.snippet
+    inquiry.require_fixed()
     hidden = shadowed(given)
     snippet.require_valued({*hidden, *snippet.values})
     if hidden:  # a shape for a name such as `pi` makes a variable of the constant

@@ -20,7 +20,8 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import first_derivatives, judged
-from gradcli.questions.question import Inquiry, Question, no_such_variable, rounded
+from gradcli.questions.naming import no_such_variable
+from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
         GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
     """
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
+    if ranges:
+        inquiry.require_fixed()
     question = replace(inquiry, at=_values(inquiry, read)).question("improve")
     sample = _over(question, read) if ranges else _at(question)
     from gradcli.diagnose.measuring import ENOUGH, Measure

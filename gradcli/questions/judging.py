@@ -132,7 +132,20 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
         from gradcli.crosscheck.judge import withheld
 
         found = withheld(found, reason)
-    return found if question.live is None else replace(found, check=question.live.commented(found.check, question.wrt))
+    if question.live is not None:
+        return replace(found, check=question.live.commented(found.check, question.wrt))
+    return _guarded(question, found)
+
+
+def _guarded(question: Question, judgement: Judgement) -> Judgement:
+    """The judgement with a kink for each condition that is decided otherwise beside the point."""
+    from gradcli.crosscheck.boundaries import at_boundaries, with_kinks
+
+    guards = question.program.guards
+    if guards is None:
+        return judgement
+    notes = at_boundaries(guards, question.shapes, question.arrays, question.wrt)
+    return replace(judgement, check=with_kinks(judgement.check, question.value, notes))
 
 
 def _reads_one_triangle(question: Question) -> str:

@@ -1,15 +1,18 @@
-"""Values that name no variable, where there is only one."""
+"""Names: of variables that have a value, of those that have none, and of statements; and values that name nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gradcli.errors import InputError, constants_meant
-from gradcli.language.inputs import Value
+from gradcli.errors import InputError, constants_meant, did_you_mean
+from gradcli.language.inputs import Array, Value
 from gradcli.language.lower.joined import remarks, require_named
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet
-from gradcli.questions.question import Inputs
+
+Inputs = Mapping[str, Value] | Value
+"""A value per variable, or that of the only one: text of the language, a number, nested lists, an array or a tensor."""
 
 
 def unnamed(snippet: Snippet) -> Snippet:
@@ -46,3 +49,72 @@ def by_name(snippet: Snippet, at: Inputs | None) -> tuple[Snippet, Mapping[str, 
     raise InputError(
         f"a value alone names no variable, and the expression has {known}", hint=constants_meant(names) + hint
     )
+
+
+def require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
+    """Refuse a variable without a value, and a value without a variable.
+
+    Args:
+        program: The function.
+        given: Values as they were given.
+        named: Those that are of a name of the text.
+
+    Raises:
+        InputError: There is one.
+    """
+    missing = [name for name in program.names if name not in named]
+    surplus = [name for name in given if name not in named]
+    require_named(program, missing, given)
+    if surplus:
+        known = ", ".join(program.names) or "none"
+        hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
+        joined = next((name for name in missing if len(name) > 1 and set(name) <= set(given)), None)
+        if joined is not None:
+            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product"
+        raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
+    if missing:
+        names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
+        raise InputError(
+            f"no value for the variable{'s' * (len(missing) > 1)} {names}",
+            hint=constants_meant(missing) + "give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
+        )
+
+
+def no_such_variable(option: str, name: str, variables: Sequence[str]) -> InputError:
+    """What to say where an option names what is no variable of the expression."""
+    hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
+    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
+
+
+def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
+    """What the names of `--show` stand for: the value that a statement has last, or the output.
+
+    A name may stand for a variable, `a = x`: it is the same tensor.  Two names of one operation have one symbol unless
+    the Program was prepared without sharing.
+
+    Args:
+        program: The function.
+        names: As asked for.
+
+    Returns:
+        A symbol for each name, once, in the order of `names`.
+
+    Raises:
+        InputError: A name that is no statement's, or is a variable, or stands for a plain number.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("y = x**2; z = y**3; z + 1")
+    >>> intermediates(program, ["z"])["z"] == program.lines[1].symbol
+    True
+    """
+    known = {**program.named, program.output_name: program.output}
+    for name in names:
+        if name in program.names:
+            hint = f"its own gradient is shown without that; --wrt {name} asks for it"
+            raise InputError(f"--show names '{name}', which is a variable", hint=hint)
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the names are: {', '.join(known)}"
+            raise InputError(f"--show names '{name}', and no statement has that name", hint=hint)
+        if known[name].is_number:
+            raise InputError(f"--show names '{name}', which stands for the number {known[name]} and has no gradient")
+    return {name: known[name] for name in names}

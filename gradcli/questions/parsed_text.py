@@ -7,8 +7,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Self
 
 from gradcli.language.snippets import read_whole
-from gradcli.questions.naming import by_name, unnamed
-from gradcli.questions.question import Dtype, Inputs, Inquiry
+from gradcli.questions.naming import Inputs, by_name, unnamed
+from gradcli.questions.question import Dtype, Inquiry
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
+from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import (
     JACOBIAN_ENTRIES,
     Cotangent,
     Dtype,
     Inquiry,
     Question,
-    no_such_variable,
     prepare,
     require_gradient,
     rounded,
@@ -118,6 +118,7 @@ def points_of(inquiry: Inquiry) -> Points:
     (3, (), array([1., 2.]))
     """
     at, snippet, dtype = inquiry.at, inquiry.snippet, inquiry.dtype
+    inquiry.require_fixed()
     mapped = tuple(dict.fromkeys(inquiry.points_of))
     known = (*snippet.program.names, *shadowed(at))
     for name in mapped:

@@ -16,7 +16,8 @@ from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
 from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
-from gradcli.questions.question import Cotangent, Inquiry, Question, intermediates, require_gradient
+from gradcli.questions.naming import intermediates
+from gradcli.questions.question import Cotangent, Inquiry, Question, require_gradient
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256

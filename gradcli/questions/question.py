@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError, InternalError, TooLargeError, constants_meant, did_you_mean
+from gradcli.errors import InputError, InternalError, TooLargeError
 from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
-from gradcli.language.lower.joined import require_named
 from gradcli.language.lower.matlab import remarks
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -26,6 +25,7 @@ from gradcli.language.snippets.asked import Replay
 from gradcli.language.snippets.interpreter import BOTH
 from gradcli.language.text.tokens import plain
 from gradcli.questions.live import Live, decided_at
+from gradcli.questions.naming import no_such_variable, require_names
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
@@ -60,6 +60,7 @@ class Question:
             `program` they are lines of the language.
         live: The function that is run in place of the Program, which was recorded of it.
         decided: The function with the branches that Python takes at a point, of one that has both; torch runs it.
+        anew: The question at another point, where values decide which lines the Program has.
     """
 
     program: Program
@@ -72,11 +73,17 @@ class Question:
     as_typed: Program | None = None
     live: Live | None = None
     decided: Callable[[Mapping[str, Array]], Program] | None = None
+    anew: Callable[[Mapping[str, Array]], Question] | None = None
 
     @property
     def shape(self) -> Shape:
         """The shape of y."""
         return self.shapes.get(self.program.output, ())
+
+    @property
+    def is_another(self) -> bool:
+        """Whether the Program is another one at another point."""
+        return self.live is not None or self.anew is not None
 
     def with_remark(self, *remarks: str) -> Question:
         """The same with a remark of what was typed."""
@@ -85,6 +92,8 @@ class Question:
     def at(self, arrays: Mapping[str, Array]) -> Question:
         """The same at another point, with these values in place of some of its own."""
         arrays = {**self.arrays, **arrays}
+        if self.anew is not None:
+            return self.anew(arrays)
         if self.live is None:
             return replace(self, arrays=arrays)
         live = self.live.at(arrays)
@@ -300,10 +309,6 @@ _ASKED = {
 }
 
 
-Inputs = Mapping[str, Value] | Value
-"""A value per variable, or that of the only one: text of the language, a number, nested lists, an array or a tensor."""
-
-
 @dataclass(frozen=True)
 class Inquiry:
     """What every question begins with: a function as text, read once, and the options that all questions share.
@@ -327,6 +332,15 @@ class Inquiry:
     check: bool = True
     points_of: Sequence[str] = ()
     live: Live | None = None
+
+    def require_fixed(self) -> None:
+        """Refuse a function that is another one at each point, where there is no point, or are several.
+
+        Raises:
+            LanguageError: Values decide how often a loop runs, or which elements a mask takes.
+        """
+        if self.snippet.program.needs_values:
+            read(self.expression, given=shadowed(self.at))
 
     def question(self, command: str = "", *, shares: bool = True) -> Question:
         """Everything that can be known without torch, with a remark if the text asks for another command."""
@@ -377,18 +391,22 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     snippet.require_valued({*at, *snippet.values})
     if (hidden and inquiry.live is None) or not shares:
         # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
-        snippet = replace(read(expression, given=hidden, shares=shares), values=snippet.values)
+        snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
     program = snippet.program
     named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
     for name, value in at.items():
         if name in program.names or name in named:
             named[name] = rounded(read_value(value, f"--at {name}"), dtype)
-    _require_names(program, at, named)
-    if program.needs_shapes:
+    require_names(program, at, named)
+    anew = None
+    if program.needs_shapes or program.needs_values:
         sizes = {name: array.shape for name, array in named.items()}
-        # A constant of the text holds a size, such as len(x): it is read again now that the shapes are known.
-        snippet = read(expression, given=hidden, shapes=sizes, shares=shares)
-        program = snippet.program
+        # Constants of the text hold sizes, such as len(x), or values say what is computed: it is read again with them.
+        snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named, takes=False)
+        variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
+        program = replace(snippet.program, variables=variables)
+        require_names(program, at, named)
+        anew = partial(_anew, inquiry, shares) if program.needs_values else None
     arrays = {name: named.pop(name) for name in program.names}
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     shapes = infer(program, known)
@@ -401,13 +419,20 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         program = written_out(program, known)
         shapes = infer(program, known)
     decided = None
-    if program.branches and as_typed is None:
+    if (program.branches or program.needs_values) and as_typed is None:
         decided = partial(decided_at, expression, hidden, program, shares=shares)
         if not inquiry.points_of:
             warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *decided(arrays).warnings))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
-    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live, decided)
+    return Question(
+        program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live, decided, anew
+    )
+
+
+def _anew(inquiry: Inquiry, shares: bool, arrays: Mapping[str, Array]) -> Question:
+    """The question at another point."""
+    return prepare(replace(inquiry, at={**inquiry.at, **arrays}), shares=shares)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
@@ -421,59 +446,6 @@ def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
     return program.differentiable if chosen is None else chosen
 
 
-def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
-    """What the names of `--show` stand for: the value that a statement has last, or the output.
-
-    A name may stand for a variable, `a = x`: it is the same tensor.  Two names of one operation have one symbol unless
-    the Program was prepared without sharing.
-
-    Args:
-        program: The function.
-        names: As asked for.
-
-    Returns:
-        A symbol for each name, once, in the order of `names`.
-
-    Raises:
-        InputError: A name that is no statement's, or is a variable, or stands for a plain number.
-
-    >>> from gradcli.language.parsing import parse
-    >>> program = parse("y = x**2; z = y**3; z + 1")
-    >>> intermediates(program, ["z"])["z"] == program.lines[1].symbol
-    True
-    """
-    known = {**program.named, program.output_name: program.output}
-    for name in names:
-        if name in program.names:
-            hint = f"its own gradient is shown without that; --wrt {name} asks for it"
-            raise InputError(f"--show names '{name}', which is a variable", hint=hint)
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the names are: {', '.join(known)}"
-            raise InputError(f"--show names '{name}', and no statement has that name", hint=hint)
-        if known[name].is_number:
-            raise InputError(f"--show names '{name}', which stands for the number {known[name]} and has no gradient")
-    return {name: known[name] for name in names}
-
-
-def _require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:
-    missing = [name for name in program.names if name not in named]
-    surplus = [name for name in given if name not in named]
-    require_named(program, missing, given)
-    if surplus:
-        known = ", ".join(program.names) or "none"
-        hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
-        joined = next((name for name in missing if len(name) > 1 and set(name) <= set(given)), None)
-        if joined is not None:
-            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product"
-        raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
-    if missing:
-        names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
-        raise InputError(
-            f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint=constants_meant(missing) + "give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
-        )
-
-
 def _require_used(program: Program, wrt: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Refuse what torch refuses: `torch.autograd.grad(z, x)` of a z that is not computed from x."""
     for name in wrt or ():
@@ -481,12 +453,6 @@ def _require_used(program: Program, wrt: tuple[str, ...] | None) -> tuple[str, .
             message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
             raise InputError(message, hint="torch.autograd.grad refuses that too; leave it out, or use --wrt")
     return wrt
-
-
-def no_such_variable(option: str, name: str, variables: Sequence[str]) -> InputError:
-    """What to say where an option names what is no variable of the expression."""
-    hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-    return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
 
 
 def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:

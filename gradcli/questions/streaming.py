@@ -112,6 +112,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     ({'x': ('x[0]', 'x[1]')}, [('y0', 'y1'), ('dy0_dx0', 'dy0_dx1', 'dy1_dx0', 'dy1_dx1')])
     """
     at, snippet = inquiry.at, inquiry.snippet
+    inquiry.require_fixed()
     hidden = shadowed((*at, *source.columns))
     snippet.require_valued({*hidden, *snippet.values})
     names = read(inquiry.expression, given=hidden).program.names if hidden else snippet.program.names

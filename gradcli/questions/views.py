@@ -19,7 +19,8 @@ from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
-from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, intermediates, prepare, rounded
+from gradcli.questions.naming import intermediates
+from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, prepare, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
 MAX_TENSORS = 20_000

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flint import arb
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.crosscheck.boundaries import BITS, with_kinks
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.summary import badness
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.snippets import read
@@ -24,13 +23,10 @@ from gradcli.recording.writing import Written, written
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.results import SEVERITY, Check, Entry
+from gradcli.results import Check
 
 if TYPE_CHECKING:
     from gradcli.recording.recorded import Recorded
-
-BITS = 512
-"""Precision of what decides."""
 
 _COMPARISONS = frozenset("lt le gt ge eq ne less less_equal greater greater_equal not_equal".split())
 
@@ -63,8 +59,10 @@ def _at(guard: Guard) -> str:
 
 def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check:
     """A check with a kink for each condition, or mask, that the least step in some variables decides otherwise."""
-    found = []
-    y = float(recorded.value.ravel()[0]) if recorded.value.size else None
+    return with_kinks(check, recorded.value, _notes(recorded, wrt))
+
+
+def _notes(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
     for guard, changes in _conditions(recorded):
         if _variables(recorded, guard.ref).isdisjoint(wrt):
             continue
@@ -73,13 +71,7 @@ def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check
             text = written(recorded.recorder, guard.ref)
             condition = text.text.splitlines()[-1].partition(" = ")[2]
         if _is_at_boundary(recorded, guard, text):
-            note = f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
-            found.append(Entry(None, (0,) * recorded.value.ndim, None, "kink", y, note=note))
-    if not found:
-        return check
-    findings = sorted((*check.findings, *dict.fromkeys(found)), key=badness)
-    verdict = max(check.verdict, "kink", key=SEVERITY.index)
-    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=check.findings_count + len(found))
+            yield f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
 
 
 def _conditions(recorded: Recorded) -> Iterator[tuple[Guard, str]]:

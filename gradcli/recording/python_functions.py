@@ -17,7 +17,8 @@ from gradcli.errors import InputError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.asked import Snippet
-from gradcli.questions.question import Dtype, Inputs, Inquiry, rounded
+from gradcli.questions.naming import Inputs
+from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
 from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import require_constants, require_names, signature

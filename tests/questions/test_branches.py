@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 
 from gradcli import Function
+from gradcli.errors import GradcliError, TooLargeError
 
 TEXT = """
 def f(x):
@@ -47,3 +51,102 @@ def test_the_boundary_is_a_kink(text: str) -> None:
     answer = Function(text).vjp(0)
     assert answer.check is not None
     assert answer.check.verdict == "kink"
+
+
+# -- what values decide before there is a Program: how often a loop runs, and which elements a mask takes
+
+DOUBLED = "y = x*2\nwhile y.norm() < 1000:\n    y = y*2\ny"
+
+
+def test_a_loop_runs_as_often_as_the_values_say() -> None:
+    """The example of torch's own tutorial; the formula is of so many steps."""
+    answer = Function(DOUBLED).vjp([1, 2, 3], [0.1, 1, 1e-4])
+    np.testing.assert_allclose(answer.vjp["x"], [51.2, 512, 0.0512], rtol=1e-15)
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.proven) == ("agree", True)
+    assert answer.symbolic["x"].text == "512*KroneckerDelta(i, j)"
+    assert "'while y.norm() < 1000' ran 8 times: the answer is of so many steps" in answer.warnings
+    assert Function(DOUBLED).vjp([1000, 0, 0], "ones").vjp["x"].tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("y = x\nwhile y < 8:\n    y = y*2\ny", 1),
+        ("y = x\nwhile 8 - y > 0 and x > 0:\n    y = y*2\ny", 2),
+        ("s = 0\nfor v in x:\n    if v > 2:\n        break\n    s = s + v\ns", [1, 2, 3]),
+        ("x[x > 0].sum()", [1, 0, -2]),
+        ("torch.masked_select(x, x**2 >= 4).sum()", [1, -2]),
+        ("y = (x + 1e8) - 1e8\nwhile y > 0.5:\n    y = y/2\nx*y", 1),  # what rounding moves further than a comparison
+    ],
+)
+def test_a_point_where_values_decide_otherwise_beside_it_is_a_kink(text: str, at: Any) -> None:
+    """Of first and second derivatives; and none where the variable that decides is held."""
+    answer = Function(text).vjp(at)
+    assert answer.check is not None
+    assert answer.check.verdict == "kink"
+    assert any("beside the point" in finding.note for finding in answer.check.findings)
+    hessian = Function(text).hessian(at).check
+    assert hessian is not None
+    assert hessian.verdict == "kink"
+    lines, _, last = text.rpartition("\n")
+    held = Function(f"{lines}\n({last})*z").vjp({"x": at, "z": 1}, wrt=["z"]).check
+    assert held is not None
+    assert held.verdict == "agree"
+
+
+def test_each_random_point_is_read_anew() -> None:
+    """Its own number of steps, its own formula, and a claim about it."""
+    checked = Function("y = x\nwhile y < 8:\n    y = y*2\ny").check(random=20, box={"x": "0.1..7"})
+    assert checked.passed
+    assert checked.sampling is not None
+    assert set(checked.sampling.verdicts) == {"agree"}
+    assert Function("sum(x[x > 0.5]**2)").check(random=10, box={"x": "0,0,0,0..1,1,1,1"}).passed
+
+
+@pytest.mark.parametrize(
+    ("options", "of"),
+    [({}, "closed_form"), ({"points_of": ["x"]}, "vjp"), ({"box": {"x": "1..2"}}, "improve")],
+)
+@pytest.mark.parametrize("text", ["y = x\nwhile y.sum() < 8:\n    y = y*2\nsum(y)", "sum(x[x > 0])"])
+def test_without_a_point_there_is_no_such_function(text: str, options: dict[str, object], of: str) -> None:
+    """Nor with several: the error says what decides."""
+    f = Function(text)
+    with pytest.raises(GradcliError, match=r"depends on the values of a tensor|values of variables decide"):
+        getattr(f, of)(*([[1.0, 3.0], [2.0, 4.0]],) * ("points_of" in options), **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("while x > 0:\n    x = x + 1\nx", 1),
+        ("y = x\nwhile y.sum() > 0:\n    y = y*1.001\nsum(y)", np.ones(1_000_000)),
+        ("y = x\nwhile y > 0:\n    while y < 5:\n        y = y + 1\n    y = y - 1\ny", 1),
+    ],
+)
+def test_a_loop_that_values_never_end_is_refused(text: str, at: Any) -> None:
+    """By a count of what decides, and of what is computed for that."""
+    with pytest.raises(TooLargeError, match="values decide too much"):
+        Function(text).vjp(at)
+
+
+def test_random_loops_give_what_torch_gives() -> None:
+    """Products, quotients and shifts, until a sum is large enough or a step is the last."""
+    generator = np.random.default_rng(0)
+    steps = ("y = y*1.5 + x", "y = y + x**2 + 0.1", "y = y*y.abs() + 1", "y = torch.exp(y/9)*2 + y")
+    for _ in range(60):
+        body = generator.choice(steps, size=2)
+        most, least = generator.integers(1, 9), round(float(generator.uniform(2, 60)), 3)
+        text = f"y = x\nk = 0\nwhile y.sum() < {least} and k < {most}:\n    {body[0]}\n    if y.max() > {least}:\n"
+        text += f"        break\n    {body[1]}\n    k += 1\ny[y > x].sum() + k*x.prod()"
+        at = generator.uniform(0, 1, 3).round(3)
+        x = torch.tensor(at, requires_grad=True)
+        space = {"x": x, "torch": torch}
+        lines, _, last = text.rpartition("\n")
+        exec(lines, space)
+        eval(last, space).backward()
+        assert x.grad is not None
+        answer = Function(text).vjp(at)
+        np.testing.assert_allclose(answer.vjp["x"], x.grad.numpy(), rtol=1e-12, err_msg=text)
+        assert answer.check is not None
+        assert answer.check.verdict in ("agree", "unchecked"), text

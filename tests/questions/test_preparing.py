@@ -9,7 +9,8 @@ from gradcli.errors import InputError, LanguageError, UncalledFunctionError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
-from gradcli.questions.question import Inquiry, intermediates, prepare
+from gradcli.questions.naming import intermediates
+from gradcli.questions.question import Inquiry, prepare
 
 
 def _ops(program: Program) -> list[str]:

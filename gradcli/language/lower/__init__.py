@@ -9,6 +9,7 @@ constants     constant arguments and indices, lists and loops that are written o
 indices       formulas in index notation, as operations on whole tensors
 written       rows that are written in others, by the shapes of their operands
 sizes         the shape of what was read so far
+deciding      what values of variables decide about a text
 matlab        MATLAB's marks
 joined        names that are several words written together
 """

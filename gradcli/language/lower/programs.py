@@ -16,6 +16,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants, is_newaxis
+from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.matlab import Matlab
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
@@ -95,7 +96,8 @@ class Lowering:
         self.sizes = sizes = Sizes(self.lines, self.constants)
         self.matlab = Matlab(self.lines, sizes)
         self.indices = Indices(self.lines, self.lower, self.constants, sizes)
-        writing = Writing(self.lines, self.constants, sizes, parse_meaning)
+        self.decisions = Decisions(self.constants)
+        writing = Writing(self.lines, self.constants, self.decisions, sizes, parse_meaning)
         self.calls = Calls(self.lines, self.lower, self.constants, self.indices, writing)
         self.last_list: tuple[nodes.Node, list[Operand]] | None = None
         self.unused_value: Operand | None = None
@@ -195,11 +197,8 @@ class Lowering:
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        text, source, needs = self.source.text, self.source.name, scope.needs_shapes
-        branches = scope.branches
-        return Program(
-            text, variables, lines, atom, source, assigned, named, warnings, needs_shapes=needs, branches=branches
-        )
+        text, source, guards = self.source.text, self.source.name, self.decisions.guards()
+        return Program(text, variables, lines, atom, source, assigned, named, warnings, **scope.demands, guards=guards)
 
     def _whole(self, output: Operand) -> Operand:
         """The output as one tensor: several of one shape are put in a list."""

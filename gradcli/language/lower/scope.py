@@ -18,7 +18,7 @@ import sympy
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
@@ -232,7 +232,8 @@ class Scope:
         is_value: Whether there may be no variables.
         constants: Values of constant arguments by name, of a meaning of the op table.
         shapes: Of variables, where they are known.
-        values: Of variables, where branches are to be decided at a point.
+        values: Of variables, where the text is read at a point; None where it cannot be.
+        takes: Whether branches are decided there, too; else both are in the lines.
         variables: The free names in order of appearance.
         names: What was assigned.
         objects: What stands for something that is no tensor: lists, functions, modules.
@@ -246,13 +247,16 @@ class Scope:
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
         branches: Whether values decide between branches: Python takes one of them.
+        needs_values: Whether values decide which lines there are: without them the text is to be lowered again.
+        guards: What they decided.
     """
 
     given: frozenset[str] = frozenset()
     is_value: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] | None = None
+    takes: bool = True
     variables: dict[str, sympy.Symbol] = field(default_factory=dict)
     names: MutableMapping[str, Atom] = field(default_factory=dict)
     objects: dict[Atom, Any] = field(default_factory=dict)
@@ -266,6 +270,8 @@ class Scope:
     is_formula: bool = False
     needs_shapes: bool = False
     branches: bool = False
+    needs_values: bool = False
+    guards: list[Guard] = field(default_factory=list)
 
     def variable(self, name: str) -> sympy.Symbol:
         """The variable with a name, from here on if there was none."""
@@ -298,6 +304,11 @@ class Scope:
         whole = sympy.Dummy(several.call, real=True)
         self.several[whole] = several
         return whole
+
+    @property
+    def demands(self) -> dict[str, Any]:
+        """The fields of a Program that say how its text is to be read again."""
+        return {name: getattr(self, name) for name in ("needs_shapes", "needs_values", "branches")}
 
     @property
     def known_shapes(self) -> dict[Atom, Shape]:

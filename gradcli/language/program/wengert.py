@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -113,6 +113,29 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """A condition that values decided while a text was read.
+
+    Attributes:
+        condition: What is 1 where it holds and 0 where it does not.
+        shown: The condition as text.
+        changes: What is otherwise where it is decided otherwise, such as `another branch is taken`.
+    """
+
+    condition: Atom
+    shown: str
+    changes: str
+
+
+@dataclass(frozen=True)
+class Guards:
+    """All conditions that values decided, and the lines that they are made of, in the variables of the text."""
+
+    program: Program
+    conditions: tuple[Guard, ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """A parsed function: lines in order of evaluation, the last value being the output.
 
@@ -127,6 +150,9 @@ class Program:
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
         branches: Whether values decide between branches of Python, both of which are in the lines.
+        needs_values: Whether values decide which lines there are, as of `while x.norm() < 9`: the text is to be read
+            with values of its variables, and the lines hold beside them.
+        guards: What values decided when it was read so.
         shown: The statements of the function alone, where the text is a whole snippet.
         called: What the function is called, where the text is a recording of it.
     """
@@ -143,6 +169,8 @@ class Program:
     called: str = ""
     needs_shapes: bool = False
     branches: bool = False
+    needs_values: bool = False
+    guards: Guards | None = None
     _made: dict[Callable[[Program], Program], Program] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -242,19 +270,22 @@ class Builder:
             self.lines.append(Line(symbol, Call(op, operands, statics), span))
         return symbol
 
-    def made_of(self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False) -> tuple[list[Line], set[Atom]]:
+    def made_of(
+        self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False, known: Container[Atom] = ()
+    ) -> tuple[list[Line], set[Atom]]:
         """The lines that some values are made of, in order, and what those are made of that is no line.
 
         Args:
             atoms: The values.
             stop: For which operations to look no further.
+            known: Values whose lines are left out.
         """
         found: dict[int, Line] = {}
         leaves: set[Atom] = set()
         waiting = list(atoms)
         while waiting:
             atom = waiting.pop()
-            place = self._places.get(atom)
+            place = None if atom in known else self._places.get(atom)
             if place is None:
                 leaves.add(atom)
             elif place not in found:
@@ -270,9 +301,9 @@ class Builder:
             inside[line.symbol] = self.emit(line.call.op.name, parts, span, line.call.statics)
         return inside.get(program.output, program.output)
 
-    def program(self, value: Atom, variables: Iterable[sympy.Symbol] = ()) -> Program:
-        """A value as a Program of its own, in those of these variables that it is made of."""
-        lines, leaves = self.made_of(value)
+    def program(self, value: Atom, variables: Iterable[sympy.Symbol] = (), *others: Atom) -> Program:
+        """A value as a Program of its own, in those of these variables that it, and others, are made of."""
+        lines, leaves = self.made_of(value, *others)
         return Program(self.text, tuple(s for s in variables if s in leaves), tuple(lines), value, self.source)
 
     def line_of(self, atom: Atom) -> Line | None:

@@ -85,7 +85,7 @@ def read_whole(text: str) -> Snippet:
     uncalled: dict[str, GradcliError] = {}
     while True:
         try:
-            return replace(read(text, given=frozenset(uncalled)), uncalled=uncalled)
+            return replace(read(text, given=frozenset(uncalled), values={}), uncalled=uncalled)
         except UncalledFunctionError as error:
             if error.name in uncalled:
                 raise
@@ -111,7 +111,8 @@ def read(
     given: frozenset[str] = frozenset(),
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
-    values: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+    values: Mapping[str, npt.NDArray[Any]] | None = None,
+    takes: bool = True,
 ) -> Snippet:
     """The function of a text: a Program, or a snippet of PyTorch.
 
@@ -120,7 +121,9 @@ def read(
         given: Names that are variables although they are also constants.
         shapes: Of variables, where they are known.
         shares: Whether operations that compute the same become one line, as in `parse`.
-        values: Of all variables, where branches are to be decided as Python decides them; else both are in the lines.
+        values: Of all variables, where the text is to be read at a point, as loops and masks may ask; none, to be told
+            that they do; None refuses such a text.
+        takes: Whether branches are decided there as Python decides them; else both are in the lines.
 
     Raises:
         GradcliError: As for `parse`, or a line that is not read.
@@ -133,8 +136,8 @@ def read(
         if _PYTHON.search(text):
             from gradcli.language.snippets.defined import read_defined
 
-            return Snippet(read_defined(text, given, shapes, values, shares=shares))
-        return Snippet(parse(text, given=given, shapes=shapes, shares=shares))
+            return Snippet(read_defined(text, given, shapes, values, shares=shares, takes=takes))
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values))
     from gradcli.language.snippets.reading import read_snippet
 
-    return read_snippet(text, given, shapes, values, shares=shares)
+    return read_snippet(text, given, shapes, values, shares=shares, takes=takes)

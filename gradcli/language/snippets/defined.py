@@ -24,21 +24,26 @@ from gradcli.language.text.source import Source, require_sound
 
 
 def read_defined(
-    text: str, given: frozenset[str], shapes: Mapping[str, Shape], values: Mapping[str, Any], *, shares: bool
+    text: str,
+    given: frozenset[str],
+    shapes: Mapping[str, Shape],
+    values: Mapping[str, Any] | None,
+    *,
+    shares: bool,
+    takes: bool = True,
 ) -> Program:
     """The Program of a text of plain Python.
 
     Raises:
         GradcliError: As for `parse`, or a function that calls itself.
 
-    >>> read_defined("f(x) = x^2; f(3*t) + 1", frozenset(), {}, {}, shares=True).names
+    >>> read_defined("f(x) = x^2; f(3*t) + 1", frozenset(), {}, None, shares=True).names
     ('t',)
     """
     with collector.paused():
         source = Source(text, "EXPR", has_braces=True)
-        return _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares).program(
-            parse_python(source)
-        )
+        scope = Scope(given, shapes=dict(shapes), values=values, takes=takes)
+        return _Reader(source, scope, shares=shares).program(parse_python(source))
 
 
 class _Reader(Interpreter):

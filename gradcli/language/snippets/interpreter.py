@@ -29,12 +29,16 @@ Ending = Literal["", "break", "continue", "stop"] | Operand
 BOTH = "both are computed, and each point takes its own"
 """How the remark ends on a branch that values decide."""
 
+OF_STEPS = "in the loop: the answer is of the steps that were taken"
+"""How the remark ends on a branch that ends a loop."""
+
 
 class Interpreter(Targets):
     """Runs statements, and hands what stands in their expressions to those who read it.
 
     Attributes:
         defined: The function that was defined last, outside of others.
+        looping: How many loops are around this place, in the present function.
     """
 
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
@@ -45,6 +49,7 @@ class Interpreter(Targets):
         self.dicts = Dicts(self.objects)
         self.builtins = Builtins(self.lowering, self.objects, self.elements)
         self.defined: Callee | None = None
+        self.looping = 0
 
     @property
     def is_inside(self) -> bool:
@@ -68,7 +73,9 @@ class Interpreter(Targets):
 
     def _body(self, node: nodes.Function) -> Operand | None:
         """What the body of a function returns."""
+        around, self.looping = self.looping, 0
         ending = self.run(node.body)
+        self.looping = around
         return None if isinstance(ending, str) else ending
 
     # -- statements
@@ -166,7 +173,7 @@ class Interpreter(Targets):
             self.bind(line.target, element)
             self.scope.unused = dict(unused)
             self.output, self.scope.last_name = output
-            ending = self.run(line.body.lines)
+            ending = self._step(line.body)
             if ending == "break":
                 return ""
             if ending not in ("", "continue"):
@@ -174,31 +181,44 @@ class Interpreter(Targets):
         return self.run(line.other.lines)
 
     def while_(self, line: nodes.While) -> Ending:
-        """A loop as long as a condition holds that is decided."""
+        """A loop as long as a condition holds that is decided, by values if need be."""
+        steps, guards = 0, len(self.scope.guards)
         while True:
             self.lowering.constants.require_few(line.body.width, line.word)
-            holds = self.branches.truth(line.condition)
-            if not isinstance(holds, bool):
-                raise self.branches.undecided(line.condition, "while")
-            if not holds:
-                return self.run(line.other.lines)
-            ending = self.run(line.body.lines)
+            holds = self.branches.decided(line.condition, "while", "another number of steps is taken")
+            if holds is False or (holds is None and steps):
+                break
+            steps += 1
+            ending = self._step(line.body)
             if ending == "break":
                 return ""
             if ending not in ("", "continue"):
                 return ending
+        if len(self.scope.guards) > guards:
+            self.branches.counted(line, steps)
+        return self.run(line.other.lines)
+
+    def _step(self, body: nodes.Block) -> Ending:
+        """One pass through the body of a loop."""
+        self.looping += 1
+        ending = self.run(body.lines)
+        self.looping -= 1
+        return ending
 
     def _if(self, line: nodes.If, rest: Sequence[nodes.Line]) -> Ending | None:
         """A branch; of a condition that is not decided, both, with what follows if one of them ends the block."""
-        holds = self.branches.truth(line.condition)
+        if self._goes_on(line):
+            guards = len(self.scope.guards)
+            holds = self.branches.decided(line.condition, "if", "another branch is taken") is not False
+            if len(self.scope.guards) > guards:
+                self.branches.remark(f"values decided 'if {self.source.shown(line.condition.span)}' {OF_STEPS}")
+        else:
+            holds = self.branches.taken(line.condition)
         if isinstance(holds, bool):
             ending = self.run((line.body if holds else line.other).lines)
             return None if ending == "" else ending
         self.lowering.constants.require_few(line.body.width + line.other.width, line.word)
-        shown = " ".join(self.source.excerpt(line.condition.span).split())
-        remark = f"which branch is taken depends on {shown}: {BOTH}"
-        if remark not in self.scope.warnings:
-            self.scope.warnings.append(remark)
+        self.branches.remark(f"which branch is taken depends on {self.source.shown(line.condition.span)}: {BOTH}")
         ends = _ends(line.body.lines) or _ends(line.other.lines)
         behind = tuple(rest) if ends else ()
         start, fixed = self.branches.state(), self.objects.fixed
@@ -215,6 +235,11 @@ class Interpreter(Targets):
             message = "a branch that depends on the values of a tensor ends this block, and the other does not"
             raise self.source.error(message, line.span, hint="return something in both, or use where(c, a, b)")
         return self.branches.chosen(holds, endings[0], endings[1], line.span)
+
+    def _goes_on(self, line: nodes.If) -> bool:
+        """Whether one branch ends a step of a loop, or the loop, so that values decide what is computed at all."""
+        is_one_sided = _ends(line.body.lines) != _ends(line.other.lines)
+        return self.looping > 0 and is_one_sided and self.lowering.decisions.are_made
 
     def with_(self, line: nodes.With) -> Ending:
         """`with torch.no_grad():`, whose results are constants to autograd."""
@@ -316,7 +341,7 @@ class Interpreter(Targets):
 
     def chooses(self, node: nodes.Choice) -> Operand | None:
         """`a if c else b` where the condition is decided."""
-        holds = self.branches.truth(node.condition)
+        holds = self.branches.taken(node.condition)
         if isinstance(holds, bool):
             return self.lowering.lower(node.chosen if holds else node.other)
         return self.branches.chosen(holds, self.lowering.lower(node.chosen), self.lowering.lower(node.other), node.span)

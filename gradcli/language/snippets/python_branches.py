@@ -1,5 +1,7 @@
 """Conditions of branches and loops: decided where they are constant, else both branches with a `where` between them.
 
+Where values decide how often a loop runs, they decide at the point.
+
     if x.sum() > 0: y = x**2
     else: y = -x                     y = where(x.sum() > 0, x**2, -x)
 
@@ -11,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+import numpy as np
 import sympy
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Dictionary, Listed, Nothing, Operand, Text
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.python_values import Objects, Sizes
 from gradcli.language.text import nodes
 
@@ -28,7 +31,7 @@ class Branches:
     def __init__(self, lowering: Lowering, objects: Objects) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.lower, self.constants, self.objects = lowering.lower, lowering.constants, objects
-        self.builder = lowering.lines.builder
+        self.builder, self.decisions = lowering.lines.builder, lowering.decisions
 
     # -- conditions
 
@@ -66,30 +69,48 @@ class Branches:
         value = self.objects.of(atom)
         if value is not None:
             return self._of_object(value)
-        _, leaves = self.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT)
-        if leaves.isdisjoint(self.scope.variables.values()):
+        known = self.decisions.known
+        _, leaves = self.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT, known=known)
+        if leaves.isdisjoint(self.scope.variables.values()) and leaves.isdisjoint(known):
             return bool(self.constants.value_of(atom, span, "a condition is one number"))
         shape = self.objects.shape(atom)
         if shape is not None and sympy.prod(shape) != 1:
             hint = "write where(c, a, b), or c.all() or c.any()"
             message = f"a condition of shape {tuple(shape)} is neither true nor false, as in torch"
             raise self.source.error(message, span, hint=hint)
-        if self.scope.values:
-            return self._at_point(atom, span)
-        self.scope.branches = True
         return atom if atom in self.lines.conditions else self.lines.emit("ne", [atom, sympy.Integer(0)], span)[0]
 
-    def _at_point(self, atom: Atom, span: Span) -> bool:
-        """Which branch is taken with the values of the variables; it is said."""
-        lines, _ = self.builder.made_of(atom)
-        known = {self.scope.variables[name]: value for name, value in self.scope.values.items()}
-        program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        holds = bool(self.constants.evaluation.run(program, known).any())
-        shown = " ".join(self.source.excerpt(span).split())
-        remark = f"the branch {shown if holds else f'not ({shown})'} was taken; torch ran that alone"
+    def taken(self, condition: nodes.Node) -> bool | Atom:
+        """Which branch is taken, as `truth`; it is said where the values of the variables are to decide."""
+        found = self.truth(condition)
+        if isinstance(found, bool):
+            return found
+        if not self.scope.values or not self.scope.takes:
+            self.scope.branches = True
+            return found
+        holds = bool(np.any(self.decisions.value(found)))
+        shown = self.source.shown(condition.span)
+        self.remark(f"the branch {shown if holds else f'not ({shown})'} was taken; torch ran that alone")
+        return holds
+
+    def decided(self, condition: nodes.Node, word: str, changes: str) -> bool | None:
+        """Whether a condition holds that nothing else can stand for; None where the values are still to come.
+
+        Raises:
+            LanguageError: Values decide, and are never known here.
+        """
+        found = self.truth(condition)
+        if isinstance(found, bool):
+            return found
+        if not self.decisions.are_made:
+            raise self._undecided(condition, word)
+        value = self.decisions.decided(found, condition.span, changes)
+        return None if value is None else bool(np.any(value))
+
+    def remark(self, remark: str) -> None:
+        """Say it once."""
         if remark not in self.scope.warnings:
             self.scope.warnings.append(remark)
-        return holds
 
     def _of_object(self, value: object) -> bool:
         match value:
@@ -101,10 +122,15 @@ class Branches:
                 return False
         return not isinstance(value, Sizes) or True
 
-    def undecided(self, node: nodes.Node, word: str) -> GradcliError:
+    def _undecided(self, node: nodes.Node, word: str) -> GradcliError:
         """The error for a loop whose condition depends on values."""
         message = f"this '{word}' depends on the values of a tensor, which are not known here"
         return self.source.error(message, node.span, hint="write for ... in range(n) with as many steps as it takes")
+
+    def counted(self, loop: nodes.While, steps: int) -> None:
+        """Say how often a loop ran."""
+        times = f"{steps} time{'s' * (steps != 1)}"
+        self.remark(f"'while {self.source.shown(loop.condition.span)}' ran {times}: the answer is of so many steps")
 
     # -- what branches give
 

@@ -33,18 +33,24 @@ _HINT = "a snippet is tensor definitions, statements, backward() and print()"
 
 
 def read_snippet(
-    text: str, given: frozenset[str], shapes: Mapping[str, Shape], values: Mapping[str, Any], *, shares: bool
+    text: str,
+    given: frozenset[str],
+    shapes: Mapping[str, Shape],
+    values: Mapping[str, Any] | None,
+    *,
+    shares: bool,
+    takes: bool = True,
 ) -> Snippet:
     """The function of a snippet, as `read` has it."""
     text = _without_prompts(text)
     with collector.paused():
         source = Source(text, "EXPR", _HINT, has_braces=True)
         lines = parse_python(source)
-        reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values), shares=shares)
+        reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=shares)
         snippet = reader.snippet(lines)
         if not reader.passes.frees_graph:
             return snippet
-        again = _Reader(source, Scope(given, shapes=dict(shapes)), shares=False)
+        again = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=False)
         return replace(snippet, frees_graph=again.replay(lines))
 
 

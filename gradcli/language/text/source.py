@@ -47,6 +47,10 @@ class Source:
         """What is written at a range."""
         return self.text[span.start : span.stop]
 
+    def shown(self, span: Span) -> str:
+        """What is written at a range, on one line."""
+        return " ".join(self.excerpt(span).split())
+
     def position(self, character: int) -> int:
         """The position of the first token from a character on."""
         return bisect_left(self.tokens, min(character, len(self.text)), key=lambda token: token.span.start)

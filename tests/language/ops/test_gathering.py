@@ -120,7 +120,6 @@ def test_positions_that_are_given(text: str, i: Any, plain: Any) -> None:
         ("v[i]", {"i": [0.5, 1]}, "an index is a whole number"),
         ("v[[0, 4]]", {}, "the index 4 is outside"),
         ("v[[0.5, 1]]", {}, "a whole number, not 0.5"),
-        ("v[v > 0].sum()", {}, "how many elements this mask takes"),
         ("v[i]", {"i": 1}, "an integer constant must stand here"),
         ("v[[0], [1]]", {}, "2 indices for the shape"),
         ("y.gather(1, [0])", {}, "gather needs an index that fits"),

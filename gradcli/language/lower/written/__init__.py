@@ -24,6 +24,7 @@ import numpy as np
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.language.lower.arguments import Bound, usage
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
 from gradcli.language.lower.sizes import Sizes
 from gradcli.language.lower.written import (
@@ -56,8 +57,11 @@ Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
 class Writing:
     """Writes calls of such rows in other operations."""
 
-    def __init__(self, lines: Lines, constants: Constants, sizes: Sizes, meaning: Meaning) -> None:
+    def __init__(
+        self, lines: Lines, constants: Constants, decisions: Decisions, sizes: Sizes, meaning: Meaning
+    ) -> None:
         self.lines, self.constants, self.sizes, self.meaning = lines, constants, sizes, meaning
+        self.decisions = decisions
         self.scope, self.source = lines.scope, lines.source
 
     def call(self, bound: Bound, span: Span) -> Operand:
@@ -78,6 +82,7 @@ class Writing:
             is_method=bound.is_method,
             known=lambda name: self._shape(known[name]),
             numbers=lambda name: self.numbers(known[name]),
+            decided=lambda name: self._decided(known[name], span, "x", self.source.shown(span)),
             refuse=partial(self._refused, span),
         )
         mark = len(self.lines.builder.lines)
@@ -102,15 +107,17 @@ class Writing:
 
     def index(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
         """`x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
-        shape = self.sizes.of(operand[0])
         tensors = [item for item in items if isinstance(item, tuple)]
-        found = {atom: self.sizes.of(atom) for atom, _ in tensors}
-        if shape is None or None in found.values():
+        read: list[Any] = []
+        try:
+            for item in items:
+                read += self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
+            shape = self.sizes.of(operand[0])
+            if shape is None or None in (self.sizes.of(atom) for atom, _ in tensors):
+                raise UnknownShapeError
+        except UnknownShapeError:
             self.scope.needs_shapes = True
             return operand[0], span
-        read: list[Any] = []
-        for item in items:
-            read += self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
         try:
             text = at_positions.indexed("x", shape, read)
         except GradcliError as error:
@@ -125,15 +132,31 @@ class Writing:
         """A tensor in an index; a mask as one tensor for each of its dimensions."""
         atom, where = item
         shape = self.sizes.of(atom)
-        numbers = self.numbers(self.lines.as_number(atom, where))
+        number = self.lines.as_number(atom, where)
         if atom not in self.lines.conditions:
-            return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), numbers)]
-        if numbers is None:
-            x, mask = self.source.excerpt(operand[1]), self.source.excerpt(where)
-            message = "the values of variables decide how many elements this mask takes"
-            hint = f"where({mask}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
-            raise self.source.error(message, where, hint=hint)
-        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(numbers)]
+            return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), self.numbers(number))]
+        found = self._decided(number, where, self.source.excerpt(operand[1]), self.source.excerpt(where))
+        if found is None:
+            raise UnknownShapeError
+        if not found.ndim:
+            raise self._refused(where, "a condition of one number is no mask here", "write where(c, x, 0)")
+        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(found)]
+
+    def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
+        """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
+
+        Raises:
+            LanguageError: Values decide, and are not known here.
+        """
+        found = self.numbers(mask)
+        if found is not None or self.decisions.are_made:
+            remark = f"values decided which elements {shown} takes: the answer is of those"
+            if found is None and remark not in self.scope.warnings:
+                self.scope.warnings.append(remark)
+            return self.decisions.decided(mask, where, "other elements are taken") if found is None else found
+        message = "the values of variables decide how many elements this mask takes"
+        hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
+        raise self.source.error(message, where, hint=hint)
 
     def numbers(self, atom: Atom) -> Array | None:
         """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""

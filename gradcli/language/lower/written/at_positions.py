@@ -235,8 +235,9 @@ def _take_along_dim(g: Given) -> Text:
 
 
 def _masked_select(g: Given) -> Text:
+    mask = g.mask("mask")
     shape = broadcast([g.shape("x"), g.shape("mask")])
-    mask = np.broadcast_to(g.constant("mask", "a mask"), shape)
+    mask = np.broadcast_to(mask, shape)
     x = f"expand(x, {sizes(shape)})" if shape else "reshape(x, 1)"
     return indexed(x, shape or (1,), [Positions("", p.shape, p) for p in of_mask(mask.reshape(shape or (1,)))])
 

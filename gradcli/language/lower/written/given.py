@@ -36,6 +36,7 @@ class Given:
         is_method: Whether an operand stands before its dot.
         known: The shape of an operand, None while it is not known.
         numbers: The numbers of an operand that is constant, None of one that is not.
+        decided: Those of a condition that values decide at a point, None without one; an error where there is none.
         refuse: The error for a call that is not read, with a hint.
         held: Constants that the text has by name.
     """
@@ -47,6 +48,7 @@ class Given:
     is_method: bool
     known: Callable[[str], Shape | None]
     numbers: Callable[[str], Array | None]
+    decided: Callable[[str], Array | None]
     refuse: Callable[[str, str | None], GradcliError]
     held: dict[str, Any] = field(default_factory=dict)
 
@@ -86,6 +88,18 @@ class Given:
         name = f"c{len(self.held)}"
         self.held[name] = value
         return name
+
+    def mask(self, name: str) -> Array:
+        """The numbers of a mask, which say how many elements there are.
+
+        Raises:
+            UnknownShapeError: They are not known yet.
+            GradcliError: Values decide that are never known here.
+        """
+        found = self.decided(name)
+        if found is None:
+            raise UnknownShapeError
+        return found
 
     def constant(self, name: str, what: str) -> Array:
         """The numbers of an operand that must be constant.

@@ -199,8 +199,8 @@ def _put_flat(g: Given) -> Text:
 
 
 def _masked_scatter(g: Given) -> Text:
-    shape = g.shape("x")
-    mask = np.broadcast_to(g.constant("mask", "a mask"), shape)
+    mask, shape = g.mask("mask"), g.shape("x")
+    mask = np.broadcast_to(mask, shape)
     places = _numbered(shape)[tuple(axis.astype(np.intp) for axis in of_mask(mask))]
     if math.prod(g.shape("source")) < places.size:
         raise g.refuse(f"masked_scatter needs {places.size} elements of source", None)

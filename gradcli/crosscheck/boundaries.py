@@ -1,0 +1,97 @@
+"""Conditions that values decided before there was a Program: beside the point some may be decided otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.summary import badness
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Guards, Line, Program, Shape
+from gradcli.reference.critical import critical
+from gradcli.reference.deadline import OverTimeError, require_time, time_limit
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.rules import Undefined
+from gradcli.results import SEVERITY, Array, Check, Entry
+
+BITS = 512
+"""Precision of what decides."""
+
+
+def with_kinks(check: Check, value: Array, notes: Iterable[str]) -> Check:
+    """A check with a kink of the whole for each of these notes.
+
+    Args:
+        check: Of the numbers.
+        value: The output y.
+        notes: What decides otherwise beside the point.
+    """
+    y = float(value.ravel()[0]) if value.size else None
+    found = [Entry(None, (0,) * value.ndim, None, "kink", y, note=note) for note in dict.fromkeys(notes)]
+    if not found:
+        return check
+    findings = sorted((*check.findings, *found), key=badness)
+    verdict = max(check.verdict, "kink", key=SEVERITY.index)
+    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=check.findings_count + len(found))
+
+
+def at_boundaries(
+    guards: Guards, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array], wrt: Sequence[str]
+) -> Iterator[str]:
+    """What to say of each condition that a step in some variables, however short, decides otherwise.
+
+    Args:
+        guards: The conditions.
+        shapes: Of the variables.
+        inputs: Of the variables.
+        wrt: Those that move.
+    """
+    if not set(guards.program.names) <= set(inputs):  # of a part of the function, in variables of its own
+        return
+    if not _is_near(_point(guards.program, shapes, inputs)):
+        return
+    for guard in guards.conditions:
+        note = f"beside the point, {guard.shown} decides otherwise, and {guard.changes}"
+        try:
+            with time_limit():
+                point = _point(_program_of(guards.program, guard.condition), shapes, inputs)
+                if _is_near(point) and _changes(point, wrt):
+                    yield note
+        except OverTimeError:
+            yield f"it could not be told in time whether {note}"
+            return
+
+
+def _program_of(program: Program, output: Atom) -> Program:
+    """The lines that a value is made of."""
+    wanted, kept = {output}, list[Line]()
+    for line in reversed(program.lines):
+        if line.symbol in wanted:
+            wanted.update(line.call.operands)
+            kept.append(line)
+    variables = tuple(symbol for symbol in program.variables if symbol in wanted)
+    return replace(program, variables=variables, lines=tuple(reversed(kept)), output=output)
+
+
+def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
+    require_time()
+    known = infer(program, {symbol: shapes[symbol] for symbol in program.variables})
+    return Point.of(program, known, {name: inputs[name] for name in program.names})
+
+
+def _is_near(point: Point) -> bool:
+    """Whether rounding can move something in it across an edge, such as a comparison of numbers that are equal."""
+    found = critical(point.program, point.shapes, point.inputs)
+    return bool(found.spots or found.unknown)
+
+
+def _changes(point: Point, wrt: Sequence[str]) -> bool:
+    """Whether a condition has no derivative there; one of too many elements counts as one that has none."""
+    directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
+    try:
+        columns = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS).columns
+    except OverBudgetError:
+        return True
+    return any(isinstance(change, Undefined) for change in columns.values())
