@@ -5,8 +5,7 @@ set -u
 # recheck FILE OPTION...: until the file is gone, or Ctrl-C.
 recheck() {
     seen=
-    while [ -e "$1" ]; do
-        now=$(cksum "$1")
+    while now=$(cksum "$1" 2> /dev/null); do
         if [ "$now" != "$seen" ]; then
             seen=$now
             gradcli check "@$1" "$2" "$3" --format plain | head -n 1

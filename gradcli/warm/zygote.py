@@ -1,7 +1,8 @@
 """The process that has imported all: it answers one call of each kind to itself, and then forks a child for each call.
 
-It has one thread.  What it forks has torch's threads again: torch starts them with its first parallel work, and a
-process that has started them cannot be forked.
+One child is there before its call comes, as a fork takes as long as half an answer.  The process has one thread.  What
+it forks has torch's threads again: torch starts them with its first parallel work, and a process that has started them
+cannot be forked.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
+from typing import NamedTuple
 
 from gradcli.warm import place, wire
 from gradcli.warm.becoming import Origin, become, finish
@@ -78,6 +80,8 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
         except OSError:
             return
         origin = load()
+        if path != place.socket_path():
+            return  # what is installed has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
@@ -157,6 +161,13 @@ class _Caller:
     child: int = 0
 
 
+class _Spare(NamedTuple):
+    """A child that was forked before its call comes, and the end of a pair of sockets by which it gets one."""
+
+    process: int
+    end: socket.socket
+
+
 class _Server:
     """The loop: connections are taken first, as a client waits no longer than `client.PATIENCE` for that."""
 
@@ -177,6 +188,7 @@ class _Server:
         self.is_over = False
         self.callers: dict[int, _Caller] = {}
         self.accepted: list[_Caller] = []
+        self.spare: _Spare | None = None
         self.selector = selectors.DefaultSelector()
         self.woken, self.wakes = os.pipe()
 
@@ -194,9 +206,15 @@ class _Server:
         while not self.is_over:
             self._turn()
         self._remove_socket()
+        if self.spare is not None:
+            self.spare.end.close()
 
     def _turn(self) -> None:
-        ready = [key.fd for key, _ in self.selector.select(self._patience())]
+        found = self.selector.select(0 if self.spare is None else self._patience())
+        if not found and self.spare is None:  # nobody waits
+            self.spare = self._forked()
+            found = self.selector.select(self._patience())
+        ready = [key.fd for key, _ in found]
         self._accept()
         for descriptor in ready:
             if descriptor == self.woken:
@@ -205,7 +223,7 @@ class _Server:
             elif descriptor in self.callers:
                 self._hear(self.callers[descriptor])
         while self.accepted:
-            self._fork(self.accepted.pop(0))
+            self._hand_over(self.accepted.pop(0))
             self._accept()
         self._reap()
         self._look()
@@ -309,36 +327,58 @@ class _Server:
 
     # -- children
 
-    def _fork(self, caller: _Caller) -> None:
+    def _hand_over(self, caller: _Caller) -> None:
+        """Give a call to the spare child, or to one that is forked for it."""
         self.used = time.monotonic()
         self.calls += 1
-        with warnings.catch_warnings():
+        while (child := self.spare or self._forked()) is not None:
+            self.spare = None
+            with child.end:
+                try:
+                    socket.send_fds(child.end, [b"c"], [caller.connection.fileno()])
+                except OSError:
+                    continue  # somebody has killed it
+            caller.child = child.process
+            return
+        self._forget(caller)  # no memory, or too many processes: the client runs cold
+
+    def _forked(self) -> _Spare | None:
+        """A child that waits for a call; None if there can be none."""
+        ours, theirs = socket.socketpair()
+        with theirs, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the threads of a library, which stops them before a fork
             try:
-                caller.child = os.fork()
-            except OSError:  # no memory, or too many processes: the client runs cold
-                self._forget(caller)
-                return
-        if caller.child == 0:
-            try:
-                self._be(caller)
-            finally:
-                os._exit(70)
+                process = os.fork()
+            except OSError:
+                ours.close()
+                return None
+            if process == 0:
+                try:
+                    ours.close()
+                    self._be(theirs)
+                finally:
+                    os._exit(70)
         with contextlib.suppress(OSError):
-            os.setpgid(caller.child, caller.child)
+            os.setpgid(process, process)
+        return _Spare(process, ours)
 
-    def _be(self, caller: _Caller) -> None:
-        """In the child: what the client asks for, and its end."""
+    def _be(self, end: socket.socket) -> None:
+        """In the child: wait for a call, be what its client asks for, and end."""
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        others = [c.connection.fileno() for c in self.callers.values() if c is not caller]
+        others = [caller.connection.fileno() for caller in self.callers.values()]
         self.selector.close()
         for descriptor in (self.listener.fileno(), self.lock, self.woken, self.wakes, *others):
             os.close(descriptor)
-        connection = caller.connection
+        _, given, _, _ = socket.recv_fds(end, 1, 1)
+        end.close()
+        if not given:  # the process that forked this one has ended
+            os._exit(0)
+        os.set_inheritable(given[0], False)
+        connection = socket.socket(fileno=given[0])
         connection.settimeout(None)  # for the process that shares it too, which says of each call that it does not wait
         connection.sendall(wire.CHILD + wire.number(os.getpid()))
         try:
@@ -356,6 +396,9 @@ class _Server:
                 return
             if child == 0:
                 return
+            if self.spare is not None and self.spare.process == child:
+                self.spare.end.close()
+                self.spare = None
             caller = next((c for c in self.callers.values() if c.child == child), None)
             if caller is None:
                 continue

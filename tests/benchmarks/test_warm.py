@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -74,7 +75,10 @@ def test_eight_calls_at_once(warm: Warm) -> None:
         processes = [subprocess.Popen([warm.program("gradcli"), *WORDS], stdout=subprocess.DEVNULL) for _ in range(8)]
         assert [process.wait() for process in processes] == [0] * 8
 
-    ratio = _seconds(at_once, 5) / _seconds(_run(warm.program("gradcli"), *WORDS), 40) / 8
+    burst = statistics.median(
+        _seconds(at_once, 1) for _ in range(9)
+    )  # in some, a call is not taken in time and runs cold
+    ratio = burst / _seconds(_run(warm.program("gradcli"), *WORDS), 40) / 8
     print(f"\neight calls at once over one after the other: {ratio:.2f}")
     assert ratio <= 1.2
 
@@ -104,7 +108,7 @@ def test_what_is_in_memory(warm: Warm) -> None:
         found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=True).stdout.split()
         child = dict(
             line.split(":")
-            for line in Path(f"/proc/{found[-1]}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
+            for line in Path(f"/proc/{found[0]}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
         )
         client.stdin.close()
     private = sum(int(child[name].split()[0]) for name in ("Private_Clean", "Private_Dirty"))
