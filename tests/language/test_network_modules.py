@@ -57,6 +57,25 @@ TEXTS = [
     "y = (h*c).sum()\ny.backward()",
     "gru = nn.GRUCell(2, 1)\nrnn = nn.RNNCell(2, 1, bias=False)\nx = torch.tensor([[1., -2.]])\n"
     "y = (gru(x, rnn(x))**2).sum()\ny.backward()",
+    "fc = nn.Linear(3, 2)\nnn.init.kaiming_uniform_(fc.weight, nonlinearity='relu')\nnn.init.constant_(fc.bias, 0.5)\n"
+    "w = nn.Linear(2, 2, bias=False)\nnn.init.xavier_uniform_(w.weight, gain=2)\n"
+    "y = w(fc(torch.tensor([1., 2., 0.5]))).pow(2).sum()\ny.backward()",
+    "class Net(nn.Module):\n    def __init__(self, n: int = 2):\n        super().__init__()\n        self.n: int = n\n"
+    "        self.register_buffer('s', torch.tensor([1., 2.]))\n        self.add_module('fc', nn.Linear(n, n))\n"
+    "        self.register_parameter('k', nn.Parameter(torch.tensor(3.)))\n        nn.init.ones_(self.fc.weight)\n"
+    "        self.w = nn.Parameter(torch.empty(n, n))\n        nn.init.eye_(self.w)\n"
+    "        torch.nn.init.uniform_(self.fc.bias, -0.1, 0.3)\n"
+    "    def forward(self, x):\n        try:\n            return self.k*(self.w @ self.fc(x)*self.s).sum()*self.n\n"
+    "        except RuntimeError as error:\n            print(error)\n            raise\n"
+    "model = Net()\ny = model(torch.tensor([1., -2.]))**2\ny.backward()",
+    "rnn = nn.RNN(2, 2, nonlinearity='relu')\nx = torch.tensor([[1., -2.], [0.5, 1.], [2., 0.3]])\n"
+    "out, h = rnn(x)\ny = (out**2).sum() + h.sum()\ny.backward()",
+    "gru = nn.GRU(2, 3, num_layers=2, batch_first=True)\n"
+    "x = torch.tensor([[[1., -2.], [0.5, 1.]], [[0.2, 0.1], [2., -1.]]])\n"
+    "out, h = gru(x, torch.ones(2, 2, 3))\ny = out[:, -1].pow(2).sum() + h[0].sum()\ny.backward()",
+    "lstm = nn.LSTM(2, 2, bidirectional=True, bias=False)\n"
+    "x = torch.tensor([[[1., -2.]], [[0.5, 1.]], [[2., 0.3]]])\n"
+    "out, (h, c) = lstm(x)\ny = out[0].sum() + (h*c).sum()\ny.backward()",
     "att = nn.MultiheadAttention(2, 2, batch_first=True)\nx = torch.tensor([[[1., -2.], [0.5, 1.], [2., 0.]]])\n"
     "mask = torch.ones(3, 3).triu(1).bool()\na, w = att(x, x, x, attn_mask=mask)\n"
     "y = (a**2).sum() + (w**2).sum()\ny.backward()",
@@ -137,8 +156,27 @@ def test_a_step_ends_what_is_read() -> None:
     assert any("opt.step() changes the parameters" in one for one in answer.warnings)
 
 
+@pytest.mark.parametrize(
+    "update",
+    [
+        "    with torch.no_grad():\n        w -= 0.1*w.grad\n        w.grad.zero_()\n",
+        "    w.data -= 0.1*w.grad.data\n    w.grad.data.zero_()\n",
+        "    w.data = w.data - 0.1*w.grad\n    w.grad = None\n",
+    ],
+)
+def test_an_update_by_hand_ends_it_too(update: str) -> None:
+    """In place under no_grad, of the data, or by assigning that."""
+    text = "w = torch.tensor([1., 2.], requires_grad=True)\nfor i in range(3):\n    loss = (w**2).sum()\n"
+    answer = Function(HEAD + text + "    loss.backward()\n" + update).vjp(check=False)
+    assert answer.vjp["w"].tolist() == [2, 4]
+    assert any("changes the parameters: the answer is of the gradient before it" in one for one in answer.warnings)
+
+
 REFUSED = [
-    ("m = nn.LSTM(2, 3)\ny = m(x)", "the module nn.LSTM is not read"),
+    ("m = nn.Transformer(2, 3)\ny = m(x)", "the module nn.Transformer is not read"),
+    ("m = nn.LSTM(2, 3, 2, dropout=0.5)\ny = m(x)", "dropout is random"),
+    ("fc = nn.Linear(2, 1)\nnn.init.orthogonal_(fc.weight)\ny = fc(x)", "read are zeros_"),
+    ("fc = nn.Linear(2, 1)\nnn.init.xavier_normal_(fc.bias)\ny = fc(x)", "two dimensions at least"),
     ("net = nn.Sequential(nn.ReLU())\ny = net[3](x)", "this module has 1 parts"),
     ("net = nn.Sequential(3)\ny = net(x)", "a module must stand here"),
     ("lin = nn.Linear(2, 1)\ny = lin.nothing(x)", "nn.Linear has no '.nothing'"),

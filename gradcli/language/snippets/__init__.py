@@ -12,7 +12,8 @@ python_dicts     dicts with constant keys
 builtins         Python's own functions
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
-cells            cells of recurrent networks, and attention of several heads
+cells            cells and layers of recurrent networks, and attention of several heads
+initializing     the first values that torch.nn.init gives to parameters
 module_statements  statements with modules and classes
 python_classes   classes and their instances
 sharing          what may be changed in place

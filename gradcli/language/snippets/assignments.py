@@ -16,31 +16,21 @@ from gradcli.language.lower.arguments import CONVERSIONS
 from gradcli.language.lower.scope import Array, Listed, Nothing, Operand, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.numeric import run
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.defined import whole
 from gradcli.language.snippets.definitions import Imports
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
-from gradcli.language.snippets.module_statements import ModuleStatements
+from gradcli.language.snippets.module_statements import STEPPED, ModuleStatements
 from gradcli.language.snippets.sharing import changed_names
 from gradcli.language.snippets.transforms import TAKES, Transforms
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import ENDS, Source, require_sound
 from gradcli.language.text.tokens import Token
 
 _QUIET = frozenset(
-    [
-        "manual_seed",
-        "seed",
-        "set_printoptions",
-        "set_num_threads",
-        "retain_grad",
-        "zero_grad",
-        "train",
-        "eval",
-        "set_detect_anomaly",
-    ]
+    "manual_seed seed set_printoptions set_num_threads retain_grad zero_grad train eval set_detect_anomaly".split()
 )
 """Calls that say nothing about the function."""
 
@@ -49,9 +39,6 @@ _SHOWN = ("grad", "requires_grad", "is_leaf", "grad_fn", "shape", "dtype")
 
 _HIDDEN = re.compile(r"\b(?:grad|jacobian|hessian|jacrev|jacfwd|vjp|jvp|hvp|vhp)\s*\(")
 """A derivative in the text that an f-string is."""
-
-_ENDS = ("\n", ";", "")
-"""What a line ends with."""
 
 
 class Statements(ModuleStatements):
@@ -89,9 +76,16 @@ class Statements(ModuleStatements):
             if is_required:
                 self.passes.require(name)
 
+    def set_parameter(self, operand: Operand, fill: Callable[[Shape], Array]) -> None:
+        """Other numbers for a variable that has some."""
+        name = str(operand[0])
+        if name not in self.values:
+            raise self.source.error("a parameter must stand here", operand[1], hint="such as fc.weight")
+        self.values[name] = fill(self.values[name].shape)
+
     def path_of(self, position: int) -> str:
         """The whole name of what stands at a position, as imports say."""
-        return self.imports.path_at(position)[0] or ".".join(self._dotted(position))
+        return self.imports.path_at(position)[0] or ".".join(self.source.dotted(position))
 
     def taken_parameter(self, name: str, operand: Operand) -> Operand:
         """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
@@ -118,11 +112,13 @@ class Statements(ModuleStatements):
         """One statement of the snippet."""
         if self.is_inside:
             return super().statement(line)
+        if self._updates(line.span, [line.start] if line.targets else []):
+            return "stop"
         mark = len(self.builder.lines)
         self.dtypes.begin()
         if self._says_nothing(line):
             return ""
-        if self.steps(self._dotted(line.start), line):
+        if self.steps(self.source.dotted(line.start), line):
             return "stop" if self.passes.passes else ""
         found = self._statement(line)
         if found is not None:
@@ -132,13 +128,25 @@ class Statements(ModuleStatements):
             raise line.fault
         return ""
 
+    def assignment(self, line: nodes.Assignment) -> Ending:
+        """As Python has it, but for `w -= 0.1*w.grad`, behind which the function is another."""
+        starts = [self.source.position(target.span.start) for target in line.targets]
+        return "stop" if self._updates(line.span, starts) else super().assignment(line)
+
+    def _updates(self, span: Span, starts: Sequence[int]) -> bool:
+        """Whether variables are changed by the gradient of a pass before; it is said."""
+        is_update = self.passes.is_update(span, [self.source.tokens[start].text for start in starts])
+        if is_update:
+            self.scope.warnings.append(STEPPED.format(f"'{self.source.shown(span)}'"))
+        return is_update
+
     def _says_nothing(self, line: nodes.Statement) -> bool:
         """Whether a statement is none of the function's, whatever stands in it."""
-        names, is_bare = self._dotted(line.value_at), not line.targets
+        names, is_bare = self.source.dotted(line.value_at), not line.targets
         if is_bare and names[-1] in ("manual_seed", "seed"):
             self.seed(line, self._called(line))
         if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
-            self.dtypes.default_type(self._words(line))
+            self.dtypes.default_type(self.source.line_from(line.start))
             return True
         is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
         if is_zeroed:
@@ -147,21 +155,14 @@ class Statements(ModuleStatements):
             self.lowering.lower(line.value)
         return is_zeroed or (names[-1] in _QUIET and is_bare)
 
-    def _words(self, line: nodes.Statement) -> list[Token]:
-        """All tokens of a line."""
-        tokens, stop = self.source.tokens, line.start
-        while tokens[stop].text not in _ENDS:
-            stop += 1
-        return tokens[line.start : stop]
-
     def _is_gradient(self, line: nodes.Statement) -> bool:
         """Whether names are given to what gradcli prints, `g = x.grad`."""
-        is_grad = bool(line.targets) and self._dotted(line.value_at)[1:2] == ["grad"]
+        is_grad = bool(line.targets) and self.source.dotted(line.value_at)[1:2] == ["grad"]
         return is_grad and self.imports.path_at(line.value_at)[0] not in TAKES
 
     def _is_member(self, line: nodes.Statement) -> bool:
         """Whether a member is set or shown, `x.requires_grad = True`."""
-        names = self._dotted(line.value_at)
+        names = self.source.dotted(line.value_at)
         behind = self.source.tokens[line.value_at + 2 * len(names) - 1].text
         return not line.targets and len(names) > 1 and names[-1] in _SHOWN and behind != "("
 
@@ -169,7 +170,7 @@ class Statements(ModuleStatements):
         """One statement; its value if it is one of the function's."""
         first, is_bare = self.source.tokens[line.start], not line.targets
         called = self._called(line)
-        if is_bare and self._dotted(line.start) == ["print"] and called is not None:
+        if is_bare and self.source.dotted(line.start) == ["print"] and called is not None:
             return self._printed(first, called)
         if is_bare and self.imports.path_at(line.start)[0] == "torch.autograd.backward":
             if called is None:
@@ -239,26 +240,17 @@ class Statements(ModuleStatements):
         is_call = self.functions.known(name.text) is not None and behind.text == "("
         return is_call or self.imports.path_at(position)[0] in TAKES
 
-    def _dotted(self, position: int) -> list[str]:
-        """The names joined by dots at a position."""
-        tokens = self.source.tokens
-        names = [tokens[position].text]
-        while tokens[position + 1].text == "." and tokens[position + 2].kind == "name":
-            position += 2
-            names.append(tokens[position].text)
-        return names
-
     def _renamed(self, line: nodes.Statement) -> None:
         """`g = x.grad`, a name for what gradcli prints; nothing can be computed with it."""
         tokens, position = self.source.tokens, line.value_at
-        while tokens[position].kind != "end" and self._dotted(position)[1:2] == ["grad"]:
+        while tokens[position].kind != "end" and self.source.dotted(position)[1:2] == ["grad"]:
             position += 3
             while tokens[position].text == "." and tokens[position + 1].text in (*CONVERSIONS, "detach"):
                 position = 1 + next((n for n, depth in self.source.levels(position + 2) if depth == 0), len(tokens) - 2)
             if tokens[position].text != ",":
                 break
             position += 1
-        if tokens[position].text not in _ENDS:
+        if tokens[position].text not in ENDS:
             span = tokens[line.value_at].span.to(tokens[position - 1].span)
             raise self.source.error("what is computed from '.grad' is not read", span, hint=GO_ON)
         for target in line.targets:
@@ -267,9 +259,9 @@ class Statements(ModuleStatements):
 
     def _member(self, line: nodes.Statement) -> None:
         """A member that a notebook shows."""
-        tokens, names = self.source.tokens, self._dotted(line.start)
+        tokens, names = self.source.tokens, self.source.dotted(line.start)
         behind = line.start + 2 * len(names) - 1
-        if tokens[behind].text not in _ENDS:
+        if tokens[behind].text not in ENDS:
             raise self.source.error(f"'.{names[-1]}' is not part of the language", tokens[behind - 1].span)
 
     def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
@@ -291,7 +283,7 @@ class Statements(ModuleStatements):
     def _assigned(self, first: Token, line: nodes.Statement) -> Operand | None:
         """A definition of a variable or a function, or an assignment of the function."""
         path, end = self.imports.path_at(line.value_at)
-        if path in TAKES and self.source.tokens[end].text in _ENDS:
+        if path in TAKES and self.source.tokens[end].text in ENDS:
             self.imports.whole[first.text] = path
             return None
         if not line.is_tuple and self.transforms.is_function(line.value):

@@ -1,4 +1,4 @@
-"""Cells of recurrent networks, and attention of several heads: what they draw, and what they compute as text.
+"""Cells of recurrent networks, layers of them, and attention of several heads: what they draw and compute, as text.
 
 They take several tensors and give several, so that no row of the op table is what they are.
 """
@@ -15,12 +15,11 @@ from gradcli.language.lower.scope import Array
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets.layers import Generator, Made
 
-_SUMS = {
-    "RNNCell": 1,
-    "GRUCell": 3,
-    "LSTMCell": 4,
-}
+_SUMS = {"RNN": 1, "GRU": 3, "LSTM": 4}
 """How many sums of the inputs each cell has for each of its numbers."""
+
+_STATES = {"RNN": ("hx",), "GRU": ("hx",), "LSTM": ("hx", "cx")}
+"""What each cell hands to its next step."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,9 @@ class Cell:
         takes: What it takes, in order; what is not given is left out.
         gives: How many tensors it gives.
         write: A text for each of them, by the names that are given and their shapes.
-        states: What it is handed back, in a tuple if there are several: zeros of this size where it is not given.
-        size: Of each state.
+        states: What it is handed back, in a tuple if there are several: zeros where it is not given.
+        shape_of: The shape of each state, by that of the input.
+        is_nested: Whether all that it gives but the first are a tuple.
     """
 
     parameters: dict[str, Array]
@@ -41,36 +41,112 @@ class Cell:
     gives: int
     write: Callable[[Mapping[str, Shape]], Sequence[str]]
     states: tuple[str, ...] = ()
-    size: int = 0
+    shape_of: Callable[[Shape], Shape] = lambda shape: shape
+    is_nested: bool = False
+
+
+def _step(kind: str, names: Sequence[str], biases: Sequence[str], size: int, nonlinearity: str) -> Sequence[str]:
+    """The next states of a cell as text.
+
+    Args:
+        kind: Of the cell.
+        names: Of the input, the weights of the input and of the state, and the states.
+        biases: Those of the input and of the state, if there are any.
+        size: Of a state.
+        nonlinearity: Of a cell that has one of several.
+    """
+    x, weight, own, h = names[:4]
+    a = f"linear({', '.join((x, weight, *biases[:1]))})"
+    b = f"linear({', '.join((h, own, *biases[1:]))})"
+    gates = [f"[..., {n * size}:{(n + 1) * size}]" for n in range(_SUMS[kind])]
+    if kind == "RNN":
+        return [f"{nonlinearity}({a} + {b})"]
+    if kind == "GRU":
+        r, z, n = gates
+        new, kept = f"tanh({a}{n} + sigmoid({a}{r} + {b}{r})*{b}{n})", f"sigmoid({a}{z} + {b}{z})"
+        return [f"{new} + {kept}*({h} - {new})"]
+    i, f, g, o = (f"({a} + {b}){gate}" for gate in gates)
+    c = f"(sigmoid({f})*{names[4]} + sigmoid({i})*tanh({g}))"
+    return [f"sigmoid({o})*tanh{c}", c]
+
+
+def _weights(made: Made, inside: int, size: int, sums: int) -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {"weight_ih": (sums * size, inside), "weight_hh": (sums * size, size)}
+    if made.flag("bias", default=True):
+        shapes |= {"bias_ih": (sums * size,), "bias_hh": (sums * size,)}
+    return shapes
 
 
 def recurrent(made: Made, generator: Generator) -> Cell:
     """`nn.GRUCell(10, 20)`; its gates are in the order of torch."""
-    inside, size, sums = made.size("input_size"), made.size("hidden_size"), _SUMS[made.kind]
+    kind = made.kind.removesuffix("Cell")
+    inside, size = made.size("input_size"), made.size("hidden_size")
     bound = 1 / math.sqrt(size) if size else 0.0
-    shapes: dict[str, Shape] = {"weight_ih": (sums * size, inside), "weight_hh": (sums * size, size)}
-    if made.flag("bias", default=True):
-        shapes |= {"bias_ih": (sums * size,), "bias_hh": (sums * size,)}
+    shapes = _weights(made, inside, size, _SUMS[kind])
     parameters = {name: generator.uniform(made.shape(*shape), bound) for name, shape in shapes.items()}
     function = made.word("nonlinearity", "tanh")
     made.without("nonlinearity", "tanh", "relu")
 
     def write(given: Mapping[str, Shape]) -> Sequence[str]:
-        biases = (", bias_ih", ", bias_hh") if "bias_ih" in given else ("", "")
-        head = f"a = linear(input, weight_ih{biases[0]}); b = linear(hx, weight_hh{biases[1]}); "
-        gates = [f"[..., {n * size}:{(n + 1) * size}]" for n in range(sums)]
-        if made.kind == "RNNCell":
-            return [f"{head}{function}(a + b)"]
-        if made.kind == "GRUCell":
-            r, z, n = gates
-            head += f"r = sigmoid(a{r} + b{r}); z = sigmoid(a{z} + b{z}); n = tanh(a{n} + r*b{n}); "
-            return [f"{head}n + z*(hx - n)"]
-        i, f, g, o = (f"(a + b){gate}" for gate in gates)
-        c = f"sigmoid({f})*cx + sigmoid({i})*tanh({g})"
-        return [f"{head}sigmoid({o})*tanh({c})", f"{head}{c}"]
+        biases = ("bias_ih", "bias_hh") if "bias_ih" in given else ()
+        return _step(kind, ("input", "weight_ih", "weight_hh", *_STATES[kind]), biases, size, function)
 
-    states = ("hx", "cx") if made.kind == "LSTMCell" else ("hx",)
-    return Cell(parameters, ("input", "hx"), len(states), write, states, size)
+    states = _STATES[kind]
+    return Cell(parameters, ("input", "hx"), len(states), write, states, lambda shape: (*shape[:-1], size))
+
+
+def layers(made: Made, generator: Generator) -> Cell:
+    """`nn.LSTM(10, 20, num_layers=2)`: the steps of its cells are written out, one layer after the other."""
+    if made.number("dropout", 0.0):
+        raise made.refused("dropout is random in training, and is not read here")
+    made.without("proj_size", "0")
+    made.without("nonlinearity", "tanh", "relu")
+    kind, size, count = made.kind, made.size("hidden_size"), made.size("num_layers", 1)
+    function, is_first = made.word("nonlinearity", "tanh"), made.flag("batch_first", default=False)
+    ways = ("", "_reverse") if made.flag("bidirectional", default=False) else ("",)
+    bound = 1 / math.sqrt(size) if size else 0.0
+    places = [f"_l{n}{way}" for n in range(count) for way in ways]
+    parameters: dict[str, Array] = {}
+    for n, place in enumerate(places):
+        inside = made.size("input_size") if n < len(ways) else size * len(ways)
+        shapes = _weights(made, inside, size, _SUMS[kind])
+        parameters |= {f"{name}{place}": generator.uniform(made.shape(*s), bound) for name, s in shapes.items()}
+    states = _STATES[kind]
+
+    def write(given: Mapping[str, Shape]) -> Sequence[str]:
+        rank = len(given["input"])
+        along = 1 if is_first and rank == 3 else 0
+        inputs = [f"input[{':, ' * along}{t}]" for t in range(given["input"][along])]
+        written: list[str] = []
+        last: dict[str, list[str]] = {state: [] for state in states}
+        for layer in range(count):
+            found: list[list[str]] = []
+            for way, place in enumerate(places[layer * len(ways) : (layer + 1) * len(ways)]):
+                weights = f"weight_ih{place}", f"weight_hh{place}"
+                biases = (f"bias_ih{place}", f"bias_hh{place}") if f"bias_ih{place}" in given else ()
+                held = [f"{state}[{layer * len(ways) + way}]" for state in states]
+                steps: list[str] = []
+                for t, x in enumerate(inputs[::-1] if way else inputs):
+                    texts = _step(kind, (x, *weights, *held), biases, size, function)
+                    held = [f"{state}{place}_{t}" for state in states]
+                    written += [f"{name} = {text}; " for name, text in zip(held, texts, strict=True)]
+                    steps.append(held[0])
+                found.append(steps[::-1] if way else steps)
+                for state, name in zip(states, held, strict=True):
+                    last[state].append(name)
+            inputs = [
+                f"cat([{', '.join(both)}], -1)" if len(both) > 1 else both[0] for both in zip(*found, strict=True)
+            ]
+        head = "".join(written)
+        ends = [f"{head}stack([{', '.join(last[state])}], 0)" for state in states]
+        return [f"{head}stack([{', '.join(inputs)}], {along})", *ends]
+
+    def shape_of(shape: Shape) -> Shape:
+        batch = shape[0 if is_first else 1 : 1 if is_first else 2] if len(shape) == 3 else ()
+        return (len(places), *batch, size)
+
+    is_nested = len(states) > 1
+    return Cell(parameters, ("input", "hx"), 1 + len(states), write, states, shape_of, is_nested)
 
 
 def attention(made: Made, generator: Generator) -> Cell:
@@ -118,10 +194,15 @@ def _turned(shape: Shape, *, turned: bool) -> Shape:
     return (shape[1], shape[0], *shape[2:]) if turned else shape
 
 
+_OF_LAYERS = "bias batch_first dropout bidirectional"
+
 CELLS: Mapping[str, tuple[str, Callable[[Made, Generator], Cell]]] = {
     "RNNCell": ("input_size hidden_size bias nonlinearity", recurrent),
     "GRUCell": ("input_size hidden_size bias", recurrent),
     "LSTMCell": ("input_size hidden_size bias", recurrent),
+    "RNN": (f"input_size hidden_size num_layers nonlinearity {_OF_LAYERS}", layers),
+    "GRU": (f"input_size hidden_size num_layers {_OF_LAYERS}", layers),
+    "LSTM": (f"input_size hidden_size num_layers {_OF_LAYERS} proj_size", layers),
     "MultiheadAttention": (
         "embed_dim num_heads dropout bias add_bias_kv add_zero_attn kdim vdim batch_first",
         attention,

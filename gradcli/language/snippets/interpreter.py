@@ -241,6 +241,11 @@ class Interpreter(Targets):
         is_one_sided = _ends(line.body.lines) != _ends(line.other.lines)
         return self.looping > 0 and is_one_sided and self.lowering.decisions.are_made
 
+    def try_(self, line: nodes.Try) -> Ending:
+        """What is tried, in which no error is raised that is read."""
+        self.branches.remark("what stands behind 'except' is passed over, as nothing is run that could fail")
+        return self.run(line.body.lines)
+
     def with_(self, line: nodes.With) -> Ending:
         """`with torch.no_grad():`, whose results are constants to autograd."""
         mark = None
@@ -424,6 +429,7 @@ class Interpreter(Targets):
         nodes.For: lambda self, line: self.for_(line),
         nodes.While: lambda self, line: self.while_(line),
         nodes.With: lambda self, line: self.with_(line),
+        nodes.Try: lambda self, line: self.try_(line),
         nodes.Class: lambda self, line: self.class_(line),
         nodes.Keyword: lambda self, line: self.keyword(line),
     }
@@ -439,7 +445,7 @@ def _ends(lines: Sequence[nodes.Line]) -> bool:
             case nodes.If(body=body, other=other):
                 if _ends(body.lines) or _ends(other.lines):
                     return True
-            case nodes.For(body=body) | nodes.While(body=body) | nodes.With(body=body):
+            case nodes.For(body=body) | nodes.While(body=body) | nodes.With(body=body) | nodes.Try(body=body):
                 if any(isinstance(one, nodes.Return) for one in body.lines) or _ends(body.lines):
                     return True
     return False

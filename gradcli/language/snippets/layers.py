@@ -42,10 +42,10 @@ class Generator:
     def _words(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         return self._bits.randint(0, 2**32, size=count, dtype=np.uint32)
 
-    def uniform(self, shape: Shape, bound: float) -> Array:
-        """Numbers between -bound and bound, as `uniform_` draws them in float32."""
+    def uniform(self, shape: Shape, bound: float, start: float | None = None) -> Array:
+        """Numbers between -bound, or a start, and bound, as `uniform_` draws them in float32."""
         drawn = (self._words(math.prod(shape)) & (2**24 - 1)).astype(np.float64) * 2.0**-24
-        low, high = np.float32(-bound), np.float32(bound)
+        low, high = np.float32(-bound if start is None else start), np.float32(bound)
         found = drawn * np.float64(high - low) + np.float64(low)  # torch multiplies and adds in one step
         return found.astype(np.float32).astype(np.float64).reshape(shape)
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand, Scope, Text
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.initializing import FILLS
 from gradcli.language.snippets.interpreter import Ending, Interpreter
+from gradcli.language.snippets.layers import Made
 from gradcli.language.snippets.network_modules import Module, Modules
 from gradcli.language.snippets.python_classes import Class, Classes, Super
 from gradcli.language.snippets.python_values import Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
 
-STEPPED = "{}() changes the parameters: the answer is of the gradient before it, and what follows is passed over"
+STEPPED = "{} changes the parameters: the answer is of the gradient before it, and what follows is passed over"
 """The remark on a step of an optimizer."""
+
+_ADDED = frozenset("add_module register_module register_buffer register_parameter".split())
+"""Methods of a module that give it a member by its name."""
 
 
 class ModuleStatements(Interpreter):
@@ -39,6 +45,10 @@ class ModuleStatements(Interpreter):
         """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
 
     @abstractmethod
+    def set_parameter(self, operand: Operand, fill: Callable[[Shape], Array]) -> None:
+        """Other numbers for a parameter that has some, of its shape."""
+
+    @abstractmethod
     def path_of(self, position: int) -> str:
         """The whole name of what stands at a position, as imports say."""
 
@@ -56,7 +66,7 @@ class ModuleStatements(Interpreter):
         known = self.scope.objects.get(self.scope.names[names[0]]) if names[0] in self.scope.names else None
         is_step = not line.targets and names[-1] == "step" and isinstance(known, Opaque)
         if is_step:
-            self.scope.warnings.append(STEPPED.format(".".join(names)))
+            self.scope.warnings.append(STEPPED.format(f"{'.'.join(names)}()"))
         return is_step
 
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
@@ -78,13 +88,44 @@ class ModuleStatements(Interpreter):
         arguments = behind.arguments if isinstance(behind, nodes.Name | nodes.Member) else None
         if arguments is not None and path == "torch.device":
             return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
-        if arguments is None or not last[:1].isupper():
+        is_fill = room in ("nn.init", "torch.nn.init")
+        if arguments is None or not (last[:1].isupper() or is_fill):
             return None
+        if room in ("nn.init", "torch.nn.init"):
+            return self._initialized(last, arguments, name.span), used
         if "optim" in room.split("."):
             return (self.objects.new(Opaque(f"{last}(...)")), name.span.to(arguments.span)), used
         is_module = room in ("nn", "torch.nn") and last not in ("Parameter", "Module")
         token = behind.name if isinstance(behind, nodes.Member) else replace(name.token, text=last)
         return (self.modules.made(token, arguments, name.span), used) if is_module else None
+
+    def _initialized(self, name: str, arguments: nodes.Arguments, span: Span) -> Operand:
+        """`nn.init.zeros_(fc.bias)`."""
+        span = span.to(arguments.span)
+        if name not in FILLS:
+            hint = f"read are {', '.join(FILLS)}; --at gives parameters other numbers"
+            raise self.source.error(f"nn.init.{name} is not read", span, hint=hint)
+        takes, fill = FILLS[name]
+        made = Made(self.lowering.constants, f"init.{name}", ("tensor", *takes.split()), arguments, span)
+        if "tensor" not in made.given:
+            raise made.refused(f"nn.init.{name} takes a parameter")
+        node = made.given["tensor"].value
+        filled = partial(fill, made, self.modules.drawn())
+        owner, last = self._owner(node)
+        if owner is not None and last in owner.parameters:
+            owner.parameters[last] = filled(owner.parameters[last].shape)
+        else:
+            self.set_parameter(self.lowering.lower(node), filled)
+        return self.objects.nothing(span)
+
+    def _owner(self, node: nodes.Node) -> tuple[Module | None, str]:
+        """The module that stands before the last dot, and the name behind that."""
+        match node:
+            case nodes.Postfix(operand=first, trailers=(*others, nodes.Member(name=name, arguments=None))):
+                before = replace(node, trailers=tuple(others)) if others else first
+                found = self.scope.objects.get(self.lowering.lower(before)[0])
+                return found if isinstance(found, Module) else None, name.text
+        return None, ""
 
     def called_with(self, value: Any, span: Span, arguments: nodes.Arguments) -> Operand:
         """A module or a class with its arguments."""
@@ -149,6 +190,11 @@ class ModuleStatements(Interpreter):
     def _of_module(self, module: Module, member: nodes.Member, span: Span) -> Operand:
         """A parameter, a part or a method of a module."""
         name, given = member.name.text, member.arguments
+        if name in _ADDED and given is not None and len(given.items) >= 2:
+            key = self.scope.objects.get(self.lowering.lower(given.items[0].value)[0])
+            if isinstance(key, Text):
+                self._added(module, key.text, self.lowering.lower(given.items[1].value))
+                return self.objects.nothing(span)
         found = self.modules.member(module, member, span)
         if found is not None:
             return found
@@ -170,8 +216,12 @@ class ModuleStatements(Interpreter):
         if not isinstance(module, Module):
             super().set_member(owner, member, change, span)
             return
+        self._added(module, name, (change(module.attributes.get(name, owner[0])), span))
+
+    def _added(self, module: Module, name: str, operand: Operand) -> None:
+        """A part, a parameter or another value of a module by its name."""
         path = f"{module.path}.{name}" if module.path else name
-        atom, _ = self.taken_parameter(path, (change(module.attributes.get(name, owner[0])), span))
+        atom, _ = self.taken_parameter(path, operand)
         value = self.scope.objects.get(atom)
         if isinstance(value, Module):
             module.children[name] = value

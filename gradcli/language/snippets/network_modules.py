@@ -125,7 +125,8 @@ class Modules:
     def _error(self, message: str, span: Span, hint: str | None = None) -> GradcliError:
         return self.source.error(message, span, hint=hint)
 
-    def _drawn(self) -> Generator:
+    def drawn(self) -> Generator:
+        """What parameters are drawn by, with a remark if no seed is set."""
         if not self.generator.is_seeded and UNSEEDED not in self.scope.warnings:
             self.scope.warnings.append(UNSEEDED)
         return self.generator
@@ -134,7 +135,7 @@ class Modules:
         """A layer with parameters."""
         layer = LAYERS[kind]
         made = Made(self.constants, kind, layer.names, arguments, span)
-        drawn = layer.draw(made, self._drawn())
+        drawn = layer.draw(made, self.drawn())
         names = self._names()
 
         def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
@@ -290,7 +291,7 @@ class Modules:
     def _cell(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
         """A cell of a recurrent network, or attention: what it gives is written as text."""
         names, make = CELLS[kind]
-        cell = make(Made(self.constants, kind, tuple(names.split()), arguments, span), self._drawn())
+        cell = make(Made(self.constants, kind, tuple(names.split()), arguments, span), self.drawn())
 
         def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
             held = Made(self.constants, kind, cell.takes, given, where)
@@ -308,6 +309,8 @@ class Modules:
                 raise self._error("a module takes a tensor", where)
             texts = cell.write(known) if len(known) == len(shapes) else [cell.takes[0]] * cell.gives
             found = [(self.lowering.calls.writing.inlined(text, values, where), where) for text in texts]
+            if cell.is_nested:
+                found[1:] = [self.objects.new_list(found[1:], where, "tuple")]
             if is_short:
                 found[1] = self.objects.nothing(where)
             return found[0] if cell.gives == 1 else self.objects.new_list(found, where, "tuple")
@@ -333,7 +336,7 @@ class Modules:
                 raise self._error(f"this cell takes the states {', '.join(cell.states)} in a tuple", where)
             return values | {name: atom for name, (atom, _) in zip(cell.states, given, strict=True)}
         shape = self.objects.shape(values["input"]) if "input" in values else None
-        zeros = self.lines.emit("zeros", [], where, ((*(shape or (1,))[:-1], cell.size),))[0]
+        zeros = self.lines.emit("zeros", [], where, (cell.shape_of(shape or (1,)),))[0]
         return values | dict.fromkeys(cell.states, zeros)
 
     # -- what is done with them

@@ -100,5 +100,5 @@ def each_line(lines: Sequence[nodes.Line]) -> Iterator[nodes.Line]:
         if isinstance(line, nodes.For | nodes.While | nodes.If):
             yield from each_line(line.body.lines)
             yield from each_line(line.other.lines)
-        elif isinstance(line, nodes.With):
+        elif isinstance(line, nodes.With | nodes.Try):
             yield from each_line(line.body.lines)

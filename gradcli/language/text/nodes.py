@@ -394,6 +394,14 @@ class With:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Try:
+    """`try:` with what stands behind its `else` and `finally`; what stands behind `except` is passed over."""
+
+    span: Span
+    body: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Class:
     """`class Net(nn.Module):`."""
 
@@ -453,7 +461,7 @@ Node = (
 )
 """An expression."""
 
-Line = Statement | Assignment | Function | Import | Return | For | While | If | With | Class | Keyword
+Line = Statement | Assignment | Function | Import | Return | For | While | If | With | Try | Class | Keyword
 """What stands on a line."""
 
 

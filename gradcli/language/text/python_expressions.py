@@ -16,11 +16,8 @@ from typing import TypeVar
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import Grammar
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import ENDS, Source
 from gradcli.language.text.tokens import COMPARISON, LEVELS, STRING_PREFIX, Token
-
-ENDS = (";", "\n", "")
-"""What a line ends with."""
 
 Result = TypeVar("Result")
 

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from gradcli.errors import GradcliError
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import IN_PLACE
-from gradcli.language.text.python_expressions import ENDS, PythonExpressions
-from gradcli.language.text.source import Source
+from gradcli.language.text.python_expressions import PythonExpressions
+from gradcli.language.text.source import ENDS, Source
 from gradcli.language.text.tokens import Token
 
-_UNREAD = frozenset(["try", "async", "await", "yield", "except", "finally"])
+_UNREAD = frozenset(["async", "await", "yield", "except", "finally"])
 
 _WORDS = frozenset(["pass", "break", "continue", "assert", "del", "global", "nonlocal", "raise"])
 
@@ -78,13 +78,12 @@ class PythonGrammar(PythonExpressions):
                 return self._definition()
             case "return":
                 return self._return()
-            case "class" | "for" | "while" | "if" | "with":
+            case "class" | "for" | "while" | "if" | "with" | "try":
                 return self._compound(first)
         return self._assignment()
 
     def _unread(self, word: Token) -> nodes.Line:
-        hint = "leave it out: what is within may stand alone" if word.text == "try" else None
-        return self.broken_line(self.source.error(f"a '{word.text}' statement is not read", word.span, hint=hint))
+        return self.broken_line(self.source.error(f"a '{word.text}' statement is not read", word.span))
 
     def _rest(self) -> None:
         """Go to the end of the line."""
@@ -139,6 +138,8 @@ class PythonGrammar(PythonExpressions):
         targets = []
         for position in signs:
             targets.append(self.target())
+            if self.token.text == ":" and len(signs) == 1 and not self.has_failed:
+                self.position = position  # behind a type, which is passed over: self.k: int = 3
             if self.position != position and not self.has_failed:
                 hint = "an assignment is NAME = expression; statements are separated by ';'"
                 self.fail(self.source.error(f"unexpected '{self.token.text}'", self.token.span, hint=hint))
@@ -299,6 +300,7 @@ class PythonGrammar(PythonExpressions):
             "if": self._if,
             "with": self._with,
             "class": self._class,
+            "try": self._try,
         }
         found = read[word.text](word)
         self.depth -= 1
@@ -375,6 +377,25 @@ class PythonGrammar(PythonExpressions):
             if not self.accept(","):
                 break
         return nodes.With(word.span.to(self.behind().span), tuple(managers), self._headed(word))
+
+    def _try(self, word: Token) -> nodes.Line:
+        """What runs where no error is raised; what stands behind `except` is not read."""
+        self.advance()
+        blocks = [self._headed(word)]
+        while self._continues(word, "except"):
+            self.position = self._end_of_line()
+            self.position = self._end_of_block(self._column(word))
+        for other in ("else", "finally"):
+            if self._continues(word, other):
+                blocks.append(self._headed(self.advance()))
+        lines = tuple(line for block in blocks for line in block.lines)
+        return nodes.Try(word.span, nodes.Block(lines, sum(block.width for block in blocks)))
+
+    def _end_of_line(self) -> int:
+        position = self.position
+        while self.tokens[position].text != "\n" and self.tokens[position].kind != "end":
+            position += 1
+        return position
 
     def _class(self, word: Token) -> nodes.Line:
         self.advance()

@@ -12,6 +12,9 @@ from gradcli.language.text import hints
 from gradcli.language.text.nodes import Broken
 from gradcli.language.text.tokens import Token, plain, tokenize
 
+ENDS = (";", "\n", "")
+"""What a line ends with."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Regions:
@@ -58,6 +61,22 @@ class Source:
     def within(self, span: Span) -> list[Token]:
         """The tokens in a range."""
         return self.tokens[self.position(span.start) : self.position(span.stop)]
+
+    def dotted(self, position: int) -> list[str]:
+        """The names joined by dots from a position on."""
+        tokens = self.tokens
+        names = [tokens[position].text]
+        while tokens[position + 1].text == "." and tokens[position + 2].kind == "name":
+            position += 2
+            names.append(tokens[position].text)
+        return names
+
+    def line_from(self, position: int) -> list[Token]:
+        """The tokens from a position to the end of the line."""
+        stop = position
+        while self.tokens[stop].text not in ENDS:
+            stop += 1
+        return self.tokens[position:stop]
 
     def levels(self, position: int) -> Iterator[tuple[int, int]]:
         """The position of each token from here on, and how many brackets are open behind it; below 0 at the last."""
