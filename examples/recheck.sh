@@ -17,9 +17,11 @@ recheck() {
 # Here the editor is a script, which saves again as soon as the first answer is there.
 folder=$(mktemp -d)
 echo "(1 - cos(x))/x**2" > "$folder/f.txt"
-recheck "$folder/f.txt" --at 1e-8 > "$folder/said" &
+: > "$folder/said"
+recheck "$folder/f.txt" --at 1e-8 >> "$folder/said" &
 until [ "$(wc -l < "$folder/said")" -eq 1 ]; do sleep 0.1; done
-echo "2*sin(x/2)**2/x**2" > "$folder/f.txt"
+echo "2*sin(x/2)**2/x**2" > "$folder/new.txt"
+mv "$folder/new.txt" "$folder/f.txt" # as editors save: the file is never empty
 until [ "$(wc -l < "$folder/said")" -eq 2 ]; do sleep 0.1; done
 cat "$folder/said"
 rm -r "$folder"
