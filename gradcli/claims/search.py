@@ -48,6 +48,9 @@ MOST_ELEMENTS = 3
 MOST_PLACES = 8
 """Places on one line."""
 
+MOST_SECANTS = 12
+"""Steps by secants towards a place, before what is between is halved."""
+
 MOST_NUMBERS = 20_000_000
 """Elements of all operations, at all points of all lines together: about a second."""
 
@@ -171,17 +174,32 @@ class Breakpoints:
         middle = (a + b) / 2
         if 0 in (low, high) and number(middle) != 0:
             return a if low == 0 else b
+        if np.sign(number(math.nextafter(a, b))) == np.sign(high):  # a jump at an end
+            return a
+        if np.sign(number(math.nextafter(b, a))) == np.sign(low):
+            return b if high == 0 else math.nextafter(b, a)
         # The secant first: most choices are linear on the line, and their place is then exact.
         root = a - low * (b - a) / (high - low) if math.isfinite(low) and math.isfinite(high) else a
         if a < root < b and number(root) == 0:
             return root
         # Down to neighbouring floats: a place that is no float has one just before it and one behind.
+        steps = 0
         while a < middle < b:
+            if steps < MOST_SECANTS and math.isfinite(low) and math.isfinite(high):
+                root = a - low * ((b - a) / (high - low))
+                # Beyond an end that is next to the place: to the other side of that, some floats on.
+                root = min(max(root, a + math.ulp(a) * 2**steps), b - math.ulp(b) * 2**steps)
+                middle = root if a < root < b else middle
             here = number(middle)
             if math.isnan(here):
                 return None
-            a, b = (middle, b) if np.sign(here) == np.sign(low) else (a, middle)
-            middle = (a + b) / 2
+            # The value of an end that stays is halved, so that the next secant comes to the other side of the place.
+            if np.sign(here) == np.sign(low):
+                a, low, high = middle, here, high / 2
+            else:
+                b, low, high = middle, low / 2, here
+            steps += 1
+            middle = _middle(a, b)
         return b if number(b) == 0 else a
 
     def _at(self, places: Sequence[float]) -> Iterator[float]:
@@ -204,6 +222,12 @@ class Breakpoints:
             return None
         numbers = np.concatenate([numbers for numbers, _ in found])
         return _State(numbers, np.concatenate([np.full(len(numbers), is_step) for numbers, is_step in found]))
+
+
+def _middle(a: float, b: float) -> float:
+    """The float that has as many floats on either side, between two that are not on different sides of 0."""
+    ranks = [int(np.float64(abs(end)).view(np.int64)) for end in (a, b)]
+    return math.copysign(float(np.int64(sum(ranks) // 2).view(np.float64)), a or b)
 
 
 def numbers_of(programs: Sequence[Program]) -> list[float]:

@@ -20,6 +20,7 @@ from gradcli.language.ops import TABLE
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Program
 from gradcli.progress import budget
 from gradcli.results import Formula
 from gradcli.symbolic.derivative import differentiate
@@ -99,6 +100,23 @@ def _is_same(one: Reading, other: Reading) -> bool:
     ]
 
 
+def _numbered(program: Program) -> list[object]:
+    """Its operations, each line and what it is made of by its number."""
+    numbers = {line.symbol: n for n, line in enumerate(program.lines)}
+    calls: list[object] = [
+        (line.call.op.name, line.call.statics, [numbers.get(a, a) for a in line.call.operands])
+        for line in program.lines
+    ]
+    return [*calls, numbers.get(program.output, program.output)]
+
+
+def _says_what(one: Reading, other: Reading) -> bool:
+    """Whether two claims are the same operations on the same operands, so that one needs to be tried."""
+    if one.program is None or other.program is None or one.shape != other.shape:
+        return False
+    return _numbered(one.program) == _numbered(other.program)
+
+
 WRITTEN = [
     (text, tuple((name, value) for name, value in values.items()))
     for text, values in (
@@ -145,18 +163,22 @@ def _is_where_branches_meet(subject: Subject, said: str, point: Mapping[str, np.
 def test_a_printed_formula_is_a_claim(text: str, values: tuple[tuple[str, str], ...]) -> None:
     """With its left-hand side, in both notations: proved, or no point speaks against it but where branches meet."""
     for subject, printed, arrays in _formulas(text, values):
+        tried: list[Reading] = []
         for spelling in ("pretty", "text"):
             said = "; ".join(
                 f"{getattr(cell.label, spelling)} = {getattr(cell.expression, spelling)}" for cell in printed.cells
             )
-            with budget(SECONDS):
-                claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
-            if claim.status not in ("proved", "no counterexample"):
-                assert _is_where_branches_meet(subject, said, {**arrays, **(claim.at or {})}), (said, claim)
+            reading = read(subject, said)
+            if not any(_says_what(reading, other) for other in tried):
+                tried.append(reading)
+                with budget(SECONDS):
+                    claim = claimed(subject, said, arrays, TOLERANCE["float64"], points=POINTS)
+                if claim.status not in ("proved", "no counterexample"):
+                    assert _is_where_branches_meet(subject, said, {**arrays, **(claim.at or {})}), (said, claim)
             # Without its left-hand side, where an index may be left out and the shapes tell what it is of.
             if len(printed.cells) == 1 and 1 not in (*subject.y, *subject.x):
                 alone = getattr(printed.cells[0].expression, spelling)
-                assert _is_same(read(subject, said), read(subject, alone)), alone
+                assert _is_same(reading, read(subject, alone)), alone
 
 
 def test_there_are_many() -> None:

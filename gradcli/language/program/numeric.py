@@ -42,9 +42,14 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
         ShapeError, TooLargeError: shapes that do not fit, more than `MAX_ELEMENTS` elements.
     """
     values: dict[Atom, Any] = dict(known)
+    fitting = program.fitting
     for line in program.lines:
         operands = [values[a] if a in values else number(a) for a in line.call.operands]
         try:
+            shapes = line.symbol, *(operand_shape(a) for a in operands)
+            if shapes not in fitting:
+                _require_fit(line.call, [*shapes[1:]])
+                fitting.add(shapes)
             with np.errstate(all="ignore"):
                 value = _apply(line.call, operands)
         except GradcliError as error:
@@ -55,10 +60,12 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
     return np.asarray(values[output] if output in values else number(output), dtype=np.float64)
 
 
-def _apply(call: Call, operands: list[Any]) -> Any:
-    shapes = [operand_shape(a) for a in operands]
+def _require_fit(call: Call, shapes: list[Shape]) -> None:
     require_room(math.prod(shape_of(call, shapes)))
     require_work(call, shapes)
+
+
+def _apply(call: Call, operands: list[Any]) -> Any:
     if call.op.kind is Kind.SOURCE:
         return array_of(call)
     if not is_in_numpy(call):

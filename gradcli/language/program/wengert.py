@@ -224,6 +224,11 @@ class Program:
         return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 
     @cached_property
+    def fitting(self) -> set[tuple[Any, ...]]:
+        """Its lines with shapes of operands that were found to fit, as a Program may be run at many points."""
+        return set()
+
+    @cached_property
     def takes_derivatives(self) -> bool:
         """Whether lines of it are derivatives of others."""
         return any(line.call.op.kind is ops.Kind.DERIVATIVE for line in self.lines)
