@@ -14,6 +14,7 @@ from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
+from gradcli.progress import budget
 from gradcli.reference import tape
 from gradcli.results import Check
 from tests.crosscheck import extremes
@@ -86,7 +87,8 @@ def test_torch_is_never_called_wrong_where_it_rounds(seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""
     count = len(ops.TABLE) // 4 + 1
     for one in extremes.cases(np.random.default_rng(100 + seed), count, first=seed * count):
-        assert one.verdict[0] != "disagree", one
+        with budget(1.0):  # of time no more is unchecked, and never wrong
+            assert one.verdict[0] != "disagree", one
 
 
 # -- what torch's kernels are known to do

@@ -26,6 +26,12 @@ SEVEN_DIGITS = {"hardsigmoid"}
 """Where torch's own derivative is known to be inexact: it holds 1/6 to seven digits."""
 
 
+@pytest.fixture(autouse=True)
+def _pages_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page takes as long as a question; nothing here changes one."""
+    monkeypatch.setattr(functions, "page", recorded.page)
+
+
 def _names(*words: str) -> list[str]:
     found = functions.listed(*words)
     return [entry.name for part in found.parts if isinstance(part, Listing) for entry in part.entries]
