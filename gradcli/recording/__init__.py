@@ -5,6 +5,8 @@ loading            the file or module that it is in, run as an import runs it
 calling            its parameters, and what it gives back
 tensor_names       names of the tensors that it finds elsewhere
 recorder, values   every call of torch while it runs, and what becomes of its tensors
+positions          what decides which elements are the largest, or the first
+items              numbers that Python took from tensors, and decides by
 call_kinds         what kind of call each is
 memory             which tensors share memory
 repeating          what a second run has in common with the first

@@ -69,7 +69,7 @@ def _notes(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
         text, condition = recorded.written, recorded.written.texts.get(guard.ref.number)
         if condition is None:
             text = written(recorded.recorder, guard.ref)
-            condition = text.text.splitlines()[-1].partition(" = ")[2]
+            condition = guard.shown or text.text.splitlines()[-1].partition(" = ")[2]
         if _is_at_boundary(recorded, guard, text):
             yield f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
 

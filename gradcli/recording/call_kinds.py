@@ -118,6 +118,20 @@ def updated_leaves(path: str, args: Sequence[Any]) -> list[Tensor]:
     return leaves
 
 
+def require_made_before(tensor: Tensor, node: int, where: Where | None) -> None:
+    """Refuse a tensor that autograd follows and that was made behind a node of its graph.
+
+    Raises:
+        InputError: It is one.
+    """
+    if tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= node:
+        at = "" if where is None else f" ({where})"
+        raise InputError(
+            f"a tensor is used{at} that was made by code which cannot be seen",
+            hint="call the function as it was before torch.jit, C++ or another library took it",
+        )
+
+
 def require_outside_of_func(tensor: Tensor, where: Where | None) -> None:
     """Refuse a tensor that a transform of torch.func wraps.
 

@@ -18,8 +18,10 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.recording import call_kinds
+from gradcli.recording.items import Item
 from gradcli.recording.loading import is_of_user
 from gradcli.recording.memory import NOWHERE, are_followed, is_own, memory, merged, places_in, version
+from gradcli.recording.positions import distinct
 from gradcli.recording.spelling import last, path_of
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, copied, replaced, tensors_in, within
@@ -68,6 +70,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
         self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
         self._of_arguments: set[int] = set()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
+        self._positions: dict[int, tuple[Tensor, str, Sequence[Any], Mapping[str, Any]]] = {}
         self._first_node = call_kinds.next_node()
         self.changed: list[Tensor] = []
 
@@ -99,11 +102,12 @@ class Recorder(torch.overrides.TorchFunctionMode):
             return self._made(function(*args, **kwargs))
         frame, where, custom = self._frame()
         self._learn_names(frame)
+        for tensor in tensors:
+            self._decide_by(tensor, where)
         before = None
         if path.endswith(("requires_grad.__set__", "requires_grad_")):
-            is_leaf_made = not tensors[0].requires_grad and custom is None
-            found = function(*args, **kwargs)
-            if is_leaf_made and tensors[0].requires_grad:
+            was_constant, found = not tensors[0].requires_grad, function(*args, **kwargs)
+            if was_constant and custom is None and tensors[0].requires_grad:
                 self._began(tensors[0], frame)
             return found
         if path.rpartition(".")[2] in call_kinds.READS or name in ("bool", "is_nonzero"):
@@ -111,7 +115,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
             for tensor in tensors:
                 if self.ref(tensor) is not None:  # else a constant, wherever it goes
                     self._read(path.rpartition(".")[2], self._ref(tensor, frame, where, custom), found, where, custom)
-            return found
+            return Item(found, tensors[0]) if path.endswith(".item") and isinstance(found, float) else found
         leaves = call_kinds.updated_leaves(path, args)
         if leaves:
             for leaf in leaves:
@@ -171,7 +175,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
     def forget(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
         self.values, self.guards, self.masks, self.applications, self.remarks = [], [], [], [], {}
-        self._known, self._new, self._frames, self._of_arguments = {}, {}, {}, set()
+        self._known, self._new, self._frames, self._positions, self._of_arguments = {}, {}, {}, {}, set()
         self._first_node = call_kinds.next_node()
         self.names = Names(self.names.function, ())
 
@@ -199,13 +203,12 @@ class Recorder(torch.overrides.TorchFunctionMode):
         def held(value: Any) -> Any:
             return replaced(value, torch.Tensor, lambda tensor: before[id(tensor)])
 
-        results = [found] if changed is None else [changed]
+        result = found if changed is None else changed
         parts: list[tuple[int | None, Tensor]] = []
-        for result in results:
-            if isinstance(result, torch.Tensor):
-                parts.append((None, result))
-            elif isinstance(result, tuple | list):
-                parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
+        if isinstance(result, torch.Tensor):
+            parts.append((None, result))
+        elif isinstance(result, tuple | list):
+            parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
         inputs = [ref.number for ref in before.values()]
         is_of_arguments = not self._of_arguments.isdisjoint(inputs)
         made = [one for _, one in parts]
@@ -240,6 +243,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
             is_known = id(tensor) in before and changed is None
             if not (is_known or tensor.dtype.is_floating_point or tensor.dtype is torch.bool):
                 self._decided(masks, where)  # as of (x > 0).sum()
+                self._positions[id(tensor)] = tensor, last(path), args, kwargs
             if is_known or not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool):
                 continue  # the tensor itself, or whole numbers, which are constants where they are used
             step = Step(path, arguments, keywords, part, not recorded, where, copied(tensor), custom=custom)
@@ -297,10 +301,16 @@ class Recorder(torch.overrides.TorchFunctionMode):
                 found.append(int(item) if isinstance(item, torch.Tensor) and not item.ndim else item)
         return tuple(found) if len(found) > 1 or isinstance(key, tuple) else found[0]
 
-    def _decided(self, masks: Sequence[Tensor], where: Where | None) -> None:
+    def _decided(self, masks: Sequence[Tensor], where: Where | None, shown: str = "") -> None:
         """Masks that something depends on which is a constant of the recording."""
-        known = [self._known[id(mask)] for mask in masks if id(mask) in self._known]
-        self.masks += [Guard(one.ref, True, where) for one in known]
+        self.masks += [Guard(self._known[id(m)].ref, True, where, shown) for m in masks if id(m) in self._known]
+
+    def _decide_by(self, tensor: Tensor, where: Where | None) -> None:
+        """What is used as positions, such as those of argmax, which are others where values tie."""
+        if (chosen := self._positions.pop(id(tensor), None)) is not None:
+            with self:
+                values_differ = distinct(*chosen[1:])
+            self._decided([] if values_differ is None else [values_differ], where, f"what {chosen[1]}() gives")
 
     def _constant(self, name: str, tensor: Tensor) -> Ref:
         """A tensor that the recording needs beside those of the function."""
@@ -317,8 +327,7 @@ class Recorder(torch.overrides.TorchFunctionMode):
         custom: int | None,
     ) -> None:
         """Dropout as a product with what it drew: ones go through it with the same random state."""
-        mask = call_kinds.drawn(function, args, kwargs, state)
-        ref = self._constant("dropped", mask)
+        ref = self._constant("dropped", call_kinds.drawn(function, args, kwargs, state))
         self.remarks.setdefault("what dropout drew is a constant of the recording")
         step = Step(
             "torch.Tensor.mul", (self._known[id(args[0])].ref, ref), {}, None, False, where, copied(found), "", custom
@@ -411,17 +420,8 @@ class Recorder(torch.overrides.TorchFunctionMode):
         return self._as_outside(known, custom)
 
     def require_seen(self, tensor: Tensor, where: Where | None = None) -> None:
-        """Refuse a tensor that was made while the recording went on, from what autograd follows, by no recorded call.
-
-        Raises:
-            InputError: It is one.
-        """
-        if tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= self._first_node:
-            at = "" if where is None else f" ({where})"
-            raise InputError(
-                f"a tensor is used{at} that was made by code which cannot be seen",
-                hint="call the function as it was before torch.jit, C++ or another library took it",
-            )
+        """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
+        call_kinds.require_made_before(tensor, self._first_node, where)
 
     def _as_outside(self, known: _Known, custom: int | None) -> Ref:
         """A value; of what the forward of a custom function marks as non-differentiable, a constant outside of it."""

@@ -87,11 +87,19 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A value of a tensor that Python decided by: `if x.sum() > 0:`."""
+    """A value of a tensor that Python decided by: `if x.sum() > 0:`.
+
+    Attributes:
+        ref: The condition.
+        holds: Whether it was true.
+        where: The line of the user's.
+        shown: What is decided, where the user has not written the condition.
+    """
 
     ref: Ref
     holds: bool
     where: Where | None
+    shown: str = ""
 
 
 @dataclass

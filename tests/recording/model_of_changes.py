@@ -258,3 +258,28 @@ def labelled(x, label):
     if (x == x).all():  # noqa: PLR0124
         return x[label == 1]
     return x
+
+
+def by_number(x: torch.Tensor) -> torch.Tensor:
+    """Python compares a number that it took from a tensor."""
+    return x**2 if x[0].item() >= -1 else x
+
+
+def by_difference(x: torch.Tensor) -> torch.Tensor:
+    """And one that it computed from such numbers."""
+    return x.sin() if abs(1 - x[0].item() * 2) < 3 else x
+
+
+def by_truth(x: torch.Tensor) -> torch.Tensor:
+    """A number is true if it is not 0."""
+    return x * 3 if (x[0] + 1).item() else x
+
+
+def by_place(x: torch.Tensor) -> torch.Tensor:
+    """Only which is the larger decides, and its number is a constant."""
+    return x * 2 if torch.cat([x, x[:1] + 3]).argmax().item() == 1 else x
+
+
+def by_order(x: torch.Tensor) -> torch.Tensor:
+    """Positions as an index."""
+    return torch.stack([x[0] + 3, x[1]])[torch.stack([x[0] + 3, x[1]]).sort(descending=True).indices]
