@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from gradcli.language.inputs import Array, Value, read_directions
-from gradcli.questions.judging import by_variable, checked, concluded, first_derivatives, judged
+from gradcli.questions.judging import by_variable, checked, compared, concluded, first_derivatives, judged
 from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
 from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
 
@@ -27,8 +27,25 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
 
         return points.evaluation(inquiry)
     question = inquiry.question("eval")
+    found = _of_numbers(question, check=inquiry.check)
+    if found is not None:
+        return found
     verdict = judged(question, first_derivatives(question)).check if inquiry.check else None
     return Evaluation(command="eval", value=question.value, check=verdict, **question.common)
+
+
+def _of_numbers(question: Question, *, check: bool) -> Evaluation | None:
+    """A value without variables, which NumPy computes without torch; None where torch is to say what is lost."""
+    if question.program.variables or question.as_typed is not None or question.dtype != "float64":
+        return None
+    from gradcli.crosscheck.point import Torch
+    from gradcli.language.program.numeric import run
+
+    value = run(question.program)
+    verdict = compared(question, Torch(question.dtype, value, None)).check if check else None
+    if verdict is not None and verdict.verdict != "agree":
+        return None
+    return Evaluation(command="eval", value=value, check=verdict, **question.common)
 
 
 def jacobian(inquiry: Inquiry) -> Jacobian:

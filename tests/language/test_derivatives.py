@@ -198,7 +198,7 @@ REFUSED: list[tuple[str, str, str]] = [
      "a second question", "(torch.tensor(1.))"),
     (FUNC + "x = torch.tensor(2.)\ng = grad(lambda t: x*t)(x)", "by the name that it has outside", "(x)"),
     (FUNC + "def f(x):\n    try:\n        x = 2*x\n    return x\ng = grad(f)(torch.tensor(2.))",
-     "a 'try' statement is not read", "try"),
+     "'except' is missing behind this 'try'", "try"),
     (FUNC + "def f(x): return f(x - 1)\ng = grad(f)(torch.tensor(2.))", "calls itself", "(x - 1)"),
     (FUNC + "def f(x): y = x**2\ng = grad(f)(torch.tensor(2.))", "returns nothing", "(torch.tensor"),
     (FUNC + "f = lambda x, y: x*y\ng = grad(f)(torch.tensor(2.))", "takes x, y", "(torch.tensor(2.))"),

@@ -73,9 +73,9 @@ def test_what_is_not_read_may_be_anything() -> None:
 
 def test_a_body_is_wrong_where_it_is_called() -> None:
     """And not where it is defined, as in Python."""
-    text = "import torch\ndef f(x):\n    try: pass\nx = torch.ones(2)\ny = x**2"
+    text = "import torch\ndef f(x):\n    yield x\nx = torch.ones(2)\ny = x**2"
     assert read(text).program.names == ("x",)
-    with pytest.raises(GradcliError, match="a 'try' statement is not read"):
+    with pytest.raises(GradcliError, match="a 'yield' statement is not read"):
         read(f"{text}\nz = f(y)")
 
 

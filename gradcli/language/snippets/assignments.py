@@ -112,7 +112,7 @@ class Statements(ModuleStatements):
         """One statement of the snippet."""
         if self.is_inside:
             return super().statement(line)
-        if self._updates(line.span, [line.start] if line.targets else []):
+        if self._updates(line, [line.start] if line.targets else []):
             return "stop"
         mark = len(self.builder.lines)
         self.dtypes.begin()
@@ -131,13 +131,13 @@ class Statements(ModuleStatements):
     def assignment(self, line: nodes.Assignment) -> Ending:
         """As Python has it, but for `w -= 0.1*w.grad`, behind which the function is another."""
         starts = [self.source.position(target.span.start) for target in line.targets]
-        return "stop" if self._updates(line.span, starts) else super().assignment(line)
+        return "stop" if self._updates(line, starts) else super().assignment(line)
 
-    def _updates(self, span: Span, starts: Sequence[int]) -> bool:
+    def _updates(self, line: nodes.Statement | nodes.Assignment, starts: Sequence[int]) -> bool:
         """Whether variables are changed by the gradient of a pass before; it is said."""
-        is_update = self.passes.is_update(span, [self.source.tokens[start].text for start in starts])
+        is_update = self.passes.is_update(line.value.span, [self.source.tokens[start].text for start in starts])
         if is_update:
-            self.scope.warnings.append(STEPPED.format(f"'{self.source.shown(span)}'"))
+            self.scope.warnings.append(STEPPED.format(f"'{self.source.shown(line.span)}'"))
         return is_update
 
     def _says_nothing(self, line: nodes.Statement) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcli.language.lower.scope import Array
-from gradcli.language.program.wengert import Shape
+from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets.layers import Generator, Made
 
 _SUMS = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -115,6 +115,10 @@ def layers(made: Made, generator: Generator) -> Cell:
 
     def write(given: Mapping[str, Shape]) -> Sequence[str]:
         rank = len(given["input"])
+        if rank not in (2, 3) or 0 in given["input"]:
+            raise made.refused(
+                f"nn.{kind} takes a sequence of two or three dimensions, and this is {show(given['input'])}"
+            )
         along = 1 if is_first and rank == 3 else 0
         inputs = [f"input[{':, ' * along}{t}]" for t in range(given["input"][along])]
         written: list[str] = []

@@ -382,12 +382,17 @@ class PythonGrammar(PythonExpressions):
         """What runs where no error is raised; what stands behind `except` is not read."""
         self.advance()
         blocks = [self._headed(word)]
+        is_caught = False
         while self._continues(word, "except"):
+            is_caught = True
             self.position = self._end_of_line()
             self.position = self._end_of_block(self._column(word))
         for other in ("else", "finally"):
             if self._continues(word, other):
                 blocks.append(self._headed(self.advance()))
+                is_caught |= other == "finally"
+        if not is_caught and not self.has_failed:
+            return self.broken_line(self.source.error("'except' is missing behind this 'try'", word.span))
         lines = tuple(line for block in blocks for line in block.lines)
         return nodes.Try(word.span, nodes.Block(lines, sum(block.width for block in blocks)))
 
