@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import ROUND_UP, Context
 from functools import partial
 from typing import Literal
@@ -16,6 +17,7 @@ from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.crosscheck.compare import Tolerance, to_float
+from gradcli.errors import GradcliError
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -38,6 +40,9 @@ NEAR = 2.0**-12
 
 MOST_OFF = 0.1
 """The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
+
+TRIES_ANEW = 30
+"""Other points of a function that is read, or run, anew at each."""
 
 MORE = 1.01
 """How much above the largest difference a tolerance is suggested."""
@@ -95,6 +100,52 @@ def claimed(
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
     return _unrefuted(comparison, text, here, counted, notes)
+
+
+def claimed_anew(
+    of: Callable[[Mapping[str, Array]], tuple[Subject, bool]],
+    text: str,
+    inputs: Mapping[str, Array],
+    tolerance: Tolerance,
+    *,
+    seed: int = 0,
+    dtype: str = "float64",
+) -> Claim:
+    """What becomes of a claim about a function that values decide, so that it is another Program at other points.
+
+    Args:
+        of: The function at a point, and whether there is a derivative to claim there: at a boundary there is none.
+        text: The claim.
+        inputs: The point.
+        tolerance: As of `claimed`.
+        seed: Of the random points.
+        dtype: That the points are rounded to.
+
+    Raises:
+        GradcliError: As for `claimed`.
+    """
+    subject, is_smooth = of(inputs)
+    reading = read(subject, text)
+    comparison = Comparison(subject, reading, tolerance)
+    here, notes = _at_the_point(comparison, inputs)
+    counted = int(bool(here.seen) and is_smooth)
+    if is_smooth and here.worst is not None:
+        return _refuted(comparison, text, here, counted, "", notes)
+    with suppress(OverTimeError), time_limit():
+        for at, _ in itertools.islice(Search(comparison, inputs, seed, dtype).points(), TRIES_ANEW):
+            try:
+                there, is_smooth = of(at)
+                other = Comparison(there, read(there, text), tolerance)
+            except GradcliError:  # it has no value there, or another shape
+                continue
+            look = other.look(at, there.weights)
+            if is_smooth and look.worst is not None:
+                return _refuted(other, text, look, counted + 1, "", notes)
+            counted += int(bool(look.seen) and is_smooth)
+    if reading.is_transposed:
+        return _turned(comparison, text, counted, notes)
+    notes = [*notes, *_remarks(comparison, here), "nothing is proved of a function that values decide"]
+    return Claim(str(subject.variable), text, reading.of, "no counterexample", counted, note=_joined(*notes))
 
 
 def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -17,7 +18,15 @@ from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted
-from gradcli.questions.judging import advised, by_variable, compared, concluded, first_derivatives, verdict_of_form
+from gradcli.questions.judging import (
+    advised,
+    boundaries,
+    by_variable,
+    compared,
+    concluded,
+    first_derivatives,
+    verdict_of_form,
+)
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
 from gradcli.results import (
@@ -411,7 +420,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     if not claims and not expected:
         return ()
-    from gradcli.claims import Subject, claimed
+    from gradcli.claims import Subject, claimed, claimed_anew
     from gradcli.claims import expected as compared
 
     question = look.question
@@ -419,10 +428,17 @@ def _claims(
     def subject(name: str) -> Subject:
         return Subject.of(question.program, question.shapes, name, look.v)
 
+    def subject_at(name: str, at: Mapping[str, Array]) -> tuple[Subject, bool]:
+        there = question.at(at)
+        return Subject.of(there.program, there.shapes, name, look.v), not any(boundaries(there))
+
+    def claim(name: str, text: str) -> Claim:
+        if question.is_of_point:
+            of = partial(subject_at, name)
+            return claimed_anew(of, text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
+        return claimed(subject(name), text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
+
     return (
-        *(
-            claimed(subject(name), text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
-            for name, text in claims.items()
-        ),
+        *(claim(name, text) for name, text in claims.items()),
         *(compared(subject(name), value, question.arrays, tolerance) for name, value in expected.items()),
     )

@@ -139,13 +139,19 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
 
 def _guarded(question: Question, judgement: Judgement) -> Judgement:
     """The judgement with a kink for each condition that is decided otherwise beside the point."""
-    from gradcli.crosscheck.boundaries import at_boundaries, with_kinks
+    from gradcli.crosscheck.boundaries import with_kinks
 
-    guards = question.program.guards
-    if guards is None:
-        return judgement
-    notes = at_boundaries(guards, question.shapes, question.arrays, question.wrt)
-    return replace(judgement, check=with_kinks(judgement.check, question.value, notes))
+    return replace(judgement, check=with_kinks(judgement.check, question.value, boundaries(question)))
+
+
+def boundaries(question: Question) -> Iterator[str]:
+    """What values decided and would decide otherwise beside the point."""
+    if question.live is not None:
+        yield from question.live.boundaries(question.wrt)
+    elif question.program.guards is not None:
+        from gradcli.crosscheck.boundaries import at_boundaries
+
+        yield from at_boundaries(question.program.guards, question.shapes, question.arrays, question.wrt)
 
 
 def _reads_one_triangle(question: Question) -> str:

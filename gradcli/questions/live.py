@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -40,6 +40,13 @@ class Live(Protocol):
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """A check of it with what is known of the function beside its numbers."""
+
+    @property
+    def is_of_point(self) -> bool:
+        """Whether values decided what was recorded, so that it is of another function elsewhere."""
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[str]:
+        """What decides otherwise beside the point."""
 
     @property
     def customs(self) -> tuple[str, ...]:

@@ -85,6 +85,11 @@ class Question:
         """Whether the Program is another one at another point."""
         return self.live is not None or self.anew is not None
 
+    @property
+    def is_of_point(self) -> bool:
+        """Whether values decided what the function is, so that its Program is not that of other points."""
+        return self.program.guards is not None if self.live is None else self.live.is_of_point
+
     def with_remark(self, *remarks: str) -> Question:
         """The same with a remark of what was typed."""
         return replace(self, program=replace(self.program, warnings=(*self.program.warnings, *remarks)))

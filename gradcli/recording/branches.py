@@ -59,10 +59,11 @@ def _at(guard: Guard) -> str:
 
 def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check:
     """A check with a kink for each condition, or mask, that the least step in some variables decides otherwise."""
-    return with_kinks(check, recorded.value, _notes(recorded, wrt))
+    return with_kinks(check, recorded.value, boundaries(recorded, wrt))
 
 
-def _notes(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
+def boundaries(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
+    """What to say of each condition, or mask, that the least step in some variables decides otherwise."""
     for guard, changes in _conditions(recorded):
         if _variables(recorded, guard.ref).isdisjoint(wrt):
             continue

@@ -24,7 +24,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
-from gradcli.recording.branches import at_boundaries
+from gradcli.recording.branches import at_boundaries, boundaries
 from gradcli.recording.branches import remarks as branches
 from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
@@ -119,6 +119,16 @@ class Recorded:
         here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
         noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
+
+    @property
+    def is_of_point(self) -> bool:
+        """Whether Python decided by values, or computed with them: elsewhere the text may be of another function."""
+        has_left = any("numbers leave torch" in remark for remark in self.recorder.remarks)
+        return has_left or bool(self.recorder.guards or self.recorder.masks)
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[str]:
+        """What decides otherwise beside the point."""
+        return boundaries(self, wrt)
 
     @property
     def customs(self) -> tuple[str, ...]:

@@ -150,3 +150,18 @@ def test_random_loops_give_what_torch_gives() -> None:
         np.testing.assert_allclose(answer.vjp["x"], x.grad.numpy(), rtol=1e-12, err_msg=text)
         assert answer.check is not None
         assert answer.check.verdict in ("agree", "unchecked"), text
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "claim", "status"),
+    [
+        ("sum(x[x > 0])", [1, -2], "1.0*(x > 0)", "no counterexample"),
+        ("sum(x[x > 0])", [1, -2], "1.0*(x > -3)", "refuted"),
+        ("sum(x[x > 0]**2)", [0, 1], "2*relu(x)", "no counterexample"),
+        ("y = x\nwhile y < 8:\n    y = y*2\ny", 3, "4", "refuted"),
+    ],
+)
+def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim: str, status: str) -> None:
+    """What is true of the steps and elements at one point only is no proof, and no refutation."""
+    found = Function(text).check(at, claim={"x": claim}).claims
+    assert [one.status for one in found] == [status], found

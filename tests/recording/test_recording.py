@@ -269,3 +269,13 @@ def test_what_cannot_be_recorded_is_one_clear_error(name: str, message: str) -> 
     with pytest.raises(GradcliError) as caught:
         record(getattr(model, name), X).vjp(v="ones")
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [("2*(sum(x) > 0) + 3*(sum(x) <= 0) + 0*x", "no counterexample"), ("2 + 0*x", "refuted")],
+)
+def test_a_claim_is_held_to_the_branch_of_each_point(claim: str, status: str) -> None:
+    """The function is recorded anew wherever it is tried."""
+    found = record(model.branched, X).check(v="ones", claim={"x": claim}).claims
+    assert [one.status for one in found] == [status], found
