@@ -68,6 +68,10 @@ TEXTS = [
     "    def forward(self, x):\n        try:\n            return self.k*(self.w @ self.fc(x)*self.s).sum()*self.n\n"
     "        except RuntimeError as error:\n            print(error)\n            raise\n"
     "model = Net()\ny = model(torch.tensor([1., -2.]))**2\ny.backward()",
+    "lin = nn.Linear(2, 3)\nx, t = torch.tensor([[1., 2.], [0.5, -1.]]), torch.tensor([2, 0])\n"
+    "loss = nn.CrossEntropyLoss(label_smoothing=0.1)(lin(x), t)\nloss.backward()",
+    "net = nn.Sequential(nn.ZeroPad1d(1), nn.Conv1d(1, 2, 2), nn.ConstantPad1d((1, 0), 0.5))\n"
+    "y = (nn.Softmax2d()(net(torch.tensor([[[1., -2., 3.]]]))[..., None])**2).sum()\ny.backward()",
     "rnn = nn.RNN(2, 2, nonlinearity='relu')\nx = torch.tensor([[1., -2.], [0.5, 1.], [2., 0.3]])\n"
     "out, h = rnn(x)\ny = (out**2).sum() + h.sum()\ny.backward()",
     "gru = nn.GRU(2, 3, num_layers=2, batch_first=True)\n"

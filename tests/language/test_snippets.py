@@ -486,3 +486,16 @@ def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
             read(text.format(before * levels, after * levels))
     with pytest.raises(GradcliError):
         read(text.format(before * 3000, after * 3000))
+
+
+@pytest.mark.parametrize(
+    ("text", "gradient"),
+    [
+        (">>> x * 2\ntensor([2., 4.])\n>>> (x**3).sum()\ntensor(9., grad_fn=<SumBackward0>)", [3, 12]),
+        (">>> y = x.exp()\n>>> y\n>>> y.log().sum()", [1, 1]),
+        ("In words:\n    >>> def f(t):\n    ...     return t**2\n    ...\n    >>> f(x)\n    >>> f(x).sum()", [2, 4]),
+    ],
+)
+def test_a_session_at_a_prompt_is_read_with_all_that_it_shows(text: str, gradient: list[float]) -> None:
+    """Without a sign of torch, too: values that have no name are shown, and the last one is the output."""
+    assert Function(text).vjp([1.0, 2.0]).vjp["x"].tolist() == gradient

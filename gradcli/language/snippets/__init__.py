@@ -133,7 +133,9 @@ def read(
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
-    if not _SIGNS.search(text):
+    typed, text = text, _without_prompts(text)
+    is_session = text != typed
+    if not is_session and not _SIGNS.search(text):
         if _PYTHON.search(text):
             from gradcli.language.snippets.defined import read_defined
 
@@ -141,4 +143,14 @@ def read(
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values))
     from gradcli.language.snippets.reading import read_snippet
 
-    return read_snippet(text, given, shapes, values, shares=shares, takes=takes)
+    return read_snippet(text, given, shapes, values, shares=shares, takes=takes, is_session=is_session)
+
+
+def _without_prompts(text: str) -> str:
+    """What was typed at Python's prompt, blanks standing for the prompts and for what was printed."""
+    lines = text.split("\n")
+    if not any(line.lstrip().startswith(">>> ") for line in lines):
+        return text
+    prompts = re.compile(r"\s*(>>> |\.\.\. )")
+    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
+    return "\n".join(shown)

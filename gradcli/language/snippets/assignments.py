@@ -52,7 +52,10 @@ class Statements(ModuleStatements):
         is_made: Whether the present statement makes a tensor.
         is_required: Whether it requires a gradient.
         leaf: The tensor that does.
+        is_session: Whether the text was typed at a prompt.
     """
+
+    is_session = False
 
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
         super().__init__(source, scope, shares=shares)
@@ -194,8 +197,9 @@ class Statements(ModuleStatements):
         return last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
 
     def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
-        """Whether something is computed without a name; not what is there already and a notebook shows."""
-        return not line.targets and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
+        """Whether something is computed without a name, and not shown, as a session does, or what is there already."""
+        is_lost = not line.targets and not self.is_session
+        return is_lost and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
 
     def _shown(self, line: nodes.Statement, operand: Operand) -> Operand | None:
         """What a statement has without a name: a pass, a display of a derivative, or a value of the function."""

@@ -13,6 +13,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import sympy
 
@@ -37,10 +38,23 @@ IN_PLACE = "a module with inplace is read as one that gives a new tensor, and le
 _FUNCTIONS: Mapping[str, str] = {
     "BCELoss": "binary_cross_entropy",
     "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
     "KLDivLoss": "kl_div",
     "SiLU": "silu",
 }
 """What modules compute whose functions have other names."""
+
+
+def _padded(made: Made) -> tuple[Any, ...]:
+    return made.sizes("padding", 2 * int(made.kind[-2])), "constant", made.number("value", 0.0)
+
+
+_OPERATIONS: Mapping[str, tuple[str, str, Callable[[Made], tuple[Any, ...]]]] = {
+    **{f"ZeroPad{n}d": ("padding", "pad", _padded) for n in (1, 2, 3)},
+    **{f"ConstantPad{n}d": ("padding value", "pad", _padded) for n in (1, 2, 3)},
+    "Softmax2d": ("", "softmax", lambda _: (-3,)),
+}
+"""Modules without parameters that are one operation: what they are made with, its name, and its constants."""
 
 _RANDOM = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split())
 """Modules that hand on what they are given in evaluation, and are random in training."""
@@ -118,6 +132,8 @@ class Modules:
             module = self._dropout(kind, arguments, span)
         elif kind == "Flatten":
             module = self._flatten(arguments, span)
+        elif kind in _OPERATIONS:
+            module = self._operation(kind, arguments, span)
         else:
             module = self._function(name, arguments)
         return self.objects.new(module), span
@@ -287,6 +303,16 @@ class Modules:
             return (atom, where) if shape is None else self.lines.emit("flatten", [atom], where, tuple(dims.values()))
 
         return Module("nn.Flatten", run)
+
+    def _operation(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
+        """A module that is one operation."""
+        names, op, constants = _OPERATIONS[kind]
+        statics = constants(Made(self.constants, kind, tuple(names.split()), arguments, span))
+
+        def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
+            return self.lines.emit(op, [self._first(given, where)[0]], where, statics)
+
+        return Module(f"nn.{kind}", run)
 
     def _cell(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
         """A cell of a recurrent network, or attention: what it gives is written as text."""

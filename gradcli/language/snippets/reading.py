@@ -13,7 +13,6 @@ else stands there is refused at its place.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -40,28 +39,19 @@ def read_snippet(
     *,
     shares: bool,
     takes: bool = True,
+    is_session: bool = False,
 ) -> Snippet:
-    """The function of a snippet, as `read` has it."""
-    text = _without_prompts(text)
+    """The function of a snippet, as `read` has it; a session at a prompt shows each value that it has no name for."""
     with collector.paused():
         source = Source(text, "EXPR", _HINT, has_braces=True)
         lines = parse_python(source)
         reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=shares)
+        reader.statements.is_session = is_session
         snippet = reader.snippet(lines)
         if not reader.passes.frees_graph:
             return snippet
         again = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=False)
         return replace(snippet, frees_graph=again.replay(lines))
-
-
-def _without_prompts(text: str) -> str:
-    """What was typed at Python's prompt, blanks standing for the prompts and for what was printed."""
-    lines = text.split("\n")
-    if not any(line.lstrip().startswith(">>> ") for line in lines):
-        return text
-    prompts = re.compile(r"\s*(>>> |\.\.\. )")
-    shown = [" " * m.end() + line[m.end() :] if (m := prompts.match(line)) else " " * len(line) for line in lines]
-    return "\n".join(shown)
 
 
 class _Reader:
