@@ -134,7 +134,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
         found = withheld(found, reason)
     if question.live is not None:
         return replace(found, check=question.live.commented(found.check, question.wrt))
-    return _guarded(question, found)
+    return found if question.program.guards is None else _guarded(question, found)
 
 
 def _guarded(question: Question, judgement: Judgement) -> Judgement:

@@ -56,6 +56,12 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_WITHOUT_DERIVATIVE = (
+    "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
+    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 zeta gammainc gammaincc igamma igammac"
+).split()
+"""Special functions that torch computes and does not differentiate."""
+
 _FOREIGN: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("tg", "tang"), "write tan"),
@@ -69,7 +75,7 @@ _FOREIGN: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), ITSELF),
         **dict.fromkeys(("integrate", "Integral", "integral", "quad", "limit"), "there are derivatives only"),
         **dict.fromkeys(("argmax", "argmin"), "a position has no derivative and is not read; amax(x) is the value"),
-        **dict.fromkeys(("sort", "argsort", "topk", "median"), "nothing is sorted here; gradcli functions lists all"),
+        **dict.fromkeys(_WITHOUT_DERIVATIVE, "torch has no derivative of it"),
         **dict.fromkeys(("mse", "MSE"), "write mse_loss(y, t)"),
         **dict.fromkeys(("heaviside", "Heaviside", "step"), "write where(x > 0, 1, 0)"),
         **dict.fromkeys(("cbrt",), "write sign(x)*abs(x)**(1/3)"),
