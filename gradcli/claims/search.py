@@ -178,13 +178,10 @@ class Breakpoints:
             return a
         if np.sign(number(math.nextafter(b, a))) == np.sign(low):
             return b if high == 0 else math.nextafter(b, a)
-        # The secant first: most choices are linear on the line, and their place is then exact.
-        root = a - low * (b - a) / (high - low) if math.isfinite(low) and math.isfinite(high) else a
-        if a < root < b and number(root) == 0:
-            return root
         # Down to neighbouring floats: a place that is no float has one just before it and one behind.
         steps = 0
         while a < middle < b:
+            # The secant first: most choices are linear on the line, and their place is then exact.
             if steps < MOST_SECANTS and math.isfinite(low) and math.isfinite(high):
                 root = a - low * ((b - a) / (high - low))
                 # Beyond an end that is next to the place: to the other side of that, some floats on.

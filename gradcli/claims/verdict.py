@@ -129,10 +129,11 @@ def claimed_anew(
     comparison = Comparison(subject, reading, tolerance)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen) and is_smooth)
+    search = Search(comparison, inputs, seed, dtype)
     if is_smooth and here.worst is not None:
-        return _refuted(comparison, text, here, counted, "", notes)
+        return _refuted(comparison, text, here, counted, _likeliest(comparison, search, here), notes)
     with suppress(OverTimeError), time_limit():
-        for at, _ in itertools.islice(Search(comparison, inputs, seed, dtype).points(), TRIES_ANEW):
+        for at, _ in itertools.islice(search.points(), TRIES_ANEW):
             try:
                 there, is_smooth = of(at)
                 other = Comparison(there, read(there, text), tolerance)

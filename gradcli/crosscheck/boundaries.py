@@ -8,39 +8,43 @@ from dataclasses import replace
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import badness
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Guards, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
 from gradcli.reference.critical import critical
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
-from gradcli.results import SEVERITY, Array, Check, Entry
+from gradcli.results import SEVERITY, Array, Check, Entry, Verdict
 
 BITS = 512
 """Precision of what decides."""
 
 
-def with_kinks(check: Check, value: Array, notes: Iterable[str]) -> Check:
-    """A check with a kink of the whole for each of these notes.
+Boundary = tuple[Verdict, str]
+"""That a condition is decided otherwise beside the point, a kink, or that this could not be told; and what to say."""
+
+
+def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) -> Check:
+    """A check with a finding about the whole for each of these.
 
     Args:
         check: Of the numbers.
         value: The output y.
-        notes: What decides otherwise beside the point.
+        boundaries: What decides otherwise beside the point.
     """
     y = float(value.ravel()[0]) if value.size else None
-    found = [Entry(None, (0,) * value.ndim, None, "kink", y, note=note) for note in dict.fromkeys(notes)]
+    found = [Entry(None, (0,) * value.ndim, None, kind, y, note=note) for kind, note in dict.fromkeys(boundaries)]
     if not found:
         return check
     findings = sorted((*check.findings, *found), key=badness)
-    verdict = max(check.verdict, "kink", key=SEVERITY.index)
+    verdict = max(check.verdict, *(one.verdict for one in found), key=SEVERITY.index)
     return replace(check, verdict=verdict, findings=tuple(findings), findings_count=check.findings_count + len(found))
 
 
 def at_boundaries(
     guards: Guards, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array], wrt: Sequence[str]
-) -> Iterator[str]:
-    """What to say of each condition that a step in some variables, however short, decides otherwise.
+) -> Iterator[Boundary]:
+    """What there is to say of each condition that a step in some variables, however short, decides otherwise.
 
     Args:
         guards: The conditions.
@@ -56,23 +60,13 @@ def at_boundaries(
         note = f"beside the point, {guard.shown} decides otherwise, and {guard.changes}"
         try:
             with time_limit():
-                point = _point(_program_of(guards.program, guard.condition), shapes, inputs)
+                lines = tuple(needed(guards.program.lines, guard.condition))
+                point = _point(replace(guards.program, lines=lines, output=guard.condition), shapes, inputs)
                 if _is_near(point) and _changes(point, wrt):
-                    yield note
-        except OverTimeError:
-            yield f"it could not be told in time whether {note}"
+                    yield "kink", note
+        except (OverBudgetError, OverTimeError):
+            yield "unchecked", f"it could not be told whether, {note}"
             return
-
-
-def _program_of(program: Program, output: Atom) -> Program:
-    """The lines that a value is made of."""
-    wanted, kept = {output}, list[Line]()
-    for line in reversed(program.lines):
-        if line.symbol in wanted:
-            wanted.update(line.call.operands)
-            kept.append(line)
-    variables = tuple(symbol for symbol in program.variables if symbol in wanted)
-    return replace(program, variables=variables, lines=tuple(reversed(kept)), output=output)
 
 
 def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
@@ -88,10 +82,7 @@ def _is_near(point: Point) -> bool:
 
 
 def _changes(point: Point, wrt: Sequence[str]) -> bool:
-    """Whether a condition has no derivative there; one of too many elements counts as one that has none."""
+    """Whether a condition has no derivative there."""
     directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
-    try:
-        columns = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS).columns
-    except OverBudgetError:
-        return True
+    columns = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS).columns
     return any(isinstance(change, Undefined) for change in columns.values())

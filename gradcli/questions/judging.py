@@ -27,6 +27,7 @@ from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question
 from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
+    from gradcli.crosscheck.boundaries import Boundary
     from gradcli.crosscheck.compare import Tolerance
     from gradcli.crosscheck.formulas import Derived, Formulas
     from gradcli.crosscheck.judge import Judgement
@@ -139,12 +140,12 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
 
 def _guarded(question: Question, judgement: Judgement) -> Judgement:
     """The judgement with a kink for each condition that is decided otherwise beside the point."""
-    from gradcli.crosscheck.boundaries import with_kinks
+    from gradcli.crosscheck.boundaries import with_boundaries
 
-    return replace(judgement, check=with_kinks(judgement.check, question.value, boundaries(question)))
+    return replace(judgement, check=with_boundaries(judgement.check, question.value, boundaries(question)))
 
 
-def boundaries(question: Question) -> Iterator[str]:
+def boundaries(question: Question) -> Iterator[Boundary]:
     """What values decided and would decide otherwise beside the point."""
     if question.live is not None:
         yield from question.live.boundaries(question.wrt)

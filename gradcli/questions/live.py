@@ -11,6 +11,7 @@ from gradcli.language.snippets import read
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
+    from gradcli.crosscheck.boundaries import Boundary
     from gradcli.results import Array, Check
 
 
@@ -45,7 +46,7 @@ class Live(Protocol):
     def is_of_point(self) -> bool:
         """Whether values decided what was recorded, so that it is of another function elsewhere."""
 
-    def boundaries(self, wrt: Sequence[str]) -> Iterator[str]:
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """What decides otherwise beside the point."""
 
     @property

@@ -424,7 +424,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         program = written_out(program, known)
         shapes = infer(program, known)
     decided = None
-    if (program.branches or program.needs_values) and as_typed is None:
+    if program.branches and as_typed is None:
         decided = partial(decided_at, expression, hidden, program, shares=shares)
         if not inquiry.points_of:
             warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *decided(arrays).warnings))

@@ -10,7 +10,7 @@ from flint import arb
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.crosscheck.boundaries import BITS, with_kinks
+from gradcli.crosscheck.boundaries import BITS, Boundary, with_boundaries
 from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
@@ -59,10 +59,10 @@ def _at(guard: Guard) -> str:
 
 def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check:
     """A check with a kink for each condition, or mask, that the least step in some variables decides otherwise."""
-    return with_kinks(check, recorded.value, boundaries(recorded, wrt))
+    return with_boundaries(check, recorded.value, boundaries(recorded, wrt))
 
 
-def boundaries(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
+def boundaries(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
     """What to say of each condition, or mask, that the least step in some variables decides otherwise."""
     for guard, changes in _conditions(recorded):
         if _variables(recorded, guard.ref).isdisjoint(wrt):
@@ -71,8 +71,12 @@ def boundaries(recorded: Recorded, wrt: Sequence[str]) -> Iterator[str]:
         if condition is None:
             text = written(recorded.recorder, guard.ref)
             condition = guard.shown or text.text.splitlines()[-1].partition(" = ")[2]
-        if _is_at_boundary(recorded, guard, text):
-            yield f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
+        note = f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
+        try:
+            if _is_at_boundary(recorded, guard, text):
+                yield "kink", note
+        except OverBudgetError:
+            yield "unchecked", f"it could not be told whether, {note}"
 
 
 def _conditions(recorded: Recorded) -> Iterator[tuple[Guard, str]]:
@@ -94,7 +98,7 @@ def _variables(recorded: Recorded, ref: Ref) -> set[str]:
 
 def _is_at_boundary(recorded: Recorded, guard: Guard, text: Written) -> bool:
     """Whether a condition is another one if comparisons of equal numbers turn out otherwise."""
-    with suppress(GradcliError, OverBudgetError):
+    with suppress(GradcliError):
         least, most = _ends(recorded, guard.ref, text)
         return not torch.equal(least, most)
     return False

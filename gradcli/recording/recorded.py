@@ -18,6 +18,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, leaves_of, prepared, run, tensor_of
+from gradcli.crosscheck.boundaries import Boundary
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.library_calls import is_in_torch
 from gradcli.language.program.wengert import Program
@@ -126,7 +127,7 @@ class Recorded:
         has_left = any("numbers leave torch" in remark for remark in self.recorder.remarks)
         return has_left or bool(self.recorder.guards or self.recorder.masks)
 
-    def boundaries(self, wrt: Sequence[str]) -> Iterator[str]:
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """What decides otherwise beside the point."""
         return boundaries(self, wrt)
 

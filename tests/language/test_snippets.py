@@ -499,3 +499,20 @@ def test_what_is_nested_too_deep_is_refused_in_time(inner: str) -> None:
 def test_a_session_at_a_prompt_is_read_with_all_that_it_shows(text: str, gradient: list[float]) -> None:
     """Without a sign of torch, too: values that have no name are shown, and the last one is the output."""
     assert Function(text).vjp([1.0, 2.0]).vjp["x"].tolist() == gradient
+
+
+def test_two_passes_of_a_session_are_replayed_as_it_was_typed() -> None:
+    """What is shown between them is no mistake there either."""
+    text = (
+        ">>> x = torch.tensor([1., 2.], requires_grad=True)\n>>> x * 2\n>>> y = (x**2).sum()\n"
+        ">>> y.backward(retain_graph=True)\n>>> y * 3\n>>> y.backward()"
+    )
+    assert Function(text).vjp().vjp["x"].tolist() == [4, 8]
+
+
+@pytest.mark.parametrize("name", ["torch.special.bessel_j0", "j1", "scipy.special.zeta"])
+def test_what_torch_does_not_differentiate_is_refused_as_that(name: str) -> None:
+    """It is no misspelt name."""
+    with pytest.raises(GradcliError) as caught:
+        read(f"{name}(x)")
+    assert "torch has no derivative of it" in (caught.value.hint or "")

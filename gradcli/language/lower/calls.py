@@ -285,8 +285,7 @@ class Calls:
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
         remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
-        if remark not in self.scope.warnings:
-            self.scope.warnings.append(remark)
+        self.scope.remark(remark)
         return atom, span
 
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:

@@ -74,8 +74,7 @@ class Matlab:
 
     def _remark(self) -> None:
         """Say how a product or a vector is read, once."""
-        if REMARK not in self.scope.warnings:
-            self.scope.warnings.append(REMARK)
+        self.scope.remark(REMARK)
 
 
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")

@@ -273,6 +273,11 @@ class Scope:
     needs_values: bool = False
     guards: list[Guard] = field(default_factory=list)
 
+    def remark(self, words: str) -> None:
+        """Say something to the user, once."""
+        if words not in self.warnings:
+            self.warnings.append(words)
+
     def variable(self, name: str) -> sympy.Symbol:
         """The variable with a name, from here on if there was none."""
         return self.variables.setdefault(name, sympy.Symbol(name, real=True))

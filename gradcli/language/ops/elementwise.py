@@ -356,7 +356,7 @@ PIECES = (
         example="fmod(a, b) at a=-7.5 b=2",
     ),
     known(
-        "remainder|Mod(a, b)",
+        "remainder|Mod|mod(a, b)",
         "a modulo b, with the sign of b; a % b",
         "a - b*floor(a/b)",
         numpy="remainder",

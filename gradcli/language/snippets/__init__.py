@@ -36,6 +36,7 @@ from typing import Any
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError, UncalledFunctionError
+from gradcli.language.lower.scope import Scope
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets.asked import Snippet
@@ -133,17 +134,21 @@ def read(
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
+
+    def scope() -> Scope:
+        return Scope(given, shapes=dict(shapes), values=values, takes=takes)
+
     typed, text = text, _without_prompts(text)
     is_session = text != typed
     if not is_session and not _SIGNS.search(text):
         if _PYTHON.search(text):
             from gradcli.language.snippets.defined import read_defined
 
-            return Snippet(read_defined(text, given, shapes, values, shares=shares, takes=takes))
+            return Snippet(read_defined(text, scope(), shares=shares))
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values))
     from gradcli.language.snippets.reading import read_snippet
 
-    return read_snippet(text, given, shapes, values, shares=shares, takes=takes, is_session=is_session)
+    return read_snippet(text, scope, shares=shares, is_session=is_session)
 
 
 def _without_prompts(text: str) -> str:

@@ -55,10 +55,9 @@ class Statements(ModuleStatements):
         is_session: Whether the text was typed at a prompt.
     """
 
-    is_session = False
-
-    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+    def __init__(self, source: Source, scope: Scope, *, shares: bool, is_session: bool = False) -> None:
         super().__init__(source, scope, shares=shares)
+        self.is_session = is_session
         lowering = self.lowering
         self.values: dict[str, Array] = {}
         self.changed: frozenset[str] = frozenset()

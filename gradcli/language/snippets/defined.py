@@ -7,15 +7,14 @@ A text that ends with a definition is that function of its parameters; else call
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.program.wengert import Program, Shape
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.definitions import Callee
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.text import nodes
@@ -23,26 +22,17 @@ from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source, require_sound
 
 
-def read_defined(
-    text: str,
-    given: frozenset[str],
-    shapes: Mapping[str, Shape],
-    values: Mapping[str, Any] | None,
-    *,
-    shares: bool,
-    takes: bool = True,
-) -> Program:
-    """The Program of a text of plain Python.
+def read_defined(text: str, scope: Scope, *, shares: bool) -> Program:
+    """The Program of a text of plain Python, among names that nothing has used.
 
     Raises:
         GradcliError: As for `parse`, or a function that calls itself.
 
-    >>> read_defined("f(x) = x^2; f(3*t) + 1", frozenset(), {}, None, shares=True).names
+    >>> read_defined("f(x) = x^2; f(3*t) + 1", Scope(), shares=True).names
     ('t',)
     """
     with collector.paused():
         source = Source(text, "EXPR", has_braces=True)
-        scope = Scope(given, shapes=dict(shapes), values=values, takes=takes)
         return _Reader(source, scope, shares=shares).program(parse_python(source))
 
 

@@ -211,14 +211,14 @@ class Interpreter(Targets):
             guards = len(self.scope.guards)
             holds = self.branches.decided(line.condition, "if", "another branch is taken") is not False
             if len(self.scope.guards) > guards:
-                self.branches.remark(f"values decided 'if {self.source.shown(line.condition.span)}' {OF_STEPS}")
+                self.scope.remark(f"values decided 'if {self.source.shown(line.condition.span)}' {OF_STEPS}")
         else:
             holds = self.branches.taken(line.condition)
         if isinstance(holds, bool):
             ending = self.run((line.body if holds else line.other).lines)
             return None if ending == "" else ending
         self.lowering.constants.require_few(line.body.width + line.other.width, line.word)
-        self.branches.remark(f"which branch is taken depends on {self.source.shown(line.condition.span)}: {BOTH}")
+        self.scope.remark(f"which branch is taken depends on {self.source.shown(line.condition.span)}: {BOTH}")
         ends = _ends(line.body.lines) or _ends(line.other.lines)
         behind = tuple(rest) if ends else ()
         start, fixed = self.branches.state(), self.objects.fixed
@@ -243,7 +243,7 @@ class Interpreter(Targets):
 
     def try_(self, line: nodes.Try) -> Ending:
         """What is tried, in which no error is raised that is read."""
-        self.branches.remark("what stands behind 'except' is passed over, as nothing is run that could fail")
+        self.scope.remark("what stands behind 'except' is passed over, as nothing is run that could fail")
         return self.run(line.body.lines)
 
     def with_(self, line: nodes.With) -> Ending:

@@ -143,8 +143,8 @@ class Modules:
 
     def drawn(self) -> Generator:
         """What parameters are drawn by, with a remark if no seed is set."""
-        if not self.generator.is_seeded and UNSEEDED not in self.scope.warnings:
-            self.scope.warnings.append(UNSEEDED)
+        if not self.generator.is_seeded:
+            self.scope.remark(UNSEEDED)
         return self.generator
 
     def _layer(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
@@ -242,8 +242,8 @@ class Modules:
             raise self._error(f"the module nn.{name.text} is not read", name.span, hint)
         names = self._names()
         items = [one for one in made_with.items if one.name is None or one.name.text != "inplace"]
-        if len(items) < len(made_with.items) and IN_PLACE not in self.scope.warnings:
-            self.scope.warnings.append(IN_PLACE)
+        if len(items) < len(made_with.items):
+            self.scope.remark(IN_PLACE)
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
             return self._computed(function, given, where, items, {}, names)

@@ -90,7 +90,7 @@ class Branches:
             return found
         holds = bool(np.any(self.decisions.value(found)))
         shown = self.source.shown(condition.span)
-        self.remark(f"the branch {shown if holds else f'not ({shown})'} was taken; torch ran that alone")
+        self.scope.remark(f"the branch {shown if holds else f'not ({shown})'} was taken; torch ran that alone")
         return holds
 
     def decided(self, condition: nodes.Node, word: str, changes: str) -> bool | None:
@@ -106,11 +106,6 @@ class Branches:
             raise self._undecided(condition, word)
         value = self.decisions.decided(found, condition.span, changes)
         return None if value is None else bool(np.any(value))
-
-    def remark(self, remark: str) -> None:
-        """Say it once."""
-        if remark not in self.scope.warnings:
-            self.scope.warnings.append(remark)
 
     def _of_object(self, value: object) -> bool:
         match value:
@@ -130,7 +125,9 @@ class Branches:
     def counted(self, loop: nodes.While, steps: int) -> None:
         """Say how often a loop ran."""
         times = f"{steps} time{'s' * (steps != 1)}"
-        self.remark(f"'while {self.source.shown(loop.condition.span)}' ran {times}: the answer is of so many steps")
+        self.scope.remark(
+            f"'while {self.source.shown(loop.condition.span)}' ran {times}: the answer is of so many steps"
+        )
 
     # -- what branches give
 

@@ -13,14 +13,13 @@ else stands there is refused at its place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.program.wengert import Program, Shape
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.asked import Asked, Backward, Pass, Replay, Snippet
 from gradcli.language.snippets.assignments import Statements
 from gradcli.language.text.nodes import Line
@@ -31,35 +30,32 @@ _HINT = "a snippet is tensor definitions, statements, backward() and print()"
 """What to say of a word that cannot stand where it does, if there is nothing better."""
 
 
-def read_snippet(
-    text: str,
-    given: frozenset[str],
-    shapes: Mapping[str, Shape],
-    values: Mapping[str, Any] | None,
-    *,
-    shares: bool,
-    takes: bool = True,
-    is_session: bool = False,
-) -> Snippet:
-    """The function of a snippet, as `read` has it; a session at a prompt shows each value that it has no name for."""
+def read_snippet(text: str, scope: Callable[[], Scope], *, shares: bool, is_session: bool = False) -> Snippet:
+    """The function of a snippet, as `read` has it; a session at a prompt shows each value that it has no name for.
+
+    Args:
+        text: The snippet.
+        scope: Makes names that nothing has used.
+        shares: As of `read`.
+        is_session: Whether it was typed at a prompt.
+    """
     with collector.paused():
         source = Source(text, "EXPR", _HINT, has_braces=True)
         lines = parse_python(source)
-        reader = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=shares)
-        reader.statements.is_session = is_session
+        reader = _Reader(source, scope(), shares=shares, is_session=is_session)
         snippet = reader.snippet(lines)
         if not reader.passes.frees_graph:
             return snippet
-        again = _Reader(source, Scope(given, shapes=dict(shapes), values=values, takes=takes), shares=False)
+        again = _Reader(source, scope(), shares=False, is_session=is_session)
         return replace(snippet, frees_graph=again.replay(lines))
 
 
 class _Reader:
     """Reads a whole text."""
 
-    def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
+    def __init__(self, source: Source, scope: Scope, *, shares: bool, is_session: bool) -> None:
         self.source, self.scope = source, scope
-        self.statements = read = Statements(source, scope, shares=shares)
+        self.statements = read = Statements(source, scope, shares=shares, is_session=is_session)
         self.lowering, self.builder, self.passes, self.values = read.lowering, read.builder, read.passes, read.values
 
     def snippet(self, lines: Sequence[Line]) -> Snippet:

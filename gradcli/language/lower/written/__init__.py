@@ -150,10 +150,10 @@ class Writing:
         """
         found = self.numbers(mask)
         if found is not None or self.decisions.are_made:
-            remark = f"values decided which elements {shown} takes: the answer is of those"
-            if found is None and remark not in self.scope.warnings:
-                self.scope.warnings.append(remark)
-            return self.decisions.decided(mask, where, "other elements are taken") if found is None else found
+            if found is None:
+                self.scope.remark(f"values decided which elements {shown} takes: the answer is of those")
+                found = self.decisions.decided(mask, where, "other elements are taken")
+            return found
         message = "the values of variables decide how many elements this mask takes"
         hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
         raise self.source.error(message, where, hint=hint)
