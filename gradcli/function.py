@@ -96,6 +96,9 @@ class Function(ParsedText):
     ) -> Evaluation:
         """The value y.
 
+        NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
+        float32, what is large, and what is wrong, so that it can be seen what torch makes of it.
+
         >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
         array(11.)
         """

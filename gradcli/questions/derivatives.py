@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TypeVar
 
+from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array, Value, read_directions
 from gradcli.questions.judging import by_variable, checked, compared, concluded, first_derivatives, judged
 from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
 from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
 
 _T = TypeVar("_T")
+
+MOST_BY_NUMPY = 2**12
+"""Elements of a tensor up to which NumPy computes a value; functions that it has not take it a millisecond for ten."""
 
 Directions = Mapping[str, Value] | Value | None
 """Directions by variable, or that of the only one."""
@@ -27,25 +32,37 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
 
         return points.evaluation(inquiry)
     question = inquiry.question("eval")
-    found = _of_numbers(question, check=inquiry.check)
+    found = _by_numpy(question, check=inquiry.check)
     if found is not None:
         return found
     verdict = judged(question, first_derivatives(question)).check if inquiry.check else None
     return Evaluation(command="eval", value=question.value, check=verdict, **question.common)
 
 
-def _of_numbers(question: Question, *, check: bool) -> Evaluation | None:
-    """A value without variables, which NumPy computes without torch; None where torch is to say what is lost."""
-    if question.program.variables or question.as_typed is not None or question.dtype != "float64":
+def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
+    """The value as NumPy computes it, which spares torch's import; None where what torch computes is of interest.
+
+    So it is where a value is wrong or in doubt, in float32, where torch runs something else than these lines, and
+    where there is so much to compute that torch's import is worth it.
+    """
+    program = question.program
+    is_these_lines = question.as_typed is None and question.by_point is None and program.guards is None
+    most = max(map(math.prod, question.shapes.values()), default=1)
+    if not is_these_lines or question.dtype != "float64" or most > MOST_BY_NUMPY:
         return None
     from gradcli.crosscheck.point import Torch
     from gradcli.language.program.numeric import run
+    from gradcli.reference.deadline import time_limit
 
-    value = run(question.program)
-    verdict = compared(question, Torch(question.dtype, value, None)).check if check else None
-    if verdict is not None and verdict.verdict != "agree":
+    try:
+        value = run(program, {s: question.arrays[str(s)].astype("float64", copy=False) for s in program.variables})
+    except GradcliError:  # torch says itself what it refuses
         return None
-    return Evaluation(command="eval", value=value, check=verdict, **question.common)
+    with time_limit():
+        found = compared(question, Torch(question.dtype, value, None)).check
+    if found.verdict != "agree":
+        return None
+    return Evaluation(command="eval", value=value, check=found if check else None, **question.common)
 
 
 def jacobian(inquiry: Inquiry) -> Jacobian:

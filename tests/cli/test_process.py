@@ -66,9 +66,15 @@ def test_the_help_imports_neither_torch_nor_sympy() -> None:
         assert (code, packages) == (2 if words in ("vpj", "vjp x --jsn") else 0, set()), words
 
 
-def test_numbers_and_formulas_without_a_point_import_no_torch() -> None:
+def test_values_and_formulas_without_a_point_import_no_torch() -> None:
     """NumPy computes the first, and SymPy the second."""
-    commands = [["eval", "2*sin(0.3) + sum(inv([[1, 2], [3, 5]]))"], ["derivative", "x*sin(x)"], ["grad", "sum(x**2)"]]
+    commands = [
+        ["eval", "2*sin(0.3) + sum(inv([[1, 2], [3, 5]]))"],
+        ["eval", "softmax(A@x)", "--at", "A=[[1,2],[3,4]]", "--at", "x=1,-1"],
+        ["eval", "lgamma(x)*erf(x)", "--at", "0.5,2.5", "--no-check"],
+        ["derivative", "x*sin(x)"],
+        ["grad", "sum(x**2)"],
+    ]
     for words, code, packages in imported(commands):
         assert (code, "torch" in packages) == (0, False), words
 
@@ -275,7 +281,7 @@ def test_standard_input_is_left_alone() -> None:
 
 
 def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """What the command prints on a terminal of this width."""
+    """What the command prints on a terminal of this width, without what it was doing until then."""
     program = warm.gradcli()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -291,7 +297,8 @@ def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
             break
         chunks.append(chunk)
     os.waitpid(pid, 0)
-    return b"".join(chunks).decode().replace("\r\n", "\n")
+    shown = b"".join(chunks).decode().replace("\r\n", "\n")
+    return shown.rpartition("\r\x1b[2K")[2]
 
 
 @pytest.mark.parametrize("columns", [80, 50, 36])

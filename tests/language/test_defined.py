@@ -55,6 +55,7 @@ REFUSED = [
     ("def f(x): return x\nf(x, **{'k': 1})", "f has no argument 'k'"),
     ("d = []\nif x > 0:\n    d.append(x)\nsum(d)", "changed in a branch that depends on the values"),
     ("d = {'a': x, 'b'}\nx", "a set is not read"),
+    ("for i in {):\n    x = i\nx", "unexpected ')'"),
     ("d = {'a': x for a in y}\nx", "a loop in braces is not read"),
     ("x + 1; f(x) = x", "this expression is computed and thrown away"),
 ]

@@ -261,7 +261,9 @@ class Cursor:
         return self.broken
 
     def unexpected(self, where: str = "") -> GradcliError:
-        """The error that the next token cannot stand here."""
+        """The error that the next token cannot stand here, or the one that is before it."""
+        if self.has_failed:
+            return self.broken.error
         return self.source.unexpected(self.position, where, is_inside=self.depth > 0)
 
     def too_deep(self, token: Token, most: int) -> Broken:
