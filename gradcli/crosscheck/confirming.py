@@ -166,6 +166,8 @@ def _is_zero(derivative: Derivative) -> bool:
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
     """What the reference says at one random point after the other; at some of them the function may have no value."""
     for shapes, sizes in _probes(point, derivative):
+        if _work(derivative, sizes) > MOST_WORK:
+            continue
         for seed, box in enumerate(BOXES * 3):
             generator = np.random.default_rng(seed)
             inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
@@ -210,11 +212,9 @@ def _compare(
     That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
     """
     entries: list[Truth] = evidence.of(derivative)
-    expression_work = max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
-    if shared_work(derivative, sizes) > MOST_WORK:
+    if _work(derivative, sizes) > MOST_WORK:
         return None
-    if expression_work * len(entries) > MOST_WORK:
-        entries = entries[: int(MOST_WORK // max(1, expression_work))]
+    entries = entries[: int(MOST_WORK // max(1, _work_of_entry(derivative, sizes)))]
     confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes})
@@ -232,6 +232,15 @@ def _compare(
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
     return Confirmation(holds=True, entries=count) if confirmed else None
+
+
+def _work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    """Ball operations of comparing one entry of a formula."""
+    return max(shared_work(derivative, sizes), _work_of_entry(derivative, sizes))
+
+
+def _work_of_entry(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
+    return max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
 
 
 def _place(derivative: Derivative, row: Index, column: Index) -> str:
