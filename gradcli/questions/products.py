@@ -175,10 +175,10 @@ def products(
     weights = [question.weights(v) for v in vs]
     kept = _kept(question, atoms, weights)
     held: Sequence[dict[str, Array] | None] = [None] * len(vs)
+    steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(vs)
     if options.accumulate:
         from gradcli.autodiff.backward_passes import accumulated
 
-        steps = [(one.zeroed, one.accumulates) for one in passes]
         held, sharing = accumulated(question.forward, weights, question.wrt, steps)
         remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
@@ -186,7 +186,8 @@ def products(
     for number, v in enumerate(counted("product", weights, len(weights))):
         found, shared = product(question, v, check=check)
         verdict = _with_adjoints(shared.pop("check"), question, kept, number, v)
-        verdict = _with_added(verdict, question, weights[: number + 1], held[number])
+        added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
+        verdict = _with_added(verdict, question, added, held[number])
         shared["warnings"] = (*own, *remarked)
         answers.append(
             VJP(
@@ -239,6 +240,18 @@ def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number:
     for name, grad in kept.adjoints[number].items():
         checks.append(judged_adjoint(question, itself(question, kept.atoms[name]), name, kept.values[name], v, grad))
     return replace(joined(checks), checked=check.checked)
+
+
+def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> list[int]:
+    """The passes that `.grad` adds up after these, since it was set to zero.
+
+    >>> _adding([((), True), (("x",), True), ((), False), ((), True)], ("x",))
+    [1, 3]
+    """
+    found: list[int] = []
+    for n, (zeroed, adds) in enumerate(steps):
+        found = ([] if set(zeroed) & set(wrt) else found) + [n] * adds
+    return found
 
 
 def _with_added(

@@ -22,12 +22,12 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.exact_numbers import Form
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.reference.spectral import Exponential, Symmetric
 
 if TYPE_CHECKING:
+    from gradcli.reference.exact_numbers import Form
     from gradcli.reference.running import Run
 
 Tangent = Outcome | None

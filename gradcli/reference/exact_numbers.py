@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING
 import sympy
 from flint import arb, fmpq
 
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, integer_power
+from gradcli.reference.choices import Extreme
+from gradcli.reference.compiling import compile_ball
 from gradcli.reference.rules import Undefined
 
 if TYPE_CHECKING:
@@ -250,10 +252,16 @@ def constant_of(form: Form) -> Fraction | None:
 
 
 class Numbering:
-    """The forms of all elements that the values of a run are made of, line by line as they are asked for."""
+    """The forms of all elements that the values of a run are made of, line by line as they are asked for.
 
-    def __init__(self, run: Run) -> None:
-        self.run, self.reference = run, run.reference
+    Args:
+        run: Whose values they are.
+        by_value: Whether inputs go in by value. Without it each is a number of its own, so that what has the same form
+            is the same function around the point.
+    """
+
+    def __init__(self, run: Run, *, by_value: bool = True) -> None:
+        self.run, self.reference, self.by_value = run, run.reference, by_value
         self._forms: dict[Atom, dict[int, Form]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._lines = iter(self.reference.program.lines)
@@ -277,7 +285,7 @@ class Numbering:
         return constant_of(self.form(symbol, element))
 
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
-        exact = None if isinstance(value, Undefined) else fraction(value)
+        exact = fraction(value) if self.by_value and not isinstance(value, Undefined) else None
         return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
 
     def _of_atom(self, atom: Atom) -> Form:
@@ -319,19 +327,32 @@ class Numbering:
             case Kind.SOURCE:
                 data = numeric.array_of(call).ravel()
                 return {e: self._of_float(float(data[e])) for e in elements.tolist()}
-        members: dict[int, list[Form]] = {e: [] for e in elements.tolist()}
+        members: dict[int, list[tuple[Atom, int]]] = {e: [] for e in elements.tolist()}
         for k, position, source in self.reference.footprint.parts(line, elements):
             for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
-                members[e].append(self.form(call.operands[k], s))
-        return {e: self._of_members(line, e, forms) for e, forms in members.items()}
+                members[e].append((call.operands[k], s))
+        found: dict[int, Form] = {}
+        for e, those in members.items():
+            possible = self._possible(call.op, those) if call.op.is_extreme else those
+            forms = [self.form(*member) for member in possible]
+            is_one = call.op.is_extreme and len(set(forms)) == 1
+            found[e] = forms[0] if is_one else self._of_members(line, e, forms)
+        return found
+
+    def _possible(self, op: Op, members: list[tuple[Atom, int]]) -> list[tuple[Atom, int]]:
+        """Those that may be the extreme: clamp(x, 0, 1) is x wherever that is certainly between."""
+        values = [self.run.values[a].get(n) if isinstance(a, sympy.Symbol) else compile_ball(a)({}) for a, n in members]
+        balls = [value for value in values if isinstance(value, arb)]
+        if len(balls) < len(values) or not balls:
+            return members
+        return [members[n] for n in Extreme(balls, largest=op.monoid is Monoid.LARGEST).possible]
 
     def _of_members(self, line: Line, element: int, forms: list[Form]) -> Form:
         op = line.call.op
         if op.kind is Kind.ELEMENTWISE:
             return self._elementwise(line, forms)
         if op.is_nonlinear_fold:
-            is_one = len(forms) == 1 or (op.is_extreme and len(set(forms)) == 1)
-            return forms[0] if is_one else self._opaque((op.monoid, tuple(sorted(forms))))
+            return forms[0] if len(forms) == 1 else self._opaque((op.monoid, tuple(sorted(forms))))
         if op.kind in (Kind.MATRIX, Kind.SPECTRAL):
             order = (self.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
             place = element % (order * order) if op.keeps_shape else element % order * (op.kind is Kind.SPECTRAL)
@@ -353,8 +374,6 @@ class Numbering:
             return self._sum((n, c * factor) for factor, form in terms for n, c in form)
         if op.is_branch and constants[0] is not None:
             return forms[1] if constants[0] == 1 else forms[2]
-        if op.is_extreme and first == last:
-            return first
         if op.sense:
             difference = constant_of(self._sum([*first, *self._scaled(last, Fraction(-1))]))
             if difference is not None:
@@ -371,7 +390,7 @@ class Numbering:
                 return self._rational(Fraction(0))
             case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):
                 return self._rational(Fraction(0))
-            case "detach":
+            case "detach" if self.by_value:
                 return first
             case "zeros_like" | "ones_like":
                 return self._rational(Fraction(int(op.name == "ones_like")))

@@ -7,7 +7,7 @@ them; products, determinants and inverses have partial derivatives of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -82,6 +82,7 @@ class Run:
         self.shift, self.side = shift or {}, side
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
+        self._functions: Numbering | None = None
 
     @property
     def numbering(self) -> Numbering:
@@ -274,7 +275,17 @@ class Run:
             return [of[1] for _, of in pairs]
         if op.is_branch:
             return [branch_tangent(values, of, shown) for values, of in pairs]
-        return [self._larger(line, values, of, shown) for values, of in pairs]
+        return [
+            of[0] if self._are_one_function(line, n, of) else self._larger(line, values, of, shown)
+            for n, (values, of) in enumerate(pairs)
+        ]
+
+    def _are_one_function(self, line: Line, n: int, of: Sequence[Tangent]) -> bool:
+        """Whether both operands of an extreme are the same around the point, which balls of their slopes never show."""
+        if any(tangent is None or isinstance(tangent, Undefined) or tangent.is_exact() for tangent in of):
+            return False
+        self._functions = self._functions or Numbering(self, by_value=False)
+        return self._are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
 
     def _operands_and_tangents(
         self, line: Line, tangents: Mapping[Atom, list[Tangent]]
@@ -297,11 +308,16 @@ class Run:
             return values
         if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
             return values
-        forms = []
-        for k in (-2, -1):
-            (source,) = self.reference.footprint.down(line, len(values) + k, np.array([element]))[1].tolist()
-            forms.append(self.numbering.form(line.call.operands[k], source))
-        return (*values[:-2], first.mid(), first.mid()) if forms[0] == forms[1] else values
+        are_same = self._are_same(line, element, self.numbering)
+        return (*values[:-2], first.mid(), first.mid()) if are_same else values
+
+    def _are_same(self, line: Line, element: int, numbering: Numbering) -> bool:
+        """Whether the last two operands of a line have one form at an element."""
+        forms, operands = [], line.call.operands
+        for k in (len(operands) - 2, len(operands) - 1):
+            (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
+            forms.append(numbering.form(operands[k], source))
+        return forms[0] == forms[1]
 
     def _changes(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """What becomes of a comparison on one side of the point."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -128,6 +130,30 @@ def test_the_numbers_are_those_of_torch(text: str, name: str) -> None:
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-13)
     assert answer.check.verdict == "agree"
+
+
+HIPS = "import autograd.numpy as np\nfrom autograd import grad, jacobian, hessian, value_and_grad\n"
+JAX = "import jax\nimport jax.numpy as jnp\n@jax.jit\ndef f(w):\n    return jnp.sum(w**3)\n"
+
+OTHERS = [
+    (HIPS + "def f(x):\n    return np.sin(x)*x\ng = grad(f)\nprint(g(2.0))", [math.sin(2) + 2 * math.cos(2)]),
+    (HIPS + "from autograd import elementwise_grad as egrad\negrad(np.square)(np.array([1., 2.]))", [2, 4]),
+    (HIPS + "def f(x):\n    return np.array([x[0]*x[1], x[0]**2])\njacobian(f)(np.array([1., 2.]))", [[2, 1], [2, 0]]),
+    (HIPS + "hessian(lambda x: x[0]*x[1]**2)(np.array([1., 2.]))", [[0, 4], [4, 2]]),
+    (HIPS + "y, g = value_and_grad(lambda x: np.sum(x**2))(np.array([1., 2.]))", [2, 4]),
+    (HIPS + "def f(w, b):\n    return np.sum(w*2) + b**2\ngrad(f, argnum=1)(np.array([1., 2.]), 3.0)", 6),
+    ("import autograd\nautograd.grad(lambda w: w**2)(3.0)", 6),
+    (JAX + "jax.grad(f)(jnp.array([1., 2.]))", [3, 12]),
+    (JAX + "step = jax.jit(jax.value_and_grad(f))\nloss, g = step(jnp.array([1., 2.]))\nprint(g)", [3, 12]),
+]
+
+
+@pytest.mark.parametrize(("text", "truth"), OTHERS, ids=range(len(OTHERS)))
+def test_derivatives_of_hips_autograd_and_of_jax_are_read(text: str, truth: object) -> None:
+    """With the names that their imports give."""
+    _, found = answered(text)
+    assert len(found) == 1
+    np.testing.assert_allclose(found[0].ravel(), np.ravel(np.asarray(truth)), rtol=1e-9)
 
 
 SECOND = CUBE + "dy = grad(y, x, create_graph=True)[0]; d2 = grad(dy, x)[0]"

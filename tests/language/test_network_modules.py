@@ -72,6 +72,15 @@ TEXTS = [
     "loss = nn.CrossEntropyLoss(label_smoothing=0.1)(lin(x), t)\nloss.backward()",
     "net = nn.Sequential(nn.ZeroPad1d(1), nn.Conv1d(1, 2, 2), nn.ConstantPad1d((1, 0), 0.5))\n"
     "y = (nn.Softmax2d()(net(torch.tensor([[[1., -2., 3.]]]))[..., None])**2).sum()\ny.backward()",
+    # One parameter of two modules
+    "a, b = nn.Linear(2, 2, bias=False), nn.Linear(2, 2)\nb.weight = a.weight\n"
+    "y = b(a(torch.tensor([1., -2.]))).pow(2).sum()\ny.backward()",
+    "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.e = nn.Linear(3, 2)\n"
+    "        self.d = nn.Linear(2, 3, bias=False)\n        self.d.weight = nn.Parameter(torch.ones(3, 2)*0.5)\n"
+    "    def forward(self, x):\n        return self.d(torch.tanh(self.e(x)))\n"
+    "x = torch.tensor([1., 2., 0.5])\nmodel = Net()\nloss = (model(x) - x).pow(2).sum()\nloss.backward()",
+    "net = torch.compile(nn.Linear(2, 1)) if torch.cuda.is_available() else nn.Linear(2, 1)\n"
+    "y = net(torch.tensor([1., 2.])).pow(3)\ny.backward()",
     "rnn = nn.RNN(2, 2, nonlinearity='relu')\nx = torch.tensor([[1., -2.], [0.5, 1.], [2., 0.3]])\n"
     "out, h = rnn(x)\ny = (out**2).sum() + h.sum()\ny.backward()",
     "gru = nn.GRU(2, 3, num_layers=2, batch_first=True)\n"
@@ -100,7 +109,9 @@ def by_torch(text: str) -> dict[str, torch.nn.Parameter]:
     for variable, value in space.items():
         if isinstance(value, torch.nn.Module):
             head = "" if type(value).__name__ == "Net" else f"{variable}."
-            found |= {f"{head}{name}": parameter for name, parameter in value.named_parameters()}
+            for name, parameter in value.named_parameters():
+                if all(parameter is not other for other in found.values()):  # by its first name
+                    found[f"{head}{name}"] = parameter
     return {n: p for n, p in found.items() if not n.startswith("layer.")}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 
 import numpy as np
 import pytest
@@ -433,6 +434,23 @@ def test_the_last_pass_is_said_to_be_one_of_several() -> None:
     assert not any("several passes" in warning for warning in f.vjps().warnings)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_grad_holds_is_judged_as_the_sum_since_it_was_set_to_zero(seed: int) -> None:
+    """Random passes, some behind a reset; torch's numbers are right, so the verdict is."""
+    draw = random.Random(seed)
+    lines = ["x = torch.tensor([1., 2.], requires_grad=True); y = x**2"]
+    for n in range(5):
+        if n and (n == 2 or draw.random() < 0.4):
+            lines.append(draw.choice(["x.grad.zero_()", "x.grad = None", "x.grad.data.zero_()"]))
+        lines.append(f"y.backward(torch.tensor([{draw.randint(-3, 3)}., {draw.randint(1, 3)}.]), retain_graph=True)")
+    found = Function("\n".join(lines)).vjps()
+    grad = run_by_torch("\n".join(lines))["x"].grad.numpy()
+    assert found.answers[-1].accumulated is not None
+    np.testing.assert_array_equal(found.answers[-1].accumulated["x"], grad)
+    assert found.check is not None
+    assert found.check.verdict == "agree"
+
+
 def test_passes_of_different_outputs_are_those_of_a_list_of_them() -> None:
     """Where each begins from gradients set to zero: torch prints a gradient at each."""
     text = (
@@ -516,3 +534,43 @@ def test_what_torch_does_not_differentiate_is_refused_as_that(name: str) -> None
     with pytest.raises(GradcliError) as caught:
         read(f"{name}(x)")
     assert "torch has no derivative of it" in (caught.value.hint or "")
+
+
+ENDS = [
+    ("import numpy as np\nf = lambda x: np.sum(x**2)", {"x": [2, 4]}),
+    ("import numpy as np\nrf = 0.01\ndef g(x):\n    return np.sum(rf*x**2)", {"x": [0.02, 0.04]}),
+    (
+        "import torch\nw = torch.tensor([3., 4.])\ny = w*2\ndef f(x):\n    return (w*x).sum()",
+        {"w": [1, 2], "x": [3, 4]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "gradient"), ENDS, ids=range(len(ENDS)))
+def test_a_text_that_ends_with_a_definition_is_that_function(text: str, gradient: dict[str, list[float]]) -> None:
+    """Whatever was imported or given a name before."""
+    answer = Function(text).vjp({"x": [1.0, 2.0]})
+    assert {name: found.tolist() for name, found in answer.vjp.items()} == gradient
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "l = []\nl.append(x*2)\nl.append(x**3)\ny = torch.stack(l).sum()\ny.backward()",
+        "dtype = torch.float64\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+        "w = torch.ones(2, dtype=dtype, device=device)\ny = (w*x.to(device)**2).sum()\ny.backward()",
+        "use_cuda = torch.cuda.is_available()\ndevice = torch.device('cuda' if use_cuda else 'cpu')\n"
+        "y = (x.to(device)**2).sum()\ny.backward()",
+        "f = torch.jit.script(lambda t: t**2) if torch.cuda.is_available() else lambda t: t**3\nf(x).sum().backward()",
+        # Made, called and differentiated in one line
+        "from torch import nn\nclass RMSE(nn.Module):\n    def __init__(self, eps=1e-6, k=2.0):\n"
+        "        super().__init__()\n        self.mse, self.eps = nn.MSELoss(), eps\n        self.k = k\n"
+        "    def forward(self, a, b):\n        return self.k*torch.sqrt(self.mse(a, b) + self.eps)\n"
+        "RMSE()(x, torch.tensor([1., 1.])).backward()",
+    ],
+)
+def test_how_programs_begin_is_read(text: str) -> None:
+    """Lists that grow, types and devices by names."""
+    text = "x = torch.tensor([1., 2.], requires_grad=True)\n" + text
+    grad = run_by_torch(text)["x"].grad.numpy()
+    np.testing.assert_array_equal(Function(text).vjp().vjp["x"], grad)

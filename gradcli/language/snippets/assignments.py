@@ -18,7 +18,7 @@ from gradcli.language.ops import Kind, Op
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.defined import whole
-from gradcli.language.snippets.definitions import Imports
+from gradcli.language.snippets.definitions import Imports, definition_of
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
@@ -91,17 +91,19 @@ class Statements(ModuleStatements):
 
     def taken_parameter(self, name: str, operand: Operand) -> Operand:
         """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
-        if not self.is_required:
+        if not self.is_required or operand[0] != self.leaf:
             return operand
         self.add_parameter(name, self.numbers_of(*operand, "a parameter"))
         self.begin_value()
         return self.scope.variable(name), operand[1]
 
     def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
-        """The value of the last statement that has one, all statements lowered; of definitions alone, the last."""
+        """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         self.changed = changed_names(lines)
         self.run(lines)
-        if self.output is None and not self.passes.passes and (last := self.defined or self.model()) is not None:
+        is_last = bool(lines) and definition_of(lines[-1]) is not None
+        last = self.defined or self.model() if is_last or self.output is None else None
+        if last is not None and not self.passes.passes:
             self.output = whole(self, last)
         return self.output
 
@@ -118,12 +120,13 @@ class Statements(ModuleStatements):
             return "stop"
         mark = len(self.builder.lines)
         self.dtypes.begin()
+        self.begin_value()
         if self._says_nothing(line):
             return ""
         if self.steps(self.source.dotted(line.start), line):
             return "stop" if self.passes.passes else ""
         found = self._statement(line)
-        if found is not None:
+        if found is not None and not isinstance(self.scope.objects.get(found[0]), Nothing):
             self.lowering.require_used()
             self.output, self.lowering.unused_value = found, found if self._is_shown(line, mark) else None
         if line.fault is not None and not self._is_gradient(line) and not self._is_member(line):
@@ -291,7 +294,8 @@ class Statements(ModuleStatements):
             return None
         if not line.is_tuple and self.transforms.is_function(line.value):
             callee = self.transforms.function(line.value)
-            self.functions.bind(first.text, replace(callee, shown=first.text))
+            self.defined = replace(callee, shown=first.text)
+            self.functions.bind(first.text, self.defined)
             return None
         mark = len(self.builder.lines)
         self.begin_value()

@@ -15,7 +15,7 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.program.wengert import Program
-from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.definitions import Callee, definition_of
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
@@ -42,7 +42,7 @@ class _Reader(Interpreter):
     def program(self, lines: Sequence[nodes.Line]) -> Program:
         """The Program of the last line, or of the last definition."""
         self.run(lines)
-        is_last = bool(lines) and _function(lines[-1]) is not None
+        is_last = bool(lines) and definition_of(lines[-1]) is not None
         if self.defined is not None and (is_last or self.output is None):
             self.lowering.require_used()
             self.output = whole(self, self.defined)
@@ -54,7 +54,7 @@ class _Reader(Interpreter):
 
     def _shown(self, lines: Sequence[nodes.Line]) -> str:
         """What is shown of a text that is one definition by an expression; nothing of others, which are shown whole."""
-        function = _function(lines[0]) if len(lines) == 1 else None
+        function = definition_of(lines[0]) if len(lines) == 1 else None
         only = function.body[0] if function is not None and len(function.body) == 1 else None
         return self.source.excerpt(only.value.span) if isinstance(only, nodes.Return) and only.value is not None else ""
 
@@ -69,16 +69,6 @@ class _Reader(Interpreter):
             message = f"'{line.name}' is used as a variable before it is defined"
             raise self.source.error(message, first.span, hint="define it first, or choose another name")
         return super().definition(line)
-
-
-def _function(line: nodes.Line) -> nodes.Function | None:
-    """The definition that a line is."""
-    if isinstance(line, nodes.Function):
-        return line
-    if isinstance(line, nodes.Statement) and isinstance(line.value, nodes.Function):
-        require_sound(line.fault)
-        return line.value
-    return None
 
 
 def whole(interpreter: Interpreter, callee: Callee) -> Operand:

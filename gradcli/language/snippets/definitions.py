@@ -29,11 +29,13 @@ from gradcli.language.text.nodes import (
     Group,
     Import,
     Items,
+    Line,
     Member,
     Name,
     Node,
     Postfix,
     Starred,
+    Statement,
 )
 from gradcli.language.text.python_statements import PythonGrammar
 from gradcli.language.text.source import Source, require_sound
@@ -51,7 +53,7 @@ _KNOWN = {
 }
 """What names stand for where no import says."""
 
-_SAME = {"functorch.": f"{_FUNC}.", "jax.": f"{_FUNC}."}
+_SAME = {"functorch.": f"{_FUNC}.", "jax.": f"{_FUNC}.", "autograd.": f"{_FUNC}."}
 """Libraries whose derivatives are those of another."""
 
 
@@ -93,6 +95,16 @@ class Imports:
         is_own = token.text in self.scope.names or token.text in self.scope.variables
         is_known = last in PREFIXES if is_module else is_called and ops.find(last) is not None
         return replace(token, text=last) if is_known and not is_own else token
+
+
+def definition_of(line: Line) -> Function | None:
+    """The definition that a line is."""
+    if isinstance(line, Function):
+        return line
+    if isinstance(line, Statement) and isinstance(line.value, Function):
+        require_sound(line.fault)
+        return line.value
+    return None
 
 
 def keeps_graph(found: Mapping[str, Any]) -> bool:

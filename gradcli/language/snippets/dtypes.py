@@ -19,6 +19,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.python_values import Opaque
 from gradcli.language.text.nodes import Arguments, Member
 from gradcli.language.text.tokens import Token
 
@@ -28,7 +29,7 @@ MIXED = (
 )
 """The remark on a snippet with both types."""
 
-_TYPES = {
+TYPES = {
     **dict.fromkeys(("float32", "float", "FloatTensor"), "float32"),
     **dict.fromkeys(("float64", "double", "DoubleTensor"), "float64"),
     **dict.fromkeys(("half", "float16", "bfloat16", "HalfTensor", "BFloat16Tensor"), "float16"),
@@ -73,12 +74,14 @@ class Dtypes:
         self.cast, self.said, self.is_rounded = "", set(), False
 
     def note_type(self, word: str, span: Span) -> None:
-        """Note the type that a word says.
+        """Note the type that a word says, or that a name stands for.
 
         Raises:
             LanguageError: It is not read.
         """
-        found = _TYPES.get(word)
+        held = self.scope.objects.get(self.scope.names[word]) if word in self.scope.names else None
+        word = held.shown.rpartition(".")[2] if isinstance(held, Opaque) else word
+        found = TYPES.get(word)
         if found == "float16":
             raise self.source.error(f"'{word}' has 16 bits, and is not read", span, hint="float32 and float64 are")
         if found is not None:
@@ -132,7 +135,7 @@ class Dtypes:
         if member.name.text not in _CASTS or member.arguments is None:
             return
         for token in self.source.within(member.span):
-            if _TYPES.get(token.text) == "float64" and not (self.cast or self.default):
+            if TYPES.get(token.text) == "float64" and not (self.cast or self.default):
                 self.cast = "float32"
             self.note_type(token.text, token.span)
 

@@ -19,6 +19,7 @@ from gradcli.language.snippets.definitions import Callee, Functions, Signatures
 from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_dicts import Dicts
 from gradcli.language.snippets.python_values import Opaque
+from gradcli.language.snippets.sharing import assigned_names, each_line
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
@@ -74,9 +75,20 @@ class Interpreter(Targets):
     def _body(self, node: nodes.Function) -> Operand | None:
         """What the body of a function returns."""
         around, self.looping = self.looping, 0
+        self._require_own_names(node.body)
         ending = self.run(node.body)
         self.looping = around
         return None if isinstance(ending, str) else ending
+
+    def _require_own_names(self, lines: Sequence[nodes.Line]) -> None:
+        """Refuse a function that gives a name outside of it another value, which its callers would meet."""
+        inside = list(each_line(lines))
+        for line in inside:
+            if isinstance(line, nodes.Keyword) and line.word.text in ("global", "nonlocal"):
+                declared = {token.text for token in self.source.within(line.span)}
+                if any(declared & assigned_names(one) for one in inside):
+                    message = f"a function that assigns a {line.word.text} name is not read"
+                    raise self.source.error(message, line.span, hint="take it as an argument, and return it")
 
     # -- statements
 

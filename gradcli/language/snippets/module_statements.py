@@ -12,6 +12,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand, Scope, Text
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.dtypes import TYPES
 from gradcli.language.snippets.initializing import FILLS
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.snippets.layers import Made
@@ -23,6 +24,9 @@ from gradcli.language.text.source import Source
 
 STEPPED = "{} changes the parameters: the answer is of the gradient before it, and what follows is passed over"
 """The remark on a step of an optimizer."""
+
+_ACCELERATORS = frozenset(["torch.cuda.is_available", "torch.backends.mps.is_available"])
+"""Whether there is another device than the CPU, on which nothing is computed here."""
 
 _ADDED = frozenset("add_module register_module register_buffer register_parameter".split())
 """Methods of a module that give it a member by its name."""
@@ -88,6 +92,10 @@ class ModuleStatements(Interpreter):
         arguments = behind.arguments if isinstance(behind, nodes.Name | nodes.Member) else None
         if arguments is not None and path == "torch.device":
             return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
+        if arguments is not None and path in _ACCELERATORS:
+            return self.objects.truth(False, name.span.to(arguments.span)), used
+        if arguments is None and room == "torch" and last in TYPES:
+            return (self.objects.new(Opaque(path)), name.span.to(trailers[used - 1].span)), used
         is_fill = room in ("nn.init", "torch.nn.init")
         if arguments is None or not (last[:1].isupper() or is_fill):
             return None
@@ -223,6 +231,9 @@ class ModuleStatements(Interpreter):
         path = f"{module.path}.{name}" if module.path else name
         atom, _ = self.taken_parameter(path, operand)
         value = self.scope.objects.get(atom)
+        if name in module.parameters and atom not in self.scope.variables.values():
+            hint = "write nn.Parameter(...), or the parameter of another module"
+            raise self.source.error(f"torch takes a parameter for {name} here", operand[1], hint=hint)
         if isinstance(value, Module):
             module.children[name] = value
             if module.path is not None:

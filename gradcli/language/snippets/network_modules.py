@@ -368,7 +368,9 @@ class Modules:
     # -- what is done with them
 
     def parameter(self, module: Module, name: str) -> Atom:
-        """The variable that a parameter is."""
+        """The variable that a parameter is: its own, or another's that it was set to."""
+        if name in module.attributes:
+            return module.attributes[name]
         if module.path is None:
             module.name(module.shown.rpartition(".")[2].lower())
         path = f"{module.path}.{name}" if module.path else name
@@ -397,7 +399,8 @@ class Modules:
             self._appended(module, self.lowering.lower(member.arguments.items[0].value))
             return self.objects.nothing(span)
         if name == "parameters" and member.arguments is not None:
-            return self.objects.new_list([(atom, span) for atom in self._parameters(module)], span)
+            found = dict.fromkeys(self._parameters(module))  # what two modules share is there once
+            return self.objects.new_list([(atom, span) for atom in found], span)
         if name == "apply" and member.arguments is not None:
             hint = "give the parameters their values by --at"
             raise self._error("what a function does to each module is not followed", span, hint)

@@ -72,16 +72,22 @@ def changed_names(lines: Sequence[nodes.Line]) -> frozenset[str]:
     """The names that statements assign more than once, or change the elements of."""
     seen, changed = set[str](), set[str]()
     for line in each_line(lines):
-        targets: list[nodes.Node | Token] = []
-        if isinstance(line, nodes.Statement):
-            targets += line.targets
-        elif isinstance(line, nodes.Assignment):
-            targets += (one for one in line.targets if isinstance(one, nodes.Name))
+        if isinstance(line, nodes.Assignment):
             changed |= {_named(one) for one in line.targets if line.sign.text != "=" or _is_indexed(one)}
-        names = {one.text if isinstance(one, Token) else _named(one) for one in targets}
+        names = assigned_names(line)
         changed |= names & seen
         seen |= names
     return frozenset(changed)
+
+
+def assigned_names(line: nodes.Line) -> set[str]:
+    """The names that a statement gives a value."""
+    match line:
+        case nodes.Statement(targets=targets):
+            return {one.text for one in targets}
+        case nodes.Assignment(targets=targets):
+            return {_named(one) for one in targets if isinstance(one, nodes.Name)}
+    return set()
 
 
 def _is_indexed(target: nodes.Node) -> bool:

@@ -2,6 +2,7 @@
 
 torch.autograd.functional.jacobian(f, x)     and hessian, vjp, jvp, hvp, vhp
 torch.func.grad(f)(x)                        and jacrev, jacfwd, hessian, one inside the other; vjp and jvp
+autograd.elementwise_grad(f)(x)              and grad, jacobian, hessian, value_and_grad of HIPS autograd and of JAX
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from gradcli.language.text.tokens import Token
 _TRANSFORMS: Mapping[str, Question] = {
     "grad": "vjp",
     "grad_and_value": "vjp",
+    "value_and_grad": "vjp",
+    "elementwise_grad": "vjp",
     "jacrev": "jacobian",
     "jacfwd": "jacobian",
     "jacobian": "jacobian",
     "hessian": "hessian",
 }
-"""What takes a function and gives one, in `torch.func`; `hessian` and `jacobian` of a function alone too."""
+"""What takes a function and gives one, in `torch.func`, JAX and HIPS autograd; `hessian` and `jacobian` alone too."""
 
 _FUNCTIONAL: Mapping[str, Question] = {
     "jacobian": "jacobian",
@@ -45,7 +48,10 @@ _FUNCTIONAL: Mapping[str, Question] = {
 }
 """What takes a function and its arguments, in `torch.autograd.functional`."""
 
-TAKES = frozenset(
+_COMPILED = frozenset(["torch.func.jit", "torch.compile", "torch.jit.script", "torch.jit.trace"])
+"""What gives the same function, which only is faster."""
+
+TAKES = _COMPILED | frozenset(
     [
         "torch.autograd.grad",
         *(f"torch.func.{name}" for name in (*_TRANSFORMS, "vjp", "jvp")),
@@ -97,6 +103,8 @@ class Transforms:
                 raise self.source.error(message, token.span, hint=hint)
             operand, span = self.functions.called(callee, callee.shown, behind)
             return (operand, token.span.to(span)), used + 1
+        if path in _COMPILED and arguments.items:  # a module
+            return self.lower(arguments.items[0].value), used
         if path == "torch.autograd.grad":
             return self.derivatives.gradients(token, arguments), used
         return self._of_function(path, token, arguments), used
@@ -104,6 +112,8 @@ class Transforms:
     def _is_transform(self, path: str, arguments: Arguments, *, is_called: bool) -> bool:
         """Whether a derivative takes a function alone, and gives one."""
         room, _, name = path.rpartition(".")
+        if path in _COMPILED:
+            return bool(arguments.items) and self.is_function(arguments.items[0].value)
         if name not in _TRANSFORMS:
             return False
         if name == "grad" and room == "torch.autograd":
@@ -157,6 +167,8 @@ class Transforms:
 
     def _transform(self, path: str, arguments: Arguments) -> Callee:
         """`grad(f, argnums)`, a function of f's arguments."""
+        if path in _COMPILED:
+            return self.argument(arguments.items[0])
         name = path.rpartition(".")[2]
         read = self.signatures
         readers = {
@@ -165,12 +177,13 @@ class Transforms:
             "has_aux": read.not_read,
             "chunk_size": read.any_word,
             "randomness": read.any_word,
+            "argnum": read.integers,
         }
         found = read.in_call(arguments, readers)
         if "func" not in found:
             raise self.source.error(f"{name} takes a function", arguments.opening.span)
         f: Callee = found["func"]
-        numbers = found.get("argnums", 0)
+        numbers = found.get("argnums", found.get("argnum", 0))
         chosen = numbers if isinstance(numbers, tuple) else (numbers,)
 
         def value(given: Sequence[Operand], where: Span) -> Operand:
@@ -178,12 +191,15 @@ class Transforms:
                 raise self.source.error(f"{name} has an argnums beyond the arguments", where)
             places = [n % len(given) for n in chosen]
             y, xs, one = self._applied(f, given, places, where)
-            one = replace(one, asks=_TRANSFORMS[name])
+            if name == "elementwise_grad":
+                y, _ = self.emit("sum", [y], where, (None, False))
+            one = replace(one, output=y, asks=_TRANSFORMS[name])
             parts = [self.derivatives.line_of_kind(one.asks, y, x, where) for x in xs]
             is_tuple = isinstance(numbers, tuple)
             gradient, span = self.derivatives.result(parts, one, is_tuple=is_tuple)
-            if name == "grad_and_value":
-                gradient = self.derivatives.tuple_of(gradient, y, asks=self.derivatives.derived[gradient])
+            both = {"grad_and_value": (gradient, y), "value_and_grad": (y, gradient)}.get(name)
+            if both is not None:
+                gradient = self.derivatives.tuple_of(*both, asks=self.derivatives.derived[gradient])
             return gradient, span
 
         return Callee(f.parameters, value, f.defaults, f"{name}({f.shown})")

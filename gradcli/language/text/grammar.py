@@ -100,7 +100,7 @@ class Grammar(Cursor):
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
         if isinstance(first, nodes.Word) and not first.is_operand:
-            return first
+            return self._choice(first) if minimum == 0 and self.at_word("if") else first
         steps: list[nodes.Step] = []
         while True:
             sign = self.tokens[self.position]
@@ -487,7 +487,8 @@ class Grammar(Cursor):
         if before is not None and before.text != "\n":
             return None
         indent = token.span.start - self.source.text.rfind("\n", 0, token.span.start)
-        is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword")
+        is_decorator = token.text == "@" and self.tokens[self.position + 1].span.start == token.span.stop
+        is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword") and not is_decorator
         if self.indent and (is_sign or indent > self.indent):
             what = "begins with an operator" if is_sign else "is indented"
             message = f"a line that {what} does not continue the one before"
