@@ -403,6 +403,11 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
         if name in program.names or name in named:
             named[name] = rounded(read_value(value, f"--at {name}"), dtype)
     require_names(program, at, named)
+    if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
+        # What the text defines may have sizes of what it does not, as torch.randn(x.shape) has.
+        sizes = {name: array.shape for name, array in named.items() if name in at}
+        sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
+        named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
     anew = None
     if program.needs_shapes or program.needs_values:
         sizes = {name: array.shape for name, array in named.items()}

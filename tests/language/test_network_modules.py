@@ -10,7 +10,7 @@ import torch
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.snippets.network_modules import UNSEEDED
+from gradcli.language.snippets.drawing import UNSEEDED
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\ntorch.manual_seed(3)\n"
 

@@ -60,7 +60,7 @@ EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
 """Constructors that copy numbers: what they are given has no derivative behind them."""
 
-TENSORS = COPIES | frozenset("as_tensor asarray array Variable Parameter Matrix Float S Integer".split())
+TENSORS = COPIES | frozenset("as_tensor from_numpy asarray array Variable Parameter Matrix Float S Integer".split())
 """Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
 
 _DETACHING = frozenset("item tolist numpy".split())

@@ -15,7 +15,7 @@ class Sizes:
 
     def __init__(self, lines: Lines, constants: Constants) -> None:
         self.lines, self.constants, self.scope = lines, constants, lines.scope
-        self._known: dict[Atom, Shape] = {}
+        self._known: dict[Atom, Shape | None] = {}  # of each line that was read
         self._read = 0
 
     def of(self, atom: Atom) -> Shape | None:
@@ -26,12 +26,14 @@ class Sizes:
         """
         lines = self.lines.builder.lines
         self._read = min(self._read, len(lines))
+        while self._read and lines[self._read - 1].symbol not in self._known:  # others were forgotten for it
+            self._read -= 1
         for line in lines[self._read :]:
             shapes = [self._found(a) for a in line.call.operands]
+            known = [shape for shape in shapes if shape is not None]
+            is_known = len(known) == len(shapes)
             try:
-                if None not in shapes:
-                    known = [shape for shape in shapes if shape is not None]
-                    self._known[line.symbol] = self.constants.evaluation.shape_of(line.call, known)
+                self._known[line.symbol] = self.constants.evaluation.shape_of(line.call, known) if is_known else None
             except GradcliError as error:
                 error.place = Place(self.lines.source.text, line.span, self.lines.source.name)
                 raise

@@ -3,7 +3,9 @@
 Where each element of a list, a view, an index or a shift comes from is in `gradcli.language.program.movement`; the
 numbers of constant tensors are NumPy's in float64, the same for every reading: `gradcli.language.program.numeric`.
 
-Derivatives have no names in the language: what `torch.autograd.grad` gives is a tensor.  Torch runs them; for the other
+Numbers that code draws, as `torch.randn(3)` does, have no name in the language: they are drawn where it is read.
+
+Derivatives have none either: what `torch.autograd.grad` gives is a tensor.  Torch runs them; for the other
 readings `gradcli.reference.adjoint` writes them as lines of the language.
 """
 
@@ -24,7 +26,7 @@ def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
     return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
 
 
-_SEEDED = "NumPy's generator with this seed; torch's gives other numbers for the same seed"
+_SEEDED = "NumPy's generator with this seed; torch.randn(3) and np.random.rand(3) draw what the library draws"
 
 LISTS = (
     known(
@@ -334,6 +336,8 @@ SOURCES = (
         example="x*rand(2, seed=0) at x=3",
     ),
 )
+
+DRAWN = (_source("drawn(shape=, numbers=)", "numbers that code draws at random", is_exact=False),)
 
 DERIVATIVES = (
     row("gradient(y, x, v)", "vᵀJ of y by x, of x's shape; without v, y has one element", kind=Kind.DERIVATIVE),

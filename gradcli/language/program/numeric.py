@@ -3,13 +3,14 @@
 So that input errors need no torch.  How NumPy is asked for an operation stands in `library_calls`; a defined operation
 that it does not have runs as its meaning, which is written anew where it would overflow or cancel in floats.  Functions
 that NumPy has not are computed by Python's `math` and mpmath: at a pole, at infinity and outside of the domain they are
-what torch gives.  Random numbers come from NumPy's PCG64 with the seed that is written, 0 by default.
+what torch gives.  The language's random numbers come from NumPy's PCG64 with the seed that is written, 0 by default.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -160,6 +161,24 @@ def require_room(elements: float) -> None:
 # -- constant tensors
 
 
+@dataclass(frozen=True, repr=False)
+class Numbers:
+    """Numbers that code draws.
+
+    Attributes:
+        data: In row-major order.
+        shown: What draws them, and at which place among all draws of the text.
+        is_whole: Whether they are of a type of whole numbers.
+    """
+
+    data: bytes
+    shown: str
+    is_whole: bool = False
+
+    def __repr__(self) -> str:
+        return self.shown
+
+
 def array_of(call: Call) -> npt.NDArray[np.float64]:
     """The numbers of a constant tensor; not to be written to."""
     shape = shape_of(call, [])
@@ -188,6 +207,8 @@ def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64
             array = np.ones(shape)
         case "full":
             array = np.full(shape, float(a[1]))
+        case "drawn":
+            array = np.frombuffer(a[1].data).reshape(shape)
         case "rand":
             array = np.random.default_rng(a[1]).random(shape)
         case _:

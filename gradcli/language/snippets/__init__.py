@@ -12,6 +12,8 @@ python_dicts     dicts with constant keys
 builtins         Python's own functions
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
+drawing          what code draws at random, by torch and by NumPy
+generators       torch's generator of random numbers
 cells            cells and layers of recurrent networks, and attention of several heads
 initializing     the first values that torch.nn.init gives to parameters
 module_statements  statements with modules and classes
@@ -46,6 +48,8 @@ __all__ = ["Snippet", "read", "read_whole"]
 _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
     r"\bnn\s*\.\s*[A-Z]\w*\s*[(:)]|^class\b|"
+    r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|manual_seed|Generator)\b|"
+    r"\.\s*(?:uniform|normal|random)_\s*\(|"
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,
 )

@@ -19,7 +19,7 @@ from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.defined import whole
 from gradcli.language.snippets.definitions import Imports, definition_of
-from gradcli.language.snippets.dtypes import Dtypes
+from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
 from gradcli.language.snippets.module_statements import STEPPED, ModuleStatements
@@ -47,7 +47,6 @@ class Statements(ModuleStatements):
     What is no statement of Python's alone is one of the language.
 
     Attributes:
-        values: The numbers of the variables that the snippet defines.
         changed: The names that are assigned more than once, which stand for no variable.
         is_made: Whether the present statement makes a tensor.
         is_required: Whether it requires a gradient.
@@ -59,10 +58,8 @@ class Statements(ModuleStatements):
         super().__init__(source, scope, shares=shares)
         self.is_session = is_session
         lowering = self.lowering
-        self.values: dict[str, Array] = {}
         self.changed: frozenset[str] = frozenset()
         self.imports = Imports(source, scope)
-        self.dtypes = Dtypes(lowering, self.values)
         self.derivatives = Derivatives(lowering, self.signatures, self.values)
         self.passes = Passes(lowering, self.signatures, self.derivatives)
         self.transforms = Transforms(
@@ -149,7 +146,7 @@ class Statements(ModuleStatements):
         """Whether a statement is none of the function's, whatever stands in it."""
         names, is_bare = self.source.dotted(line.value_at), not line.targets
         if is_bare and names[-1] in ("manual_seed", "seed"):
-            self.seed(line, self._called(line))
+            self._seeds(line, names[0])
         if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.default_type(self.source.line_from(line.start))
             return True
@@ -159,6 +156,12 @@ class Statements(ModuleStatements):
         if is_bare and names[-1] in ("train", "eval") and self.is_module(names[0]):
             self.lowering.lower(line.value)
         return is_zeroed or (names[-1] in _QUIET and is_bare)
+
+    def _seeds(self, line: nodes.Statement, first: str) -> None:
+        """`torch.manual_seed(0)`; what other libraries draw is not read."""
+        library = self.path_of(line.value_at).partition(".")[0]
+        if self._called(line) is not None and (library in ("torch", "numpy", "np") or first in self.scope.names):
+            self.lowering.lower(line.value)
 
     def _is_gradient(self, line: nodes.Statement) -> bool:
         """Whether names are given to what gradcli prints, `g = x.grad`."""
@@ -236,6 +239,8 @@ class Statements(ModuleStatements):
                 operand = self.lowering.lower(argument.value)
                 value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
                 require_sound(argument.fault)
+            else:
+                require_no_draw(self.source, argument.value.span)
         require_sound(arguments.unclosed)
         del self.scope.warnings[remarks:]
         return value
@@ -335,7 +340,8 @@ class Statements(ModuleStatements):
         if self.is_required and value != self.leaf:
             message = f"'{name.text}' is no leaf: torch leaves its .grad empty"
             raise self.source.error(message, span, hint="write requires_grad_() at the end of the line")
-        is_definition = self.is_made and name.text not in self.changed and value not in self.scope.objects
+        is_changed = name.text in self.changed or self.looping > 0
+        is_definition = self.is_made and not is_changed and value not in self.scope.objects
         is_definition &= value not in self.lowering.lines.conditions  # a mask stays one
         is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
         self.sharing.own(name.text, value, line.value)
@@ -344,7 +350,7 @@ class Statements(ModuleStatements):
             return (value, span) if isinstance(self.scope.objects[value], Listed) else None
         if value in self.derivatives.tuples or not is_definition:
             self.lowering.assign(name.text, value, line.value)
-            is_constant = name.text in self.changed and not self.passes.function_of(value).variables
+            is_constant = is_changed and not self.passes.function_of(value).variables
             return None if is_constant else self._asked_for(line.span, (value, name.span.to(span)))
         if (before := self.scope.variables.get(name.text)) is not None and self._is_used(before, mark):
             message = f"'{name.text}' is given another tensor behind lines that use the first"
@@ -429,9 +435,6 @@ class Statements(ModuleStatements):
         """A constant tensor makes a definition."""
         is_source = op.kind is Kind.SOURCE
         self.is_made |= is_source
-        if op.name in ("rand", "randn"):
-            message = f"{op.name} is NumPy's generator here; torch's numbers differ for the same seed"
-            self.scope.warnings.append(message)
         self.dtypes.made(op, result[0])
         self.leaf = result[0] if is_source and self.is_required else self.leaf
 

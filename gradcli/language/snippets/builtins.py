@@ -11,6 +11,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
@@ -37,6 +38,7 @@ class Builtins:
             is_module = name.token.text in _MODULES
             return (self.objects.new(Opaque(name.token.text)), name.span) if is_module else None
         if name.token.text in _PASSED:
+            require_no_draw(self.source, arguments.span)
             return self.objects.nothing(name.span)
         if name.token.text == "super":
             return self.objects.new(Opaque("super()")), name.span

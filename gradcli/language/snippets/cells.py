@@ -13,7 +13,8 @@ import numpy as np
 
 from gradcli.language.lower.scope import Array
 from gradcli.language.program.wengert import Shape, show
-from gradcli.language.snippets.layers import Generator, Made
+from gradcli.language.snippets.generators import Generator
+from gradcli.language.snippets.layers import Made
 
 _SUMS = {"RNN": 1, "GRU": 3, "LSTM": 4}
 """How many sums of the inputs each cell has for each of its numbers."""

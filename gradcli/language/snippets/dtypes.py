@@ -147,13 +147,30 @@ class Dtypes:
         for line in lines:
             op, statics = line.call.op, line.call.statics
             if op.kind is Kind.SOURCE:
-                is_typed = "int" in self.said
+                is_typed = "int" in self.said or (op.name == "drawn" and statics[1].is_whole)
                 if not is_typed and (op.name not in ("arange", "full") or any(isinstance(n, float) for n in statics)):
                     return False
             elif op.kind is not Kind.MOVEMENT and op.name not in _WHOLE:
                 return False
         known = [isinstance(leaf, sympy.Integer) or self.types.get(str(leaf)) == "int" for leaf in leaves]
         return all(known)
+
+    def is_double(self, span: Span, *atoms: Atom) -> bool:
+        """Whether a tensor that is made here has float64, as it is written, or as these tensors have it.
+
+        Raises:
+            LanguageError: It is not known.
+        """
+        words = self.source.within(span)
+        said = {_TYPES.get(word.text, "") for word in words}
+        if any(word.text == "dtype" for word in words):
+            said |= {self.types.get(word.text, "") for word in words}
+        if not said.isdisjoint(("float32", "float64")):
+            return "float64" in said
+        found = {kind for atom in atoms for kind in self._types_in(atom)}
+        if atoms and "float64" in self.casts | self.said and "float64" not in found:
+            raise self.source.error("the type of this tensor is not followed here", span, hint="write dtype=...")
+        return "float64" in found or self.default == "float64"
 
     def define(self, name: str, value: Atom) -> None:
         """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""

@@ -13,7 +13,8 @@ import numpy as np
 
 from gradcli.language.lower.scope import Array
 from gradcli.language.program.wengert import Shape
-from gradcli.language.snippets.layers import Generator, Made
+from gradcli.language.snippets.generators import Generator
+from gradcli.language.snippets.layers import Made
 
 Fill = Callable[[Made, Generator, Shape], Array]
 
@@ -48,7 +49,7 @@ def _between(made: Made, generator: Generator, shape: Shape) -> Array:
 
 
 def _around(made: Made, generator: Generator, shape: Shape) -> Array:
-    return generator.normal(shape) * made.number("std", 1.0) + made.number("mean", 0.0)
+    return generator.normal(shape, made.number("mean", 0.0), made.number("std", 1.0))
 
 
 def _identity(made: Made, _: Generator, shape: Shape) -> Array:
@@ -62,7 +63,7 @@ def _uniform(deviation: Callable[[Made, Shape], float]) -> Fill:
 
 
 def _normal(deviation: Callable[[Made, Shape], float]) -> Fill:
-    return lambda made, generator, shape: generator.normal(shape) * deviation(made, shape)
+    return lambda made, generator, shape: generator.normal(shape, 0.0, deviation(made, shape))
 
 
 FILLS: Mapping[str, tuple[str, Fill]] = {

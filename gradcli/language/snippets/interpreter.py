@@ -16,6 +16,7 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.assigning import Targets
 from gradcli.language.snippets.builtins import Builtins
 from gradcli.language.snippets.definitions import Callee, Functions, Signatures
+from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_dicts import Dicts
 from gradcli.language.snippets.python_values import Opaque
@@ -235,9 +236,11 @@ class Interpreter(Targets):
         behind = tuple(rest) if ends else ()
         start, fixed = self.branches.state(), self.objects.fixed
         self.objects.fixed |= {id(value) for value in self.scope.objects.values()}
+        self.branches.forks += 1
         first = self.run((*line.body.lines, *behind)), self.output
         then = self.branches.switch(start)
         second = self.run((*line.other.lines, *behind)), self.output
+        self.branches.forks -= 1
         self.objects.fixed = fixed
         self.output = self.branches.merge(holds, then, first[1], second[1], line.span)
         endings = first[0], second[0]
@@ -262,6 +265,7 @@ class Interpreter(Targets):
         """`with torch.no_grad():`, whose results are constants to autograd."""
         mark = None
         for manager, target in line.managers:
+            require_no_draw(self.source, manager.span)
             words = [token.text for token in self.source.within(manager.span) if token.kind == "name"]
             if any(word in ("no_grad", "inference_mode") for word in words):
                 mark = self.branches.state()
@@ -361,7 +365,10 @@ class Interpreter(Targets):
         holds = self.branches.taken(node.condition)
         if isinstance(holds, bool):
             return self.lowering.lower(node.chosen if holds else node.other)
-        return self.branches.chosen(holds, self.lowering.lower(node.chosen), self.lowering.lower(node.other), node.span)
+        self.branches.forks += 1
+        first, second = self.lowering.lower(node.chosen), self.lowering.lower(node.other)
+        self.branches.forks -= 1
+        return self.branches.chosen(holds, first, second, node.span)
 
     def called(self, operand: Operand, arguments: nodes.Arguments) -> Operand | None:
         """What a call, an index or brackets give, with arguments behind it."""
@@ -378,6 +385,7 @@ class Interpreter(Targets):
             operand, behind = self.functions.called(value, value.shown, arguments)
             return operand, span.to(behind)
         if isinstance(value, Opaque):
+            require_no_draw(self.source, arguments.span)
             return self.objects.new(Opaque(f"{value.shown}(...)")), span.to(arguments.span)
         raise self.source.error(f"{self.objects.shown(value)} is not a function", span)
 

@@ -18,81 +18,9 @@ from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Array, Listed, Text
 from gradcli.language.program.shapes import MAX_ELEMENTS
 from gradcli.language.program.wengert import Shape
+from gradcli.language.snippets.generators import Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
-
-_BLOCK = 16
-"""As many normal numbers torch makes at once."""
-
-
-class Generator:
-    """Torch's generator of random numbers on the CPU."""
-
-    def __init__(self) -> None:
-        self.is_seeded = False
-        self.seed(0)
-        self.is_seeded = False
-
-    def seed(self, number: int) -> None:
-        """`torch.manual_seed(number)`."""
-        self._bits = np.random.RandomState(number % 2**32)
-        self.is_seeded = True
-        self._next: float | None = None  # the second of two normal numbers that are made at once
-
-    def _words(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        return self._bits.randint(0, 2**32, size=count, dtype=np.uint32)
-
-    def uniform(self, shape: Shape, bound: float, start: float | None = None) -> Array:
-        """Numbers between -bound, or a start, and bound, as `uniform_` draws them in float32."""
-        drawn = (self._words(math.prod(shape)) & (2**24 - 1)).astype(np.float64) * 2.0**-24
-        low, high = np.float32(-bound if start is None else start), np.float32(bound)
-        found = drawn * np.float64(high - low) + np.float64(low)  # torch multiplies and adds in one step
-        return found.astype(np.float32).astype(np.float64).reshape(shape)
-
-    def normal(self, shape: Shape) -> Array:
-        """Numbers of mean 0 and variance 1, as `normal_` draws them in float32, up to its last digit.
-
-        Its logarithm, sine and cosine of many numbers are faster than they are exact.
-        """
-        count = math.prod(shape)
-        found = self._few(count) if count < _BLOCK else self._many(count)
-        return found.astype(np.float64).reshape(shape)
-
-    def _few(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-        """One after the other, in float64: of every two that are made the second is kept for the next call."""
-        found = []
-        for _ in range(count):
-            if self._next is not None:
-                value, self._next = self._next, None
-            else:
-                first, second = (self._double() for _ in range(2))
-                radius, angle = math.sqrt(-2.0 * math.log1p(-second)), 2.0 * math.pi * first
-                value, self._next = radius * math.cos(angle), radius * math.sin(angle)
-            found.append(value)
-        return np.asarray(found, dtype=np.float32)
-
-    def _double(self) -> float:
-        high, low = (int(word) for word in self._words(2))
-        return ((high << 32 | low) & (2**53 - 1)) * 2.0**-53
-
-    def _many(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-        """In blocks of 16; the last of them is made again of new numbers, where the others leave a rest."""
-        drawn = (self._words(count) & (2**24 - 1)).astype(np.float32) * np.float32(2.0**-24)
-        whole = count - count % _BLOCK
-        found = np.concatenate([_normal(drawn[:whole]), drawn[whole:]])
-        if whole < count:
-            again = (self._words(_BLOCK) & (2**24 - 1)).astype(np.float32) * np.float32(2.0**-24)
-            found[-_BLOCK:] = _normal(again)
-        return found
-
-
-def _normal(drawn: np.ndarray[tuple[int], np.dtype[np.float32]]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Normal numbers of uniform ones in blocks of 16: a radius by the first 8, and an angle by the others."""
-    blocks = drawn.reshape(-1, 2, _BLOCK // 2)
-    logarithm = np.log(1.0 - blocks[:, 0].astype(np.float64)).astype(np.float32)
-    radius, angle = np.sqrt(np.float32(-2) * logarithm), np.float32(2 * math.pi) * blocks[:, 1]
-    turned = [f(angle.astype(np.float64)).astype(np.float32) for f in (np.cos, np.sin)]
-    return np.stack([radius * one for one in turned], axis=1).reshape(-1)
 
 
 class Made:

@@ -12,8 +12,10 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand, Scope, Text
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.definitions import Callee
-from gradcli.language.snippets.dtypes import TYPES
-from gradcli.language.snippets.initializing import FILLS
+from gradcli.language.snippets.drawing import FILLS, Drawing, OfNumpy
+from gradcli.language.snippets.dtypes import TYPES, Dtypes
+from gradcli.language.snippets.generators import Generator
+from gradcli.language.snippets.initializing import FILLS as INITIAL
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.snippets.layers import Made
 from gradcli.language.snippets.network_modules import Module, Modules
@@ -33,11 +35,18 @@ _ADDED = frozenset("add_module register_module register_buffer register_paramete
 
 
 class ModuleStatements(Interpreter):
-    """Runs statements in which layers, models and classes are values."""
+    """Runs statements in which layers, models, classes and generators are values.
+
+    Attributes:
+        values: The numbers of the variables that the snippet defines.
+    """
 
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
         super().__init__(source, scope, shares=shares)
-        self.modules = Modules(self.lowering, self.objects, self.add_parameter)
+        self.values: dict[str, Array] = {}
+        self.dtypes = Dtypes(self.lowering, self.values)
+        self.drawing = Drawing(self.lowering, self.objects, self.branches, self.dtypes)
+        self.modules = Modules(self.lowering, self.objects, self.drawing, self.add_parameter)
         self.classes = Classes(source, self.objects, self.functions)
 
     @abstractmethod
@@ -55,11 +64,6 @@ class ModuleStatements(Interpreter):
     @abstractmethod
     def path_of(self, position: int) -> str:
         """The whole name of what stands at a position, as imports say."""
-
-    def seed(self, line: nodes.Statement, called: nodes.Arguments | None) -> None:
-        """`torch.manual_seed(0)`."""
-        if called is not None and called.items and "manual_seed" in self.source.excerpt(line.span):
-            self.modules.generator.seed(self.lowering.constants.integer(called.items[0].value))
 
     def is_module(self, name: str) -> bool:
         """Whether a name stands for a module."""
@@ -86,16 +90,21 @@ class ModuleStatements(Interpreter):
             return None
         path = self.path_of(self.source.position(name.span.start))
         room, _, last = path.rpartition(".")
-        written = [name.token.text, *(one.name.text for one in trailers if isinstance(one, nodes.Member))]
-        used = written.index(last) if last in written else 0
-        behind = trailers[used - 1] if used else name
+        members = [name, *trailers[: path.count(".")]]
+        used = next((n for n, one in enumerate(members) if getattr(one, "arguments", None) is not None), 0)
+        behind = members[used]
         arguments = behind.arguments if isinstance(behind, nodes.Name | nodes.Member) else None
+        if arguments is not None:
+            span = name.span.to(arguments.span)
+            drawn = self.drawing.named(path, arguments, span, next(iter(trailers[used:]), None))
+            if drawn is not None:
+                return drawn, used
         if arguments is not None and path == "torch.device":
             return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
         if arguments is not None and path in _ACCELERATORS:
             return self.objects.truth(False, name.span.to(arguments.span)), used
         if arguments is None and room == "torch" and last in TYPES:
-            return (self.objects.new(Opaque(path)), name.span.to(trailers[used - 1].span)), used
+            return (self.objects.new(Opaque(path)), name.span.to(members[-1].span)), len(members) - 1
         is_fill = room in ("nn.init", "torch.nn.init")
         if arguments is None or not (last[:1].isupper() or is_fill):
             return None
@@ -110,15 +119,15 @@ class ModuleStatements(Interpreter):
     def _initialized(self, name: str, arguments: nodes.Arguments, span: Span) -> Operand:
         """`nn.init.zeros_(fc.bias)`."""
         span = span.to(arguments.span)
-        if name not in FILLS:
-            hint = f"read are {', '.join(FILLS)}; --at gives parameters other numbers"
+        if name not in INITIAL:
+            hint = f"read are {', '.join(INITIAL)}; --at gives parameters other numbers"
             raise self.source.error(f"nn.init.{name} is not read", span, hint=hint)
-        takes, fill = FILLS[name]
+        takes, fill = INITIAL[name]
         made = Made(self.lowering.constants, f"init.{name}", ("tensor", *takes.split()), arguments, span)
         if "tensor" not in made.given:
             raise made.refused(f"nn.init.{name} takes a parameter")
         node = made.given["tensor"].value
-        filled = partial(fill, made, self.modules.drawn())
+        filled = partial(fill, made, self.drawing.generator(span))
         owner, last = self._owner(node)
         if owner is not None and last in owner.parameters:
             owner.parameters[last] = filled(owner.parameters[last].shape)
@@ -191,9 +200,25 @@ class ModuleStatements(Interpreter):
         """What a module has behind its dot, or another value."""
         if isinstance(module := self.scope.objects.get(operand[0]), Module):
             return self._of_module(module, member, operand[1].to(member.span))
+        if isinstance(module, Generator | OfNumpy):
+            return self.drawing.member(module, member, operand[1].to(member.span))
+        if member.name.text in FILLS and member.arguments is not None:
+            return self._filled(operand, member)
         if isinstance(module, Super) and member.arguments is not None:
             return self.classes.of_base(module, member.name.text, member.arguments, operand[1].to(member.span))
         return super().member(operand, member)
+
+    def _filled(self, operand: Operand, member: nodes.Member) -> Operand | None:
+        """`.uniform_()` of a tensor that nothing else is made of; None of others."""
+        line = self.builder.line_of(operand[0])
+        atom = line.call.operands[0] if line is not None and line.call.op.name == "detach" else operand[0]
+        if str(atom) not in self.values:
+            return self.drawing.fresh(operand, member)
+        if any(atom in one.call.operands and one is not line for one in self.builder.lines):
+            message = f"'{atom}' is drawn behind lines that use it"
+            raise self.source.error(message, member.span, hint="draw it before")
+        self.set_parameter((atom, operand[1]), self.drawing.filled((atom, operand[1]), member))
+        return operand
 
     def _of_module(self, module: Module, member: nodes.Member, span: Span) -> Operand:
         """A parameter, a part or a method of a module."""

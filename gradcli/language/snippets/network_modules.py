@@ -23,14 +23,12 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Dictionary, Listed, Operand
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.cells import CELLS, Cell
-from gradcli.language.snippets.layers import LAYERS, Generator, Made
+from gradcli.language.snippets.drawing import Drawing
+from gradcli.language.snippets.layers import LAYERS, Made
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
-
-UNSEEDED = "no seed is set: the layers have the parameters that torch draws behind torch.manual_seed(0)"
-"""The remark on parameters that are another time others."""
 
 IN_PLACE = "a module with inplace is read as one that gives a new tensor, and leaves what it is given as it is"
 """The remark on what may be another number where the tensor is used again."""
@@ -106,11 +104,12 @@ class Module:
 class Modules:
     """Makes modules, and reads what is done with them."""
 
-    def __init__(self, lowering: Lowering, objects: Objects, define: Callable[[str, Array, bool], None]) -> None:
+    def __init__(
+        self, lowering: Lowering, objects: Objects, drawing: Drawing, define: Callable[[str, Array, bool], None]
+    ) -> None:
         self.lowering, self.source, self.scope = lowering, lowering.source, lowering.scope
         self.lines, self.constants = lowering.lines, lowering.constants
-        self.objects, self._define = objects, define
-        self.generator = Generator()
+        self.objects, self.drawing, self._define = objects, drawing, define
 
     def made(self, name: Token, arguments: nodes.Arguments, span: Span) -> Operand:
         """`nn.Linear(4, 8)`.
@@ -141,17 +140,11 @@ class Modules:
     def _error(self, message: str, span: Span, hint: str | None = None) -> GradcliError:
         return self.source.error(message, span, hint=hint)
 
-    def drawn(self) -> Generator:
-        """What parameters are drawn by, with a remark if no seed is set."""
-        if not self.generator.is_seeded:
-            self.scope.remark(UNSEEDED)
-        return self.generator
-
     def _layer(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
         """A layer with parameters."""
         layer = LAYERS[kind]
         made = Made(self.constants, kind, layer.names, arguments, span)
-        drawn = layer.draw(made, self.drawn())
+        drawn = layer.draw(made, self.drawing.generator(span))
         names = self._names()
 
         def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
@@ -317,7 +310,7 @@ class Modules:
     def _cell(self, kind: str, arguments: nodes.Arguments, span: Span) -> Module:
         """A cell of a recurrent network, or attention: what it gives is written as text."""
         names, make = CELLS[kind]
-        cell = make(Made(self.constants, kind, tuple(names.split()), arguments, span), self.drawn())
+        cell = make(Made(self.constants, kind, tuple(names.split()), arguments, span), self.drawing.generator(span))
 
         def run(module: Module, given: nodes.Arguments, where: Span) -> Operand:
             held = Made(self.constants, kind, cell.takes, given, where)

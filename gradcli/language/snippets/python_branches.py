@@ -26,12 +26,17 @@ from gradcli.language.text import nodes
 
 
 class Branches:
-    """Decides conditions, and joins what branches that depend on values give."""
+    """Decides conditions, and joins what branches that depend on values give.
+
+    Attributes:
+        forks: How many branches that values decide are being read, both of each.
+    """
 
     def __init__(self, lowering: Lowering, objects: Objects) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.lower, self.constants, self.objects = lowering.lower, lowering.constants, objects
         self.builder, self.decisions = lowering.lines.builder, lowering.decisions
+        self.forks = 0
 
     # -- conditions
 
@@ -72,6 +77,8 @@ class Branches:
         known = self.decisions.known
         _, leaves = self.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT, known=known)
         if leaves.isdisjoint(self.scope.variables.values()) and leaves.isdisjoint(known):
+            if sympy.prod(self.objects.sizes.of(atom) or ()) == 1:  # torch.rand(1) < 0.5
+                atom = self.lines.emit("reshape", [atom], span, ((),))[0]
             return bool(self.constants.value_of(atom, span, "a condition is one number"))
         shape = self.objects.shape(atom)
         if shape is not None and sympy.prod(shape) != 1:

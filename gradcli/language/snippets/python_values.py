@@ -20,6 +20,7 @@ from gradcli.language.lower.scope import Dictionary, Listed, Nothing, Operand, T
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.definitions import Callee
+from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.text import nodes
 
 MOST_ITEMS = 10_000
@@ -217,6 +218,7 @@ class Objects:
         if isinstance(value, Listed) and value.kind != "tensor" and given is not None:
             return self._of_list(value, name, given, span)
         if isinstance(value, Opaque):
+            require_no_draw(self.source, member.span)
             return (self.new(Opaque(f"{value.shown}.{name}")), span)
         if value is not None and not isinstance(value, Listed):
             return None
