@@ -20,8 +20,7 @@ REASONS: Mapping[str, str] = {
     "complex numbers": "complex cfloat cdouble chalf polar view_as_complex stft linalg.eig linalg.eigvals "
     "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn fft.ifftshift "
     "fft.ihfft fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn",
-    "random numbers": "bernoulli normal pca_lowrank svd_lowrank nn.functional.fractional_max_pool2d "
-    "nn.functional.fractional_max_pool3d",
+    "random numbers": "pca_lowrank svd_lowrank nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d",
     "numbers of 16 bits": "half bfloat16",
     "sparse tensors": "to_sparse sparse.sampled_addmm",
     "changes in place": "zero_",
@@ -34,8 +33,8 @@ REASONS: Mapping[str, str] = {
 }
 """What is not read, by what stands in the way."""
 
-MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float".split())
-"""What is written as a member, an index or a conversion, and has no row by its name."""
+MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float normal bernoulli".split())
+"""What is written as a member, an index or a conversion, or drawn, and has no row by its name."""
 
 _INTERNAL = ("_", "native_", "torch.ops.", "_refs")
 _COPIES = ("_copy", "_backward")
