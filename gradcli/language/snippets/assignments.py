@@ -18,7 +18,7 @@ from gradcli.language.ops import Kind, Op
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.defined import whole
-from gradcli.language.snippets.definitions import Imports, definition_of
+from gradcli.language.snippets.definitions import Imports
 from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
@@ -98,8 +98,7 @@ class Statements(ModuleStatements):
         """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         self.changed = changed_names(lines)
         self.run(lines)
-        is_last = bool(lines) and definition_of(lines[-1]) is not None
-        last = self.defined or self.model() if is_last or self.output is None else None
+        last = self.last_definition(lines) or (self.model() if self.output is None else None)
         if last is not None and not self.passes.passes:
             self.output = whole(self, last)
         return self.output

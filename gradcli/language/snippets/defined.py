@@ -42,10 +42,9 @@ class _Reader(Interpreter):
     def program(self, lines: Sequence[nodes.Line]) -> Program:
         """The Program of the last line, or of the last definition."""
         self.run(lines)
-        is_last = bool(lines) and definition_of(lines[-1]) is not None
-        if self.defined is not None and (is_last or self.output is None):
+        if (last := self.last_definition(lines)) is not None:
             self.lowering.require_used()
-            self.output = whole(self, self.defined)
+            self.output = whole(self, last)
         if self.output is None:
             raise self.source.error("there is no expression", self.source.tokens[-1].span)
         if len(lines) > 1 and any(not isinstance(line, nodes.Statement | nodes.Function) for line in lines):

@@ -79,15 +79,18 @@ class Dtypes:
         Raises:
             LanguageError: It is not read.
         """
-        held = self.scope.objects.get(self.scope.names[word]) if word in self.scope.names else None
-        word = held.shown.rpartition(".")[2] if isinstance(held, Opaque) else word
-        found = TYPES.get(word)
+        found = self._type_of(word)
         if found == "float16":
             raise self.source.error(f"'{word}' has 16 bits, and is not read", span, hint="float32 and float64 are")
-        if found is not None:
+        if found:
             self.is_rounded |= found == "float64" and self.cast == "float32"
             self.cast = found
             self.said.add(found)
+
+    def _type_of(self, word: str) -> str:
+        """The type that a word says, or that the name of one stands for; empty where it says none."""
+        held = self.scope.objects.get(self.scope.names[word]) if word in self.scope.names else None
+        return TYPES.get(held.shown.rpartition(".")[2] if isinstance(held, Opaque) else word, "")
 
     def default_type(self, words: Sequence[Token]) -> None:
         """`torch.set_default_dtype(torch.float64)`."""
@@ -162,7 +165,7 @@ class Dtypes:
             LanguageError: It is not known.
         """
         words = self.source.within(span)
-        said = {_TYPES.get(word.text, "") for word in words}
+        said = {self._type_of(word.text) for word in words}
         if any(word.text == "dtype" for word in words):
             said |= {self.types.get(word.text, "") for word in words}
         if not said.isdisjoint(("float32", "float64")):

@@ -15,7 +15,7 @@ from gradcli.language.lower.scope import Dictionary, Listed, Operand, Scope, Tex
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.assigning import Targets
 from gradcli.language.snippets.builtins import Builtins
-from gradcli.language.snippets.definitions import Callee, Functions, Signatures
+from gradcli.language.snippets.definitions import Callee, Functions, Signatures, definition_of
 from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_dicts import Dicts
@@ -160,6 +160,11 @@ class Interpreter(Targets):
             self.functions.bind(node.name, callee)
         if not self.is_inside:
             self.defined = callee
+
+    def last_definition(self, lines: Sequence[nodes.Line]) -> Callee | None:
+        """The function that was defined last, where a text ends with its definition, or has nothing else."""
+        is_last = bool(lines) and definition_of(lines[-1]) is not None
+        return self.defined if is_last or self.output is None else None
 
     def imported(self, line: nodes.Import) -> Ending:
         """The names of an import."""
