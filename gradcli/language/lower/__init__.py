@@ -3,6 +3,8 @@
 programs      one rule a node, and the statements of a text
 scope         what the rules share: what names stand for, the lines so far, and who listens
 calls         names with the modules before them, functions and methods
+libraries     whose they are: torch's, NumPy's, others'
+python_folds  Python's own sum, max and min
 dotted_names  variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 constants     constant arguments and indices, lists and loops that are written out

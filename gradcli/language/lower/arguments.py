@@ -15,6 +15,7 @@ import sympy
 from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.constants import GATHERED, Constants
+from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
@@ -47,6 +48,8 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "k": ("diagonal", "offset"),
     "ord": ("p",),
     "p": ("ord",),
+    "axis1": ("dim1", "dim0"),
+    "axis2": ("dim2", "dim1"),
 }
 """Other libraries' names of parameters."""
 
@@ -99,6 +102,7 @@ class Bound:
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
         typed: The constants that are written.
+        is_one: Whether one argument alone has no name, which may be a list of operands.
     """
 
     op: Op
@@ -109,6 +113,7 @@ class Bound:
     statics: dict[str, Any] = field(default_factory=dict)
     extra: list[Operand] = field(default_factory=list)
     typed: set[str] = field(default_factory=set)
+    is_one: bool = True
 
     @property
     def values(self) -> list[Operand]:
@@ -126,6 +131,7 @@ class Binder:
 
     def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
         self.lines, self.lower, self.constants = lines, lower, constants
+        self.libraries = Libraries(lines)
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
@@ -146,6 +152,7 @@ class Binder:
             bound.operands[receiver] = given[0]
             bound.waiting.remove(receiver)
         items, n, fault = arguments.items, 0, None
+        bound.is_one = sum(one.name is None for one in items) == 1
         while n < len(items) and fault is None:
             argument = items[n]
             n += 1
@@ -184,7 +191,8 @@ class Binder:
         """Bind one argument, with those that belong to it."""
         op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
         if parameter in ("operands", "tensors"):
-            extra += self._listed(op, argument)
+            is_list = bound.is_one or parameter == "tensors" or self.scope.list_of(argument.value) is not None
+            extra += self._listed(op, argument) if is_list else [self.lower(argument.value)]
             if parameter == "tensors":
                 waiting.remove(parameter)
         elif op.name in EXTREMES and argument.name is None and (parameter == "dim" or extra):
@@ -252,7 +260,7 @@ class Binder:
         if isinstance(statics.get("normalized_shape"), int):
             statics["normalized_shape"] = (statics["normalized_shape"],)
         if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
-            if not op.spans_all:
+            if not op.spans_all or bound.library == "numpy":
                 hint = "leave dim out for all elements" if "keepdim" in op.statics else None
                 raise self.source.error(f"{op.name} takes no empty dim", name.span, hint=hint)
             statics["dim"] = None
@@ -311,10 +319,10 @@ class Binder:
 
     # -- calls that have no row
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
+    def tensor(self, name: Token, span: Span, arguments: Arguments, library: str = "") -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
         before = self.hooks.constructing()
-        operand = self.constructed(name, span, arguments)
+        operand = self.libraries.made(self.constructed(name, span, arguments), library)
         self.hooks.was_constructed(name, span, arguments, operand, before)
         return operand
 

@@ -18,6 +18,8 @@ from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TEN
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
 from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
+from gradcli.language.lower.python_folds import Folds
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.lower.written import Writing
 from gradcli.language.lower.written.given import spelled_out
@@ -26,22 +28,6 @@ from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
-
-_FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
-"""What Python makes of a generator, `sum(f(i) for i in range(n))`: term by term."""
-
-
-_LIBRARIES: Mapping[str, str] = {
-    **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
-    **dict.fromkeys(("sympy", "sp"), "sympy"),
-    "jax": "jax",
-    **dict.fromkeys(("tf", "tensorflow"), "tensorflow"),
-    "math": "math",
-}
-"""Whose meaning a function has behind a module's name; torch's behind others, and without any."""
-
-_ELSEWHERE: Mapping[tuple[str, str], str] = {("repeat", "numpy"): "repeat_interleave"}
-"""What another library means by the name of a row: another one."""
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 """Names that mean something else unless they are given a value."""
@@ -58,30 +44,6 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
-
-
-_NORMAL = ("pdf", "logpdf", "cdf", "logcdf", "sf", "ppf")
-
-_OF_MODULES: Mapping[tuple[str, ...], str] = {
-    ("F", "unfold"): "im2col",
-    ("functional", "unfold"): "im2col",
-    ("linalg", "svd"): "linalg_svd",
-    **{("norm", name): f"norm_{name}" for name in _NORMAL},
-}
-"""Functions behind a module that mean something else behind another one, or as a method."""
-
-
-def library_of(modules: Sequence[str]) -> str:
-    """The library of the modules before a name; empty for torch.
-
-    `nn` alone is JAX's, as torch's functions are in `nn.functional`.
-
-    >>> [library_of(words.split(".")) for words in ("np.linalg", "jax.numpy", "jax.nn", "nn", "torch.nn.functional")]
-    ['numpy', 'numpy', 'jax', 'jax', '']
-    """
-    if "numpy" in modules:
-        return "numpy"
-    return "jax" if list(modules) == ["nn"] else _LIBRARIES.get(modules[0], "") if modules else ""
 
 
 class Calls:
@@ -104,6 +66,8 @@ class Calls:
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
         self.binder = Binder(lines, lower, constants)
         self.dotted = DottedNames(lines)
+        self.libraries = self.binder.libraries
+        self.folds = Folds(lines, constants, self.binder, indices.sizes, self.made)
         self.is_pair = False
 
     # -- names
@@ -159,17 +123,19 @@ class Calls:
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
             return found
-        if (of_module := _OF_MODULES.get((*words[-2:-1], name.text))) is not None:
+        if (of_module := OF_MODULES.get((*words[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
-        library = library_of(self.hooks.library(words)[:-1])
+        path = self.hooks.library(words)
+        library = library_of(path[:-1])
         if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
             library = "linalg"
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
             raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
-        operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library)
+        is_own = len(path) == 1 and self.libraries.is_code
+        operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
-        return operand
+        return self.libraries.made(operand, library) if len(path) > 1 else operand
 
     def _require_uncalled(self, arguments: Arguments | None) -> None:
         """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
@@ -291,14 +257,24 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            return self.binder.converted(name, span, operand[0], arguments)
+            found = self.binder.converted(name, span, operand[0], arguments)
+            return self.libraries.made(found, "numpy") if name.text == "numpy" else found
         if name.text.endswith("_"):
             message = f"'.{name.text}' changes its tensor in place, which is not read"
             raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        return self.call(name, span, [operand], arguments, after_dot=True)
+        library = self.libraries.of_method(operand[0])
+        if library and name.text in IN_PLACE:
+            message, hint = (
+                f"'.{name.text}' changes its array in place, which is not read",
+                f"np.{name.text} gives another",
+            )
+            raise self.source.error(message, name.span, hint=hint)
+        found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
+        self.is_pair &= not library
+        return found
 
     # -- functions
 
@@ -311,6 +287,7 @@ class Calls:
         *,
         after_dot: bool = False,
         library: str = "",
+        is_own: bool = False,
     ) -> Operand:
         """A function with its arguments.
 
@@ -321,11 +298,12 @@ class Calls:
             arguments: What is in its parentheses.
             after_dot: Whether a dot is before it.
             library: Whose meaning it has, by the module before it; torch's if empty.
+            is_own: Whether it is Python's own where that has one by its name.
         """
         if not given and (constructed := self.hooks.constructed(name, span, arguments)) is not None:
             return constructed
         if name.text in TENSORS and not given:
-            return self.binder.tensor(name, span, arguments)
+            return self.binder.tensor(name, span, arguments, library)
         if name.text in SPECIAL and not given:
             return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
@@ -333,7 +311,7 @@ class Calls:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
-        op = ops.TABLE[_ELSEWHERE.get((name.text, library), op.name)]
+        op = ops.TABLE[OTHER_ROWS.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):
             hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"
@@ -344,11 +322,13 @@ class Calls:
         if generator is not None and isinstance(generator.value, Loop):
             if given:
                 raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
-            return self._folded(op, self.constants.generated(arguments, generator.value), arguments, whole)
+            return self.folds.generated(op, arguments, generator.value, whole)
         if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
-            terms = self.constants.listed(arguments, has_start=op.name == "sum")
-            if terms is not None:
-                return self._of_list(op, terms, arguments, whole)
+            folded = self.folds.of_list(op, arguments, whole)
+            if folded is None and is_own:
+                folded = self.folds.of_tensors(op, arguments, whole)
+            if folded is not None:
+                return folded
         bound = self.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
             if self._is_of_matrix(bound, name, span):
@@ -417,35 +397,6 @@ class Calls:
         known = tuple(shape for shape in found if shape is not None)
         self.scope.needs_shapes |= len(known) < len(found)
         return known if len(known) == len(found) else None
-
-    # -- Python's folds
-
-    def _folded(self, op: Op, found: list[Operand], arguments: Arguments, span: Span) -> Operand:
-        """A generator's terms added up (or multiplied, or compared), as Python does."""
-        terms = [(self.lines.as_number(a, s) if op.name == "sum" else a, s) for a, s in found]
-        if op.name in ("stack", "cat"):
-            return self.made(op, terms, (0,), span)
-        if op.name not in _FOLDS:
-            message, hint = f"{op.name} does not take a generator", f"write {op.name}([... for ...])"
-            raise self.source.error(message, arguments.opening.span, hint=hint)
-        return self._fold(op, [a for a, _ in terms], span), span
-
-    def _fold(self, op: Op, terms: list[Atom], span: Span) -> Atom:
-        result = terms[0]
-        for term in terms[1:]:
-            result = self.lines.emit(_FOLDS[op.name], [result, term], span)[0]
-        return result
-
-    def _of_list(self, op: Op, terms: list[Operand], arguments: Arguments, span: Span) -> Operand:
-        """Python's sum of a list, and what it begins with: term by term, as of a generator."""
-        atoms = [self.lines.as_number(a, s) for a, s in terms]
-        if len(arguments.items) > 1:
-            atoms.insert(0, self.lower(arguments.items[1].value)[0])
-        if len(arguments.items) > 2:
-            position = arguments.items[1].stop
-            raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
-        self.binder.require_closed(arguments)
-        return self._fold(op, atoms, span), span
 
     # -- what is unknown
 

@@ -68,7 +68,13 @@ class Nothing:
 
 
 class Hooks:
-    """Listens to nothing."""
+    """Listens to nothing.
+
+    Attributes:
+        is_code: Whether the text is Python's, whose own functions have no module.
+    """
+
+    is_code = False
 
     def tensor(self, atom: Atom, span: Span) -> Atom:
         """What a value is where a tensor is wanted."""
@@ -240,6 +246,7 @@ class Scope:
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
+        arrays: Of what libraries gave in a text with NumPy and torch, whether NumPy did.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -263,6 +270,7 @@ class Scope:
     lists: dict[str, list[Operand]] = field(default_factory=dict)
     pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
+    arrays: dict[Atom, bool] = field(default_factory=dict)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""

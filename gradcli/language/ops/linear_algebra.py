@@ -180,6 +180,22 @@ VECTORS = (
         example="tensordot(a, b, 1) at a=[[1,2]] b=[[3],[4]]",
     ),
     _written(
+        "array_dot(a, b)",
+        "NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it",
+        "a @ b",
+        torch="",
+        adds_terms=True,
+        caveat="np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone",
+        example="array_dot(A, x) at A=[[1,2],[3,4]] x=5,6",
+    ),
+    _written(
+        "inner(a, b)",
+        "sums of products over the last dimension of both: of vectors the inner product, of matrices a @ b.T",
+        "sum(a*b)",
+        adds_terms=True,
+        example="inner(a, b) at a=1,2 b=3,4",
+    ),
+    _written(
         "kron(a, b)",
         "the Kronecker product: each element of a times b",
         "a and b along dimensions in turn, multiplied and joined",

@@ -56,6 +56,20 @@ REARRANGED = (
         torch="Tensor.sum_to_size",
         example="sum_to_size(x, 1, 2) at x=[[1,2],[3,4]]",
     ),
+    _written(
+        "permute_axes(x, dims=None)",
+        "the dimensions in reverse order, or in another one: NumPy's transpose",
+        "permute(x, dims)",
+        torch="",
+        example="permute_axes(x) at x=[[1,2,3],[4,5,6]]",
+    ),
+    _written(
+        "flip_axes(x, dims=None)",
+        "the order of elements reversed along all dimensions, or along dims: NumPy's flip",
+        "flip(x, dims)",
+        torch="",
+        example="flip_axes(x) at x=[[1,2],[3,4]]",
+    ),
     _written("fliplr(x)", "the columns in reverse", "flip(x, 1)", example="fliplr(x) at x=[[1,2],[3,4]]"),
     _written("flipud(x)", "the rows in reverse", "flip(x, 0)", example="flipud(x) at x=[[1,2],[3,4]]"),
     _written(

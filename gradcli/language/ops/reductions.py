@@ -206,7 +206,7 @@ CONTRACTIONS = (
         example="A @ x at A=[[1,2],[3,4]] x=5,6",
     ),
     _composed(
-        "dot|inner|vdot(a, b)",
+        "dot|vdot(a, b)",
         "the inner product of two vectors",
         "sum(a*b)",
         ranks={"a": 1, "b": 1},

@@ -360,6 +360,7 @@ class Statements(ModuleStatements):
         self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
+        self.lowering.calls.libraries.named(self.scope.variables[name.text], value)
         if self.is_required:
             self.dtypes.require_floating(name.text, name.span.to(span))
             self.passes.require(name.text)

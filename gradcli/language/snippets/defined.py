@@ -41,6 +41,8 @@ class _Reader(Interpreter):
 
     def program(self, lines: Sequence[nodes.Line]) -> Program:
         """The Program of the last line, or of the last definition."""
+        definitions = [line for line in lines if isinstance(line, nodes.Function)]
+        self.is_code = all(self._is_python(line) for line in definitions)
         self.run(lines)
         if (last := self.last_definition(lines)) is not None:
             self.lowering.require_used()
@@ -50,6 +52,10 @@ class _Reader(Interpreter):
         if len(lines) > 1 and any(not isinstance(line, nodes.Statement | nodes.Function) for line in lines):
             self.scope.unused.clear()  # a program may compute more than its result
         return replace(self.lowering.finish(self.output), shown=self._shown(lines))
+
+    def _is_python(self, line: nodes.Function) -> bool:
+        """Whether Python defines a function so; else mathematics."""
+        return self.source.tokens[line.position].text in ("def", "lambda")
 
     def _shown(self, lines: Sequence[nodes.Line]) -> str:
         """What is shown of a text that is one definition by an expression; nothing of others, which are shown whole."""
@@ -61,7 +67,7 @@ class _Reader(Interpreter):
         """A definition; a function of mathematics has no name that means another."""
         require_sound(line.fault)
         first = self.source.tokens[line.position]
-        if first.text not in ("def", "lambda") and ops.find(line.name) is not None:
+        if not self._is_python(line) and ops.find(line.name) is not None:
             message = f"'{line.name}' is a function and cannot be defined"
             raise self.source.error(message, first.span, hint="choose another name")
         if line.name in self.scope.variables and not self.is_inside:

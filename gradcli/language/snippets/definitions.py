@@ -87,6 +87,9 @@ class Imports:
 
     def library(self, words: Sequence[str]) -> list[str]:
         """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""
+        every = self.whole.get("*", "")
+        if len(words) == 1 and words[0] not in self.whole and every.rpartition(".")[2] in ("numpy", "torch"):
+            return [*every.split("."), *words]
         return [*self.whole.get(words[0], words[0]).split("."), *words[1:]]
 
     def renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:

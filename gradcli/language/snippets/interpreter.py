@@ -43,6 +43,8 @@ class Interpreter(Targets):
         looping: How many loops are around this place, in the present function.
     """
 
+    is_code = True
+
     def __init__(self, source: Source, scope: Scope, *, shares: bool) -> None:
         super().__init__(source, scope, shares=shares)
         self.signatures = Signatures(self.lowering)

@@ -90,6 +90,7 @@ class _Reader:
         whole = self.lowering.finish(output)
         wanted, leaves = self.builder.made_of(whole.output)
         symbols = {line.symbol for line in wanted} | leaves | {whole.output}
+        leaves |= {*self.scope.variables.values()} if whole.needs_shapes else set()  # others may be in it then
         call = self.statements.derivatives.calls.get(asked[-1].output) if asked else None
         where = asked[-1].span if call else Span(0, 0)  # of the derivative, which is not the function itself
         spans = dict.fromkeys(

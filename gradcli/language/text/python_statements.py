@@ -200,7 +200,7 @@ class PythonGrammar(PythonExpressions):
         if word.text == "from":
             self.advance()
         bracket = self.accept("(")
-        found: list[tuple[str, str]] = []
+        found: list[tuple[str, str]] = [("*", module)] if self.token.text == "*" else []
         while self.token.kind == "name":
             path = self._dotted_name()
             name = path.partition(".")[0] if word.text == "import" else path

@@ -127,6 +127,16 @@ CASES: Cases = {
         ),
         ("torch.linalg.cross(x, k, dim=-1)[1, 0]", lambda x, k: x[1, 1] * k[1, 2] - x[1, 2] * k[1, 1]),
     ],
+    "array_dot": [
+        ("np.dot(x, y)", lambda x, y: np.dot(x, y)),
+        ("array_dot(u, z)", lambda u, z: np.dot(u, z)),
+        ("np.dot(u, u)*np.dot(2, u)", lambda u: np.dot(u, u) * 2 * u),
+    ],
+    "inner": [
+        ("inner(x, k)", lambda x, k: np.inner(x, k)),
+        ("torch.inner(u, u)*u", lambda u: np.inner(u, u) * u),
+        ("np.inner(y, z)", lambda y, z: np.inner(y, z)),
+    ],
     "tensordot": [
         ("tensordot(x, y, 1)", lambda x, y: np.tensordot(x, y, 1)),
         ("torch.tensordot(z, x, dims=([0, 1], [0, 1]))", lambda z, x: np.tensordot(z, x, ([0, 1], [0, 1]))),

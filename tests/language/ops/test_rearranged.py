@@ -62,6 +62,11 @@ CASES: Cases = {
         ("x.sum_to_size(3)", lambda x: x.sum(0)),
         ("x.sum_to_size((2, 3))", lambda x: x),
     ],
+    "permute_axes": [
+        ("permute_axes(z)", lambda z: z.T),
+        ("np.transpose(z, (2, 0, 1))*2", lambda z: 2 * z.transpose(2, 0, 1)),
+    ],
+    "flip_axes": [("flip_axes(y)*y", lambda y: np.flip(y) * y), ("np.flip(z, (0, 2))", lambda z: np.flip(z, (0, 2)))],
     "fliplr": [("fliplr(x)*x", lambda x: x[:, ::-1] * x)],
     "flipud": [("torch.flipud(y)", lambda y: y[::-1])],
     "rot90": [

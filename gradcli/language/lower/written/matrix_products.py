@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.language.lower.written.given import Given, Text, sizes
 from gradcli.language.program.movement import axis_of
-from gradcli.language.program.wengert import show
+from gradcli.language.program.wengert import Shape, show
 
 MOST_FACTORS = 64
 """Products of one power of a matrix."""
@@ -28,13 +28,42 @@ def _tensordot(g: Given) -> Text:
     else:
         first, second = ([axis_of(s, int(n)) for n in np.ravel(one)] for s, one in ((a, dims[0]), (b, dims[1])))
     if [a[n] for n in first] != [b[n] for n in second]:
-        raise g.refuse(f"tensordot over these dimensions does not fit {show(a)} and {show(b)}", None)
+        raise g.refuse(f"{g.op.name} over these dimensions does not fit {show(a)} and {show(b)}", None)
+    return _contracted(a, b, first, second)
+
+
+def _contracted(a: Shape, b: Shape, first: Sequence[int], second: Sequence[int]) -> Text:
+    """The sums of products over dimensions of a and of b, the others in their order."""
     left, right = [n for n in range(len(a)) if n not in first], [n for n in range(len(b)) if n not in second]
     inner = math.prod(a[n] for n in first)
     rows, columns = [a[n] for n in left], [b[n] for n in right]
     one = f"reshape({_permuted('a', [*left, *first])}, {sizes([math.prod(rows), inner])})"
     other = f"reshape({_permuted('b', [*second, *right])}, {sizes([inner, math.prod(columns)])})"
     return f"reshape({one} @ {other}, {sizes([*rows, *columns])})"
+
+
+def _array_dot(g: Given) -> Text:
+    a, b = g.shape("a"), g.shape("b")
+    if not a or not b:
+        return "a*b"
+    if len(a) == len(b) == 1 and a == b:
+        return "sum(a*b)"
+    if len(b) <= 2:
+        return "a @ b"
+    if a[-1] != b[-2]:
+        raise g.refuse(f"dot does not fit {show(a)} and {show(b)}", None)
+    return _contracted(a, b, [len(a) - 1], [len(b) - 2])
+
+
+def _inner(g: Given) -> Text:
+    a, b = g.shape("a"), g.shape("b")
+    if not a or not b:
+        return "a*b"
+    if a[-1] != b[-1]:
+        raise g.refuse(f"inner does not fit {show(a)} and {show(b)}", "the last dimensions have one size")
+    if len(a) == len(b) == 1:
+        return "sum(a*b)"
+    return "a @ transpose(b)" if len(b) == 2 else _contracted(a, b, [len(a) - 1], [len(b) - 1])
 
 
 def _permuted(x: str, order: Sequence[int]) -> str:
@@ -181,6 +210,8 @@ def _svd(g: Given) -> Text:
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
     "tensordot": _tensordot,
+    "array_dot": _array_dot,
+    "inner": _inner,
     "kron": _kron,
     "multi_dot": _multi_dot,
     "matrix_power": _matrix_power,

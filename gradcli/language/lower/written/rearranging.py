@@ -41,6 +41,16 @@ def _movedim(g: Given) -> Text:
     return moved_axes("x", len(shape), source, destination)
 
 
+def _permute_axes(g: Given) -> Text:
+    dims = g["dims"]
+    return f"permute(x, {sizes(range(g.rank('x'))[::-1] if dims is None else dims)})"
+
+
+def _flip_axes(g: Given) -> Text:
+    dims = g["dims"]
+    return f"flip(x, {sizes(range(g.rank('x')) if dims is None else _tuple(dims))})"
+
+
 def _narrow(g: Given) -> Text:
     size, start, length = g.size("x"), g["start"], g["length"]
     start += size * (start < 0)
@@ -137,6 +147,8 @@ def _as_strided(g: Given) -> Text:
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
     "movedim": _movedim,
+    "permute_axes": _permute_axes,
+    "flip_axes": _flip_axes,
     "narrow": _narrow,
     "select": _select,
     "slice": _slice,

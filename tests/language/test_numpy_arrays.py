@@ -1,0 +1,225 @@
+"""Code of NumPy's gives what NumPy gives where it is run: methods of arrays, products, and Python's own functions."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language import ops
+
+POINT: dict[str, Any] = {
+    "x": np.array([1.0, 2.0, 4.0]),
+    "A": np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -1.0]]),
+    "B": np.array([[1.0, 2.0, 0.5], [0.3, -0.7, 1.1], [2.0, 1.0, 3.0]]),
+    "T": np.arange(24.0).reshape(2, 3, 4) ** 1.5,
+    "w": np.array([0.5, 0.25, 0.25]),
+}
+
+
+def answered(text: str, **options: Any) -> Any:
+    """The answer to a text at the point, of the variables that it has."""
+    f = Function(text)
+    return f.eval({name: POINT[name] for name in f.variables}, **options)
+
+
+def run(text: str) -> Any:
+    """What the last name of a text stands for where Python runs it, or the last line where it has none."""
+    space: dict[str, Any] = {"np": np, "torch": torch, **POINT}
+    *before, last = text.split("\n")
+    name, sign, value = last.partition(" = ")
+    exec("\n".join(before), space)
+    return eval(value if sign else name, space)
+
+
+def of_function(body: str) -> tuple[str, Any]:
+    """A text that imports NumPy and defines a function, and its value."""
+    names = [name for name in POINT if re.search(rf"\b{name}\b", body)]
+    text = f"import numpy as np\ndef f({', '.join(names)}):\n    return {body}"
+    space: dict[str, Any] = {}
+    exec(text, space)
+    return text, space["f"](*(POINT[name] for name in names))
+
+
+METHODS = (
+    "conj cumprod cumsum diagonal dot flatten max mean min prod ravel repeat reshape round squeeze std sum swapaxes "
+    "take trace transpose var clip argsort"
+).split()
+
+ARGUMENTS = (
+    "|0|1|-1|2|axis=0|axis=1|axis=-1|axis=(0,1)|axis=None|keepdims=True|axis=0, keepdims=True|ddof=1|1, 0|0, 1|(1, 0)|"
+    "2, axis=0|2, axis=1|x|x.T|-0.5, 0.5|0, None|[1, 0]|[1, 0], axis=0|[1, 0], 1|3|6|-1, 1|(3, 2)|offset=1|1, 0, 1|"
+    "None, 1.0|axis=()|(1, 0, 2)|2, 0, 1|axis1=0, axis2=1|order='F'|decimals=1"
+).split("|")
+
+
+def test_methods_of_the_table_are_numpy_s() -> None:
+    """Those that arrays have by their names are called below."""
+    names = {n for op in ops.TABLE.values() for n in (op.name, *op.aliases, *op.qualified)}
+    found = {name for name in names if callable(getattr(np.ndarray, name, None))}
+    assert found - {"sort", "fill", "put", "view", "partition", "copy"} <= {*METHODS}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_an_array_is_numpy_s_or_refused(name: str) -> None:
+    """With many arguments, at several shapes: no other number comes out where NumPy gives one."""
+    rng, compared = np.random.default_rng(3), 0
+    for arguments in ARGUMENTS:
+        for shape in [(3,), (2, 3), (3, 3), (), (1, 3), (2, 1, 3)]:
+            x = rng.normal(size=shape)
+            truth = _called(f"x.{name}({arguments})", x)
+            if truth is None or (not shape and name in ("cumsum", "cumprod")):
+                continue
+            try:
+                found = Function(f"import numpy as np\ndef f(x):\n    return x.{name}({arguments})").eval(
+                    {"x": x}, check=False
+                )
+            except GradcliError:
+                continue
+            compared += 1
+            assert found.value.shape == truth.shape, (arguments, shape)
+            np.testing.assert_allclose(found.value, truth, rtol=1e-12, err_msg=f"x.{name}({arguments}) of {shape}")
+    assert compared >= 3
+
+
+def _called(call: str, x: Any) -> Any:
+    """What NumPy gives; None where it takes no such arguments, and in what it gives up."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("error")
+        try:
+            found = np.asarray(eval(call, {"x": x, "np": np}))
+        except (TypeError, ValueError, IndexError, AttributeError, Warning):
+            return None
+    return found.astype(float) if found.dtype.kind in "biuf" and np.isfinite(found).all() else None
+
+
+BODIES = [
+    "x.std() + A.var(axis=1).sum()",
+    "(x - x.mean())/x.std()",
+    "x.repeat(2)",
+    "A.repeat([1, 2], axis=0)",
+    "T.transpose()",
+    "T.transpose(2, 0, 1)",
+    "np.transpose(T, (1, 2, 0))",
+    "np.transpose(A)*2",
+    "A.max(axis=0)[0]",
+    "A.max(0) - A.min(0)",
+    "A.cumsum()",
+    "np.flip(A)",
+    "np.flip(A, 1)",
+    "np.flip(x)*x",
+    "np.dot(A, x)",
+    "A.dot(x)",
+    "np.dot(A, B)",
+    "A.dot(B).dot(x)",
+    "np.dot(x, x)",
+    "np.dot(x, B)",
+    "np.dot(3, A)",
+    "np.dot(B, T)",
+    "np.inner(A, B)",
+    "np.inner(x, x)",
+    "np.inner(B, x)",
+    "np.inner(2, x)",
+    "np.dot(np.dot(x, B), x)",
+    "np.meshgrid(x, [0, 1])[0]",
+    "np.meshgrid([0, 1], x)[1]",
+    "sum(A)",
+    "sum(x)",
+    "sum(A, 1)",
+    "sum(T)",
+    "sum(row @ row for row in A)",
+    "sum([x, 2*x])",
+    "sum(sum(A))",
+    "max(x)",
+    "max(x[0], 3)",
+    "min(x[0], x[1], 1.5)",
+    "max([x[0], x[1]])",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_function_of_arrays_is_numpy_s(body: str) -> None:
+    """Its value, with a gradient that all readings agree on."""
+    text, truth = of_function(body)
+    f = Function(text)
+    answer = f.vjp(at={name: POINT[name] for name in f.variables}, v=np.ones(np.shape(truth)))
+    assert answer.value.shape == np.shape(truth)
+    np.testing.assert_allclose(answer.value, truth, rtol=1e-12)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+TEXTS = [
+    "x = np.array([1., 2., 4.]); y = x.std()",
+    "x = np.array([1., 2., 4.]); y = (2*x).repeat(2)",
+    "np.exp(x).std()",
+    "import jax.numpy as jnp\njnp.exp(x).std()",
+    "from numpy import *\nstd(A) + sum(A)",
+    "from numpy import sum\nsum(A)",
+    "from torch import *\nstd(tensor([1., 2., 4.])) + sum(tensor([[1., 2.], [3., 4.]]))",
+    "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor([1., 2., 4.]).double()\ny = a.std() + 100*t.std()",
+    "import torch\nt = torch.tensor(np.sqrt([1., 2., 4.]), requires_grad=True)\ny = t.std()",
+    "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor(a)\ny = (2*t).std() + 100*(2*a).std()",
+    "import torch\na = np.array([1., 2., 4.])\ny = torch.as_tensor(a).std() + 100*a.std()",
+    "import torch\nt = torch.tensor([1., 2., 4.], dtype=torch.float64)\ny = (2*t).detach().numpy().std() + t.std()",
+    "import torch\nA = torch.tensor([[1., 2.], [3., 4.]])\ny = (sum(A)**2).sum()",
+    "A = np.array([[1., 2.], [3., 4.]]); y = sum(A)",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_value_has_the_methods_of_what_made_it(text: str) -> None:
+    """Where a text has NumPy and torch, too."""
+    runs = text.replace("; ", "\n").replace("import jax.numpy as jnp", "import numpy as jnp")
+    truth = run(runs)
+    truth = np.asarray(truth.detach() if isinstance(truth, torch.Tensor) else truth)
+    f = Function(text)
+    answer = f.vjp(v=np.ones(truth.shape)) if not text.startswith(("np", "import jax", "from numpy")) else None
+    found = answered(text) if answer is None else answer
+    assert found.value.shape == truth.shape
+    np.testing.assert_allclose(found.value, truth, rtol=1e-6)
+
+
+def test_a_text_that_could_mean_either_means_torch() -> None:
+    """Without a module, or with numbers of NumPy's alone."""
+    x = POINT["x"]
+    for text in ("x.std()", "x.std()*np.pi/np.pi", "y = 1*x\ny.std()"):
+        assert answered(text).value == pytest.approx(np.std(x, ddof=1))
+
+
+def test_the_sum_of_a_tensor_is_of_all_its_elements_outside_of_code() -> None:
+    """In the calculator's language, and in the definitions of mathematics."""
+    for text in ("sum(A)", "f(A) = sum(A)", "y = A + 0; sum(y)", "torch.sum(A)"):
+        assert answered(text).value == POINT["A"].sum()
+
+
+def test_what_python_refuses_of_matrices_is_refused() -> None:
+    """The larger of two rows is none; of several vectors it is taken, and said."""
+    with pytest.raises(GradcliError, match="compares the rows of a matrix"):
+        answered("def f(A):\n    return max(A)")
+    answer = answered("def f(x):\n    return max(x, 3)")
+    assert answer.value.tolist() == [3, 3, 4]
+    assert any("element by element" in warning for warning in answer.warnings)
+    with pytest.raises(GradcliError, match="in place"):
+        answered("import numpy as np\ndef f(x):\n    return x.sort()")
+
+
+def test_the_backward_pass_of_a_sum_of_rows_is_torch_s() -> None:
+    """As torch gives it."""
+    text = "A = torch.tensor([[1.,2.],[3.,4.]], requires_grad=True); y = (sum(A)**2).sum(); y.backward()"
+    answer = Function(text).vjp()
+    assert answer.value == 52
+    assert answer.vjp["A"].tolist() == [[8, 12], [8, 12]]
+
+
+def test_torch_s_dot_is_of_vectors_alone() -> None:
+    """Where NumPy's is the matrix product."""
+    for text in ("torch.dot(A, x)", "dot(A, x)", "import torch\ndef f(A, x):\n    return A.dot(x)"):
+        with pytest.raises(GradcliError, match="needs a vector"):
+            answered(text)
