@@ -14,7 +14,8 @@ import sympy
 
 from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower.constants import GATHERED, Constants
+from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS
+from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
@@ -25,33 +26,6 @@ from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
 """Keywords that say how a tensor is held, not what is in it."""
-
-_KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    "axis": ("dim", "dims"),
-    "axes": ("dims",),
-    "dims": ("dim",),
-    "dim": ("dims",),
-    "dimension": ("dim",),
-    "keepdims": ("keepdim",),
-    "ddof": ("correction",),
-    "unbiased": ("correction",),
-    "alpha": ("negative_slope",),
-    "size": ("shape",),
-    "input": ("x", "a", "A"),
-    "other": ("b",),
-    "exponent": ("b",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "num": ("steps",),
-    "stop": ("end",),
-    "shift": ("shifts",),
-    "k": ("diagonal", "offset"),
-    "ord": ("p",),
-    "p": ("ord",),
-    "axis1": ("dim1", "dim0"),
-    "axis2": ("dim2", "dim1"),
-}
-"""Other libraries' names of parameters."""
 
 _OVER_DIMENSIONS = frozenset([Kind.REDUCTION, Kind.SCAN, Kind.DEFINED])
 """Operations whose `dim` says what they are taken over."""
@@ -297,7 +271,7 @@ class Binder:
         token = argument.name
         if token is None:
             return None
-        others = [p for p in _KEYWORDS.get(token.text, ()) if p in op.signature]
+        others = [p for p in KEYWORDS.get(token.text, ()) if p in op.signature]
         parameter = token.text if token.text in op.signature or not others else others[0]
         if parameter not in waiting:
             known = parameter in op.signature

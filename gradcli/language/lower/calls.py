@@ -228,6 +228,8 @@ class Calls:
                 return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
             case "values":
                 return operand[0], span
+            case "size":  # of an array
+                return self.lines.emit("count", [operand[0]], span, (None,))
             case "data":
                 return self.binder.detached(operand[0], span)
             case "real":
@@ -250,8 +252,9 @@ class Calls:
         self.scope.needs_shapes |= shape is None
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
-        remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
-        self.scope.remark(remark)
+        if not (self.scope.needs_shapes or self.libraries.of_method(atom)):  # else sizes may be others yet
+            remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
+            self.scope.remark(remark)
         return atom, span
 
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
@@ -311,6 +314,7 @@ class Calls:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
+        given = [] if name.text.startswith("new_") else given
         op = ops.TABLE[OTHER_ROWS.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):

@@ -17,6 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
 from gradcli.language import ops
+from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Listed, Lower, Nothing, Operand, Text
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
@@ -24,40 +25,6 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
 from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
-
-NUMBERS = frozenset(
-    "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm alpha".split()
-)
-"""Parameters whose constants need not be whole."""
-
-WORDS: Mapping[str, tuple[str, ...]] = {
-    "equation": (),
-    "reduction": ("mean", "sum", "none"),
-    "kl_div.reduction": ("mean", "batchmean", "sum", "none"),
-    "mode": ("constant",),
-    "padding": ("valid", "same"),
-    "padding_mode": ("zeros", "border", "reflection"),
-    "grid_sample.mode": ("bilinear", "nearest"),
-    "embedding_bag.mode": ("mean", "sum", "max"),
-    "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
-    "approximate": ("none", "tanh"),
-    "indexing": ("ij", "xy"),
-    "reduce": ("add", "multiply"),
-    "scatter_reduce.reduce": ("sum", "prod", "mean", "amax", "amin"),
-    "index_reduce.reduce": ("prod", "mean", "amax", "amin"),
-    **dict.fromkeys(("norm.p", "cond.p", "ord"), ("fro", "nuc")),
-}
-"""Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
-
-SEVERAL = frozenset(
-    "dim dims shape pad shifts kernel_size stride padding dilation output_padding output_size normalized_shape size "
-    "scale_factor sizes split_size sections repeats source destination strides".split()
-)
-"""Parameters that may take several numbers in parentheses."""
-
-GATHERED = frozenset(["shape", "dims", "sizes"])
-"""Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
 
 UNKNOWN_SIZE = 4
 """What stands for a size until the shapes of the variables are known."""
@@ -157,8 +124,29 @@ class Constants:
         if isinstance(node, nodes.Items | nodes.Group) and self._is_list(node):
             return self.integers(node, has_gaps=parameter == "output_size")
         if parameter in GATHERED and op.name not in ("full",):
-            return tuple(self.integer(one.value) for one in arguments)
-        return self.integer(node)
+            return self._joined([one.value for one in arguments])
+        return self._several(node) if parameter in SEVERAL else self.integer(node)
+
+    def _several(self, node: nodes.Node) -> int | tuple[int, ...]:
+        """A whole number, or those that Python holds together: `x.shape`, `*sizes`, `torch.Size([2, 3])`."""
+        if isinstance(node, nodes.Number):
+            return self.integer(node)
+        last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
+        if isinstance(last, nodes.Member) and last.name.text == "Size" and last.arguments and last.arguments.items:
+            node = last.arguments.items[0].value
+        if isinstance(node, nodes.Items):
+            return self.integers(node)
+        starred = node.value if isinstance(node, nodes.Starred) and node.star.text == "*" else None
+        mark = len(self.lines.builder.lines)
+        is_held = starred is not None or self.lower(node)[0] in self.scope.objects
+        self.lines.builder.forget(mark)
+        found = self.lines.hooks.elements(starred or node) if is_held else None
+        return self.integer(node) if found is None else tuple(self.whole(a, s) for a, s in found)
+
+    def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
+        """The whole numbers of several expressions, one after the other."""
+        parts = [self._several(node) for node in found]
+        return tuple(n for part in parts for n in (part if isinstance(part, tuple) else (part,)))
 
     def _is_list(self, node: nodes.Items | nodes.Group) -> bool:
         """Whether brackets hold a list of numbers: they are the whole of an argument, or never closed."""
@@ -254,6 +242,10 @@ class Constants:
     def integers(self, node: nodes.Items | nodes.Group, *, has_gaps: bool = False) -> tuple[int, ...]:
         """The whole numbers between brackets; with `has_gaps`, None may stand for one."""
         inside = node.items if isinstance(node, nodes.Items) else (node.inner,)
+        if not has_gaps:
+            joined = self._joined(inside)
+            require_sound(node.fault)
+            return joined
         is_gap = [has_gaps and isinstance(item, nodes.Word) and item.token.text == "None" for item in inside]
         found: Any = tuple(None if gap else self.integer(item) for item, gap in zip(inside, is_gap, strict=True))
         require_sound(node.fault)

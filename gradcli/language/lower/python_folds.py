@@ -75,7 +75,7 @@ class Folds:
             self.binder.require_closed(arguments)
             shapes = [self.sizes.of(self.lines.one(atom, span)) for atom in terms]
             self.scope.needs_shapes |= None in shapes
-            if any(shapes):
+            if any(shapes) and not self.scope.needs_shapes:
                 name = f"{op.name} compares one number with another, and raises an error of a tensor with more"
                 self.scope.remark(f"Python's {name}; {EXTREMES[op.name]} is taken, element by element")
             return self._folded(op, terms, span), span

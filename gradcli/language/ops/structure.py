@@ -302,7 +302,7 @@ COUNTS = (
     row(
         "count|numel(x, dim=None)",
         "the number of elements, or the size of a dimension: x.numel(), x.size(0), x.shape[0], len(x)",
-        qualified=("size",),
+        qualified=("size", "nelement"),
         kind=Kind.COUNT,
         notation=("x.shape[dim]", "len(x)"),
         example="x.sum()/x.numel() at x=1,2,3",
@@ -317,9 +317,19 @@ SOURCES = (
         example="linspace(0, 1, 5)*x at x=2",
     ),
     _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
-    _source("zeros(shape=)", "zeros of a shape", example="x + zeros(2, 2) at x=1", qualified=("empty",)),
-    _source("ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3"),
-    _source("full(shape=, fill_value=)", "one number in every element of a shape", example="x*full((2,), 0.5) at x=3"),
+    _source(
+        "zeros(shape=)",
+        "zeros of a shape",
+        example="x + zeros(2, 2) at x=1",
+        qualified=("empty", "new_zeros", "new_empty"),
+    ),
+    _source("ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3", qualified=("new_ones",)),
+    _source(
+        "full(shape=, fill_value=)",
+        "one number in every element of a shape",
+        qualified=("new_full",),
+        example="x*full((2,), 0.5) at x=3",
+    ),
     _source("eye(n=, m=None)", "the identity matrix", example="x*eye(2) at x=3"),
     _source(
         "randn(shape=, seed=0)",

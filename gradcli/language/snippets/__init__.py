@@ -65,6 +65,7 @@ _PYTHON = re.compile(
         ^[ \t]*(?:for|while|if|with|class|return|assert|del|pass|try)\b | ^[ \t]*@{_NAME} | ^[ \t]*\*{_NAME} |
         (?:^|[;\n])[ \t]*return\b |
         \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
+        \.shape\b(?!\s*\[[^:\]\n]{{0,{_LONGEST}}}\]) | \.size\(\s*\) |
         =[ \t]*(?:None\b|True\b|False\b|[fFrR]?['"]) | \{{\s*(?:['"}}]|\*\*|\d+\s*:) | \bdict\( |
         \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
         (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |

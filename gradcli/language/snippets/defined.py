@@ -42,7 +42,7 @@ class _Reader(Interpreter):
     def program(self, lines: Sequence[nodes.Line]) -> Program:
         """The Program of the last line, or of the last definition."""
         definitions = [line for line in lines if isinstance(line, nodes.Function)]
-        self.is_code = all(self._is_python(line) for line in definitions)
+        self.is_code = (len(lines) > 1 or bool(definitions)) and all(self._is_python(line) for line in definitions)
         self.run(lines)
         if (last := self.last_definition(lines)) is not None:
             self.lowering.require_used()

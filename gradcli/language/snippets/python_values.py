@@ -191,6 +191,10 @@ class Objects:
             return self.truth(self._contains(right, left) == (sign == "in"), span)
         if first is None and second is None:
             return None
+        if not {type(first), type(second)} - {Sizes, Listed} and sign in ("+", "==", "!="):
+            found = self._sizes_operated(sign, left, right)
+            if found is not None:
+                return found
         is_list = isinstance(first, Listed) and isinstance(second, Listed) and "tensor" not in (first.kind, second.kind)
         if sign == "+" and is_list:
             return self.new_list([*first.items, *second.items], span, first.kind)
@@ -200,6 +204,17 @@ class Objects:
         if sign in ("==", "!=") and (isinstance(first, Text | Nothing) or isinstance(second, Text | Nothing)):
             return self.truth((first == second) == (sign == "=="), span)
         return None
+
+    def _sizes_operated(self, sign: str, left: Operand, right: Operand) -> Operand | None:
+        """`x.shape + (2,)`, `x.shape == y.shape`; None where neither is a shape."""
+        if not any(isinstance(self.of(atom), Sizes) for atom, _ in (left, right)):
+            return None
+        span = left[1].to(right[1])
+        first, second = self.parts(*left), self.parts(*right)
+        if sign == "+":
+            return self.new_list([*first, *second], span, "tuple")
+        is_same = [self.constants.whole(*one) for one in first] == [self.constants.whole(*one) for one in second]
+        return self.truth(is_same == (sign == "=="), span)
 
     def _contains(self, values: Operand, item: Operand) -> bool:
         value = self.of(item[0])
