@@ -137,6 +137,16 @@ BODIES = [
     "np.full(A.shape, 0.5)*A",
     "np.ones((A.shape[0],) + x.shape)*A",
     "np.ones(A.shape).T @ A",
+    "np.round(A/3, 2) + (A*1.03).round(1)*A",
+    "np.copy(A)*A.copy()",
+    "A.astype(float)*A.astype(np.float64)",
+    "A/(A.std() + np.finfo(float).eps)",
+    "np.cbrt(A)",
+    "np.average(A, axis=1, weights=x)",
+    "np.ptp(A, axis=0) + np.ptp(x)",
+    "np.append(A, x)",
+    "np.where(np.isnan(A), 0, A)",
+    "np.linspace(0, 1).sum()*x",
     "sum(A)",
     "sum(x)",
     "sum(A, 1)",
@@ -231,3 +241,15 @@ def test_torch_s_dot_is_of_vectors_alone() -> None:
     for text in ("torch.dot(A, x)", "dot(A, x)", "import torch\ndef f(A, x):\n    return A.dot(x)"):
         with pytest.raises(GradcliError, match="needs a vector"):
             answered(text)
+
+
+def test_numbers_that_are_none_are_told() -> None:
+    """Of values with nan and infinities, as NumPy tells them; and the step at 0 itself."""
+    x = np.array([1.0, np.nan, np.inf, -np.inf, 0.0])
+    for name in ("isnan", "isinf", "isfinite"):
+        found = Function(f"np.where(np.{name}(x), 1, 0)").eval({"x": x}, check=False)
+        assert found.value.tolist() == getattr(np, name)(x).tolist()
+    assert Function("np.heaviside(x, 0.5)").eval({"x": [-1, 0, 2]}, check=False).value.tolist() == [0, 0.5, 1]
+    for text in ("torch.finfo(torch.float32).eps", "np.finfo(float).max", "torch.finfo(x.dtype).tiny"):
+        kind = np.finfo(np.float32 if "32" in text else float)
+        assert Function(f"0*x + {text}").eval({"x": 1}).value == getattr(kind, text.rpartition(".")[2])

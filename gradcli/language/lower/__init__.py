@@ -9,6 +9,7 @@ dotted_names  variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 argument_kinds  what arguments are called, and which constants they take
 constants     constant arguments and indices, lists and loops that are written out
+float_limits  the limits of floating-point types
 indices       formulas in index notation, as operations on whole tensors
 written       rows that are written in others, by the shapes of their operands
 sizes         the shape of what was read so far

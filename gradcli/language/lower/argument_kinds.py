@@ -1,4 +1,7 @@
-"""What parameters are called, and which constants they take: numbers, words, several whole numbers."""
+"""What parameters are called, and which constants they take: numbers, words, several whole numbers.
+
+What a function is called with may make it another row.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 
 NUMBERS = frozenset(
     "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm alpha".split()
+    "maxnorm alpha base".split()
 )
 """Parameters whose constants need not be whole."""
 
@@ -15,6 +18,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "reduction": ("mean", "sum", "none"),
     "kl_div.reduction": ("mean", "batchmean", "sum", "none"),
     "mode": ("constant",),
+    "pad_with_elements.mode": ("reflect", "replicate", "circular"),
+    "rounding_mode": ("floor", "trunc"),
     "padding": ("valid", "same"),
     "padding_mode": ("zeros", "border", "reflection"),
     "grid_sample.mode": ("bilinear", "nearest"),
@@ -64,3 +69,14 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "axis2": ("dim2", "dim1"),
 }
 """Other libraries' names of parameters."""
+
+WIDER: Mapping[tuple[str, str], str] = {
+    ("add", "alpha"): "scaled_add",
+    ("sub", "alpha"): "scaled_sub",
+    ("div", "rounding_mode"): "rounded_div",
+    ("round", "decimals"): "round_to",
+    ("round", ""): "round_to",
+    ("binary_cross_entropy_with_logits", "pos_weight"): "weighted_binary_cross_entropy_with_logits",
+    **{("pad", word): "pad_with_elements" for word in ("reflect", "replicate", "circular")},
+}
+"""The row that a function is with a keyword, with a word in quotes, or, behind an empty one, with more arguments."""

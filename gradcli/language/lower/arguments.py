@@ -14,7 +14,7 @@ import sympy
 
 from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS
+from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Lines, Lower, Operand
@@ -37,16 +37,20 @@ EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
 """Constructors that copy numbers: what they are given has no derivative behind them."""
 
-TENSORS = COPIES | frozenset("as_tensor from_numpy asarray array Variable Parameter Matrix Float S Integer".split())
+TENSORS = COPIES | frozenset(
+    "as_tensor asarray array from_numpy copy LongTensor IntTensor Variable Parameter Matrix Float S Integer".split()
+)
 """Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
 
 _DETACHING = frozenset("item tolist numpy".split())
 
-_WITH_WORDS = frozenset("to type type_as".split())
+_WITH_WORDS = frozenset("to type type_as astype".split())
 """Methods whose arguments say how a tensor is held; others take keywords for that."""
 
 CONVERSIONS = (
-    _DETACHING | _WITH_WORDS | frozenset("clone contiguous float double cpu requires_grad_ int long short bool".split())
+    _DETACHING
+    | _WITH_WORDS
+    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
 )
 """Methods that give the same numbers, or the whole parts of them."""
 
@@ -118,6 +122,7 @@ class Binder:
             given: The operand before the dot of a method.
             library: Whose meaning it has.
         """
+        op = self._wider(op, arguments, given)
         defaults = defaults_in(op, library)
         bound = Bound(op, library, bool(given), list(op.signature))
         bound.statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
@@ -143,6 +148,15 @@ class Binder:
         self._complete(bound, name)
         require_sound(fault)
         return bound
+
+    def _wider(self, op: Op, arguments: Arguments, given: list[Operand]) -> Op:
+        """The row that a function is with these arguments."""
+        items = arguments.items
+        words = [one.name.text for one in items if one.name is not None]
+        firsts = [self.source.tokens[one.start] for one in items]
+        words += [token.text for token in firsts if token.kind == "string"]
+        words += [""] if len(items) + len(given) > len(op.signature) else []
+        return next((ops.TABLE[WIDER[op.name, word]] for word in words if (op.name, word) in WIDER), op)
 
     def _gathered(
         self, op: Op, parameter: str, argument: Argument, behind: tuple[Argument, ...]
@@ -314,8 +328,9 @@ class Binder:
             words += [token.text for token in tokens[argument.start - 2 : argument.stop]]
         require_sound(arguments.unclosed)
         span = span.to(arguments.span)
-        if "dtype" in words:
-            value = self._of_type(value, words[words.index("dtype") :], span)
+        kinds = words[words.index("dtype") :] if "dtype" in words else [name.text] if name.text in _WHOLE else []
+        if kinds:
+            value = self._of_type(value, kinds, span)
         return self.detached(value, span) if name.text in COPIES else (value, span)
 
     def only(self, arguments: Arguments) -> Node:

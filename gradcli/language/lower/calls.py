@@ -17,6 +17,7 @@ from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
+from gradcli.language.lower.float_limits import limit
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
 from gradcli.language.lower.python_folds import Folds
@@ -97,6 +98,8 @@ class Calls:
         behind = trailers[used - 1] if used else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
+        if name.text == "finfo" and arguments is not None and used < len(trailers):
+            return self._limit(arguments, trailers[used], span), used + 1
         is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
         is_value = not used and (name.text in scope.names or is_variable)
         if arguments is not None and not is_value:
@@ -118,6 +121,16 @@ class Calls:
         if used or name.text not in scope.variables:
             self._require_variable(name, span, is_behind_module=used > 0)
         return (scope.variable(name.text), span), used
+
+    def _limit(self, arguments: Arguments, behind: Trailer, span: Span) -> Operand:
+        """`torch.finfo(x.dtype).eps`."""
+        words = [token.text for token in self.source.within(arguments.span) if token.kind == "name"]
+        value = limit(words, behind.name.text) if isinstance(behind, Member) else None
+        if value is None:
+            raise self.source.error(
+                "this limit of a type is not known", behind.span, hint="write eps, tiny, max or min"
+            )
+        return sympy.Float(value, precision=53), span.to(behind.span)
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import known, row
+from gradcli.language.ops.row import Kind, known, row
 
 LARGEST = 1.7976931348623157e308
 """Of float64, which torch puts in the place of an infinity."""
@@ -19,6 +19,38 @@ COMBINED = (
         "the smaller one, or the other where one is nan",
         "minimum(a, b)",
         in_floats="where(a != a, b, where(b != b, a, minimum(a, b)))",
+    ),
+    row("scaled_add(a, b, alpha)", "a + alpha*b: add with alpha", "a + alpha*b", defaults={"alpha": 1}),
+    row("scaled_sub(a, b, alpha)", "a - alpha*b: sub with alpha", "a - alpha*b", defaults={"alpha": 1}),
+    row(
+        "rounded_div(a, b, rounding_mode=None)",
+        "a / b rounded down or towards 0, as rounding_mode says: div with it",
+        "floor(a/b)",
+        kind=Kind.WRITTEN,
+        example="rounded_div(a, b, 'floor') at a=7.5 b=2",
+    ),
+    row(
+        "round_to(x, decimals=0)",
+        "rounded to so many decimals: round with them",
+        "round(x*10**decimals)/10**decimals",
+        aliases=("around",),
+        kind=Kind.WRITTEN,
+        example="round_to(x, 2) at x=1.237",
+    ),
+    row(
+        "heaviside(input, values)",
+        "0 where input is negative, 1 where it is positive, and values where it is 0",
+        "where(input < 0, 0, where(input > 0, 1, values))",
+        example="heaviside(x, 1/2)*x at x=-1,2",
+    ),
+    row(
+        "cbrt(x)",
+        "the cube root, negative where x is",
+        "sign(x)*abs(x)**(1/3)",
+        numpy="cbrt",
+        domain="x != 0",
+        critical=("x",),
+        example="cbrt(x) at x=-8,27",
     ),
     known("rsub(a, b, alpha)", "b - alpha*a", "b - alpha*a", defaults={"alpha": 1}, numbers=("alpha",)),
     known(

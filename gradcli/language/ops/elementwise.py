@@ -276,6 +276,17 @@ def _connective(names: str, operator: str, doc: str, meaning: str, example: str)
     )
 
 
+def _state(name: str, doc: str, meaning: str) -> Op:
+    return known(
+        f"{name}(x)",
+        f"whether x {doc}",
+        meaning,
+        numpy=name,
+        is_condition=True,
+        example=f"where({name}(x), 0, x**2) at x=3",
+    )
+
+
 PIECES = (
     known(
         "abs|Abs|absolute|fabs(x)", "the absolute value", numpy="abs", is_exact=True, kinks=("x",), rises_at_kink=True
@@ -411,6 +422,9 @@ BRANCHES = (
         notation=("~a",),
         example="where(~(x > 0), x**2, 0) at x=-1,1,3",
     ),
+    _state("isnan", "is no number", "x != x"),
+    _state("isinf", "is infinite", "abs(x) == inf"),
+    _state("isfinite", "is neither infinite nor nan", "abs(x) < inf"),
     known(
         "masked_fill(x, mask, value)",
         "value where the mask holds, else x",

@@ -279,6 +279,15 @@ LOSSES = (
         equal_shapes=("needs a target of input's shape", ""),
     ),
     row(
+        "weighted_binary_cross_entropy_with_logits(input, target, pos_weight, reduction=mean)",
+        "the same with pos_weight times the part of the positive targets",
+        "(1 - target)*input + (1 + (pos_weight - 1)*target)*softplus(-input)",
+        kind=Kind.DEFINED,
+        equal_shapes=("needs a target of input's shape", ""),
+        caveat="binary_cross_entropy_with_logits and nn.BCEWithLogitsLoss with pos_weight",
+        example="weighted_binary_cross_entropy_with_logits(x, t, 2) at x=-1,2 t=0,1",
+    ),
+    row(
         "cross_entropy(input, target, weight, ignore_index=-100, reduction=mean, label_smoothing=0)",
         "the cross entropy of softmax(input) with class indices or class probabilities, the classes along dimension 1",
         "-log_softmax(input, 1) at the class of the target, or -sum(target*log_softmax(input, 1), 1)",

@@ -70,6 +70,14 @@ REARRANGED = (
         torch="",
         example="flip_axes(x) at x=[[1,2],[3,4]]",
     ),
+    _written(
+        "pad_with_elements(x, pad=, mode=reflect)",
+        "x with its own elements before and after it: mirrored, the last ones again, or those of the other end",
+        "x at these positions",
+        torch="",
+        caveat="F.pad with mode='reflect', 'replicate' or 'circular', and the modules of these",
+        example="pad_with_elements(x, (1, 2)) at x=1,2,3",
+    ),
     _written("fliplr(x)", "the columns in reverse", "flip(x, 1)", example="fliplr(x) at x=[[1,2],[3,4]]"),
     _written("flipud(x)", "the rows in reverse", "flip(x, 0)", example="flipud(x) at x=[[1,2],[3,4]]"),
     _written(

@@ -244,6 +244,22 @@ MOMENTS = (
         caveat="torch adds 1e-7 to the norm",
         example="renorm(x, 2, 0, 3.) at x=[[3,4],[1,1]]",
     ),
+    _written(
+        "average(x, dim=None, weights)",
+        "the mean over all elements or one dimension, weighted if there are weights",
+        "sum(x*weights)/sum(weights)",
+        torch="",
+        optional=("weights",),
+        adds_terms=True,
+        example="average(x, weights=w) at x=1,2,4 w=1,1,2",
+    ),
+    _defined(
+        "ptp(x, dim=None, keepdim=False)",
+        "from the smallest to the largest: the range of the elements",
+        "amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)",
+        torch="",
+        example="ptp(x) at x=1,5,3",
+    ),
 )
 
 SAMPLES = (

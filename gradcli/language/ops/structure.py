@@ -173,6 +173,14 @@ JOINED = (
         example="combinations(x) at x=1,2,3",
     ),
     _written(
+        "appended(a, b, dim=None)",
+        "b behind a, both flattened, or along a dimension: NumPy's append",
+        "cat([a, b])",
+        torch="",
+        qualified=("append",),
+        example="appended(a, b) at a=1,2 b=3",
+    ),
+    _written(
         "repeat(x, sizes=)",
         "each dimension repeated so many times, one whole after the other",
         "x expanded along new dimensions and reshaped",
@@ -314,7 +322,16 @@ SOURCES = (
         "linspace(start=, end=, steps=)",
         "evenly spaced numbers, both ends included",
         is_exact=False,
+        elsewhere={"numpy": {"steps": 50}},
         example="linspace(0, 1, 5)*x at x=2",
+    ),
+    _written(
+        "logspace(start=, end=, steps=, base=10)",
+        "powers of base, the exponents evenly spaced, both ends included",
+        "base**linspace(start, end, steps)",
+        torch="",
+        elsewhere={"numpy": {"steps": 50}},
+        example="logspace(0, 2, 3)*x at x=2",
     ),
     _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
     _source(

@@ -38,7 +38,7 @@ TYPES = {
 }
 """What words say of a type."""
 
-_CASTS = frozenset("float double half bfloat16 int long short bool to type".split())
+_CASTS = frozenset("float double half bfloat16 int long short bool to type astype".split())
 """Methods that give a tensor of another type."""
 
 _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack cat".split())
@@ -140,7 +140,8 @@ class Dtypes:
         for token in self.source.within(member.span):
             if TYPES.get(token.text) == "float64" and not (self.cast or self.default):
                 self.cast = "float32"
-            self.note_type(token.text, token.span)
+            is_python = member.name.text == "astype" and token.text == "float"  # of 64 bits, as Python's numbers are
+            self.note_type("float64" if is_python else token.text, token.span)
 
     # -- what follows
 

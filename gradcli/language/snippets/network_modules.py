@@ -19,6 +19,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
+from gradcli.language.lower.arguments import Bound
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Dictionary, Listed, Operand
 from gradcli.language.program.wengert import Atom
@@ -47,9 +48,18 @@ def _padded(made: Made) -> tuple[Any, ...]:
     return made.sizes("padding", 2 * int(made.kind[-2])), "constant", made.number("value", 0.0)
 
 
+_MODES = {"Reflection": "reflect", "Replication": "replicate", "Circular": "circular"}
+"""What modules that pad with elements of x do."""
+
+
+def _padded_inside(made: Made) -> tuple[Any, ...]:
+    return made.sizes("padding", 2 * int(made.kind[-2])), _MODES[made.kind[:-5]]
+
+
 _OPERATIONS: Mapping[str, tuple[str, str, Callable[[Made], tuple[Any, ...]]]] = {
     **{f"ZeroPad{n}d": ("padding", "pad", _padded) for n in (1, 2, 3)},
     **{f"ConstantPad{n}d": ("padding value", "pad", _padded) for n in (1, 2, 3)},
+    **{f"{word}Pad{n}d": ("padding", "pad_with_elements", _padded_inside) for word in _MODES for n in (1, 2, 3)},
     "Softmax2d": ("", "softmax", lambda _: (-3,)),
 }
 """Modules without parameters that are one operation: what they are made with, its name, and its constants."""
@@ -303,7 +313,11 @@ class Modules:
         statics = constants(Made(self.constants, kind, tuple(names.split()), arguments, span))
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
-            return self.lines.emit(op, [self._first(given, where)[0]], where, statics)
+            operand, row = self._first(given, where), ops.TABLE[op]
+            if row.kind is not ops.Kind.WRITTEN:
+                return self.lines.emit(op, [operand[0]], where, statics)
+            bound = Bound(row, "", False, [], {"x": operand}, dict(zip(row.statics, statics, strict=True)))
+            return self.lowering.calls.writing.call(bound, where)
 
         return Module(f"nn.{kind}", run)
 

@@ -266,6 +266,8 @@ class Objects:
                 return self._popped(value, self.constants.whole(place, where), span)
             case "reverse", []:
                 value.items.reverse()
+            case "copy", []:
+                return self.new_list(value.items, span, value.kind)
             case _:
                 return None
         if len(value.items) > MOST_ITEMS:

@@ -261,6 +261,41 @@ CASES: Cases = {
     ],
     "fmax": [("fmax(x, k)", lambda x, k: np.where(x.real > k.real, x, k))],
     "fmin": [("torch.fmin(x, k)", lambda x, k: np.where(x.real < k.real, x, k))],
+    "scaled_add": [
+        ("torch.add(x, k, alpha=2)", lambda x, k: x + 2 * k),
+        ("x.add(row, alpha=a)*x", lambda x, row, a: (x + a * row) * x),
+        ("scaled_add(x, k)", lambda x, k: x + k),
+    ],
+    "scaled_sub": [
+        ("torch.sub(x, k, alpha=2)", lambda x, k: x - 2 * k),
+        ("x.subtract(row, alpha=0.5)*x", lambda x, row: (x - row / 2) * x),
+    ],
+    "rounded_div": [
+        ("torch.div(x, 2, rounding_mode='floor')*x", lambda x: np.floor(x.real / 2) * x),
+        ("x.div(0.8, rounding_mode='trunc')*x", lambda x: np.trunc(x.real / 0.8) * x),
+        ("torch.div(x, k, rounding_mode=None)", lambda x, k: x / k),
+    ],
+    "round_to": [
+        ("torch.round(x*1.234, decimals=2)*x", lambda x: np.round(x.real * 1.234, 2) * x),
+        ("np.round(x*1.234, 1)*x", lambda x: np.round(x.real * 1.234, 1) * x),
+        ("round_to(123*x, -1)*x", lambda x: np.round(123 * x.real, -1) * x),
+        ("np.around(1.1*x)*x", lambda x: np.round(1.1 * x.real) * x),
+    ],
+    "heaviside": [("heaviside(x, 1/2)*x", lambda x: np.heaviside(x.real, 0) * x)],
+    "cbrt": [("cbrt(x)", lambda x: np.where(x.real < 0, -1, 1) * (np.where(x.real < 0, -1, 1) * x) ** (1 / 3))],
+    "weighted_binary_cross_entropy_with_logits": [
+        (
+            "F.binary_cross_entropy_with_logits(x, k, pos_weight=w)",
+            lambda x, k, w: ((1 - k) * x + (1 + (w - 1) * k) * np.log(1 + np.exp(-x))).mean(),
+        ),
+        (
+            "F.binary_cross_entropy_with_logits(x, k, pos_weight=torch.tensor(3.), reduction='none')",
+            lambda x, k: (1 - k) * x + (1 + 2 * k) * np.log(1 + np.exp(-x)),
+        ),
+    ],
+    "isnan": [("where(isnan(x), 0, x**2)", lambda x: x**2)],
+    "isinf": [("where(x.isinf(), 0, x**2)", lambda x: x**2)],
+    "isfinite": [("where(torch.isfinite(x), x**2, 0)", lambda x: x**2)],
     "rsub": [("rsub(x, a)", lambda x, a: a - x), ("torch.rsub(x, k, alpha=2)", lambda x, k: k - 2 * x)],
     "addcmul": [
         ("addcmul(x, k, row)", lambda x, k, row: x + k * row),

@@ -67,6 +67,11 @@ CASES: Cases = {
         ("np.transpose(z, (2, 0, 1))*2", lambda z: 2 * z.transpose(2, 0, 1)),
     ],
     "flip_axes": [("flip_axes(y)*y", lambda y: np.flip(y) * y), ("np.flip(z, (0, 2))", lambda z: np.flip(z, (0, 2)))],
+    "pad_with_elements": [
+        ("F.pad(x, (1, 2), mode='reflect')", lambda x: np.pad(x, ((0, 0), (1, 2)), mode="reflect")),
+        ("F.pad(z, (1, 0, 2, 1), 'replicate')", lambda z: np.pad(z, ((0, 0), (2, 1), (1, 0)), mode="edge")),
+        ("F.pad(x, (3, 2), mode='circular')*2", lambda x: 2 * np.pad(x, ((0, 0), (3, 2)), mode="wrap")),
+    ],
     "fliplr": [("fliplr(x)*x", lambda x: x[:, ::-1] * x)],
     "flipud": [("torch.flipud(y)", lambda y: y[::-1])],
     "rot90": [

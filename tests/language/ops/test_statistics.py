@@ -138,6 +138,27 @@ CASES: Cases = {
         ("torch.diff(y, n=2, dim=0)", lambda y: y[2:] - 2 * y[1:-1] + y[:-2]),
         ("np.diff(x)", lambda x: x[:, 1:] - x[:, :-1]),
     ],
+    "average": [
+        ("np.average(x)", lambda x: x.mean()),
+        ("np.average(x, weights=k)", lambda x, k: (x * k).sum() / k.sum()),
+        ("np.average(x, axis=1, weights=w)", lambda x, w: (x * w).sum(1) / w.sum()),
+        ("np.average(x, 0)", lambda x: x.mean(0)),
+        ("np.average(x, axis=-1, weights=k)", lambda x, k: (x * k).sum(1) / k.sum(1)),
+    ],
+    "ptp": [
+        ("np.ptp(u)", lambda u: u[2] - u[1]),
+        ("ptp(x, axis=1)", lambda x: x[:, [2, 1]].diagonal() - x[:, [1, 2]].diagonal()),
+    ],
+    "appended": [
+        ("np.append(x, u)", lambda x, u: np.concatenate([x.ravel(), u])),
+        ("np.append(x, [u], axis=0)", lambda x, u: np.concatenate([x, u[None]])),
+        ("np.append(u, 3)*2", lambda u: np.concatenate([u, [3]]) * 2),
+    ],
+    "logspace": [
+        ("np.logspace(0, 2, 3)*u", lambda u: np.logspace(0, 2, 3) * u),
+        ("torch.logspace(-1, 1, steps=4, base=2)*v", lambda v: np.logspace(-1, 1, 4, base=2) * v),
+        ("np.logspace(0, 1).sum()*u", lambda u: np.logspace(0, 1).sum() * u),
+    ],
     "trapezoid": [
         ("trapezoid(v)", lambda v: _steps(v, np.array(1.0)).sum()),
         ("torch.trapz(u, w)", lambda u, w: _steps(u, w[1:] - w[:-1]).sum()),

@@ -51,6 +51,28 @@ def _flip_axes(g: Given) -> Text:
     return f"flip(x, {sizes(range(g.rank('x')) if dims is None else _tuple(dims))})"
 
 
+def _places(size: int, before: int, after: int, mode: str) -> list[int]:
+    """Which element of a dimension stands where elements are put before and after it."""
+    found = range(-before, size + after)
+    if mode == "circular":
+        return [n % size for n in found]
+    if mode == "replicate":
+        return [min(max(n, 0), size - 1) for n in found]
+    return [size - 1 - abs(size - 1 - abs(n)) for n in found]
+
+
+def _pad_with_elements(g: Given) -> Text:
+    shape, pad, mode = g.shape("x"), _tuple(g["pad"]), g["mode"]
+    most = [size - (mode == "reflect") if mode != "replicate" else max(pad) for size in shape[::-1]]
+    if len(pad) % 2 or len(pad) > 2 * len(shape) or min(pad) < 0 or any(n > most[k // 2] for k, n in enumerate(pad)):
+        raise g.refuse(f"pad={pad} with mode='{mode}' does not fit {show(shape)}", "a mirror image is no wider than x")
+    text = "x"
+    for n in range(0, len(pad), 2):
+        axis = len(shape) - 1 - n // 2
+        text += key(axis, listed(_places(shape[axis], pad[n], pad[n + 1], mode)))
+    return text
+
+
 def _narrow(g: Given) -> Text:
     size, start, length = g.size("x"), g["start"], g["length"]
     start += size * (start < 0)
@@ -149,6 +171,7 @@ RULES: Mapping[str, Callable[[Given], Text]] = {
     "movedim": _movedim,
     "permute_axes": _permute_axes,
     "flip_axes": _flip_axes,
+    "pad_with_elements": _pad_with_elements,
     "narrow": _narrow,
     "select": _select,
     "slice": _slice,

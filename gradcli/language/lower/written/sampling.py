@@ -38,6 +38,40 @@ def _argsort(g: Given) -> Text:
     return _order(g, "x", g.axis("x"), descending=g["descending"])
 
 
+def _rounded_div(g: Given) -> Text:
+    mode = g["rounding_mode"]
+    return f"{mode}(a/b)" if mode else "a/b"
+
+
+def _round_to(g: Given) -> Text:
+    places = g["decimals"]
+    if not places:
+        return "round(x)"
+    return f"round(x*{10**places})/{10**places}" if places > 0 else f"round(x/{10**-places})*{10**-places}"
+
+
+def _average(g: Given) -> Text:
+    if not g.has("weights"):
+        return f"mean(x, dim={g['dim']})" if g["dim"] is not None else "mean(x)"
+    over = "" if g["dim"] is None else f", {g.axis('x')}"
+    weights = "weights"
+    if over and g.rank("weights") == 1 < g.rank("x"):
+        weights = f"reshape(weights, {sizes([-1 if n == g.axis('x') else 1 for n in range(g.rank('x'))])})"
+    elif g.shape("weights") != g.shape("x"):
+        raise g.refuse("average takes weights of the shape of x, or one for each element of dim", None)
+    return f"sum(x*{weights}{over})/sum({weights}*ones_like(x){over})"
+
+
+def _appended(g: Given) -> Text:
+    if g["dim"] is None:
+        return "cat([reshape(a, (-1,)), reshape(b, (-1,))])"
+    return f"cat([a, b], {g['dim']})"
+
+
+def _logspace(g: Given) -> Text:
+    return f"{g['base']}**linspace({g['start']}, {g['end']}, {g['steps']})"
+
+
 def _msort(g: Given) -> Text:
     return "sorted(x, 0)"
 
@@ -241,6 +275,11 @@ def _gradient(g: Given) -> Text:
 
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
+    "rounded_div": _rounded_div,
+    "round_to": _round_to,
+    "average": _average,
+    "appended": _appended,
+    "logspace": _logspace,
     "sort": _sort,
     "argsort": _argsort,
     "msort": _msort,
