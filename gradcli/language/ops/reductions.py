@@ -42,7 +42,7 @@ REDUCTIONS = (
         adds_terms=True,
         spans_all=True,
         caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
-        "torch.sum(torch.stack([a, b])) is one number",
+        "torch.sum(torch.stack([a, b])) is one number; in Python's code, sum(A) adds the rows of a matrix",
         example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
     ),
     _reduction(

@@ -281,7 +281,7 @@ MOVEMENTS = (
         "pad(x, pad=, mode=constant, value=0)",
         "with value before and after: pad=(left, right) of the last dimension, then of the one before it",
         torch="nn.functional.pad",
-        caveat="torch's order of the pairs, not NumPy's; only mode='constant'",
+        caveat="torch's order of the pairs, not NumPy's; other modes than 'constant' are pad_with_elements",
         example="pad(x, (1, 2)) at x=1,2",
     ),
     _movement(
