@@ -196,8 +196,7 @@ class Statements(ModuleStatements):
 
     def _called(self, line: nodes.Statement) -> nodes.Arguments | None:
         """The arguments of the call that a statement is."""
-        node = line.value
-        last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
+        last = line.value.trailers[-1] if isinstance(line.value, nodes.Postfix) else line.value
         return last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
 
     def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
