@@ -37,7 +37,7 @@ from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
-    differentiate,
+    Output,
     direction_names,
     hessian,
     hvp,
@@ -100,7 +100,7 @@ class Formulas:
 
 def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
     """The formulas of ∂y/∂x for these variables."""
-    return Derived(_of_variables(wrt, lambda x: differentiate(point.program, point.shapes, x)))
+    return Derived(_of_variables(wrt, Output(point.program, point.shapes).differentiated))
 
 
 def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:

@@ -342,7 +342,7 @@ def _sums_all(question: Question, line: Line) -> bool:
 def _is_diagonal(question: Question, program: Program) -> bool:
     """Whether the Jacobian is diagonal by each variable that is asked for and that y depends on."""
     from gradcli.crosscheck.formulas import MAX_FORMULAS
-    from gradcli.symbolic.derivative import differentiate, structure_of
+    from gradcli.symbolic.derivative import Output, structure_of
     from gradcli.symbolic.origins import NoFormulaError
 
     if len(question.wrt) > MAX_FORMULAS:
@@ -351,10 +351,10 @@ def _is_diagonal(question: Question, program: Program) -> bool:
     y, variables = shapes[program.output], [sympy.Symbol(name, real=True) for name in question.wrt]
     if y not in map(shapes.__getitem__, variables):
         return False
-    is_diagonal = False
+    is_diagonal, output = False, Output(program, shapes)
     for x in variables:
         try:
-            found = structure_of(differentiate(program, shapes, x), y, shapes[x])
+            found = structure_of(output.differentiated(x), y, shapes[x])
         except NoFormulaError:
             return False
         if found not in ("diagonal", "zero"):

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import sympy
@@ -28,6 +29,9 @@ from gradcli.symbolic.condensing import joined
 from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
+
+MAX_SLOPE = 3_000
+"""Terms and factors of a derivative that the rules write: nobody reads one as long, and SymPy takes seconds for it."""
 
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
@@ -82,33 +86,87 @@ class Derivative:
         raise IndexError(f"no entry {tuple(row)}, {tuple(column)}")
 
 
+class Output:
+    """One element of a Program's output, written once for the derivatives by all variables.
+
+    Args:
+        program: In primitives.
+        shapes: Of every symbol; sizes above `entry.LARGE` enter as symbols only.
+    """
+
+    def __init__(self, program: Program, shapes: Mapping[Atom, Shape]) -> None:
+        self.program, self.shapes = program, shapes
+
+    @cached_property
+    def _written(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
+        entries = Entries(self.program, self.shapes)
+        rows = entries.indices("i", self.shapes.get(self.program.output, ()))
+        return entries, rows, element_of(entries, rows)
+
+    def differentiated(self, variable: sympy.Symbol) -> Derivative:
+        """Its derivative by one variable; see `differentiate`."""
+        doing("deriving the formula")
+        written, rows, element = self._written
+        entries, x = written.copy(), self.shapes[variable]
+        columns = entries.indices("j", x)
+        target = target_of(variable, columns)
+        axes = list(zip(rows, self.shapes.get(self.program.output, ()), strict=True))
+        if length_of_slope(element, target) > MAX_SLOPE:
+            raise NoFormulaError(f"it would have more than {MAX_SLOPE:,} terms and factors")
+        cases, parts = in_parts(element, axes, lambda part: collapsed(part.diff(target), entries.ranges))
+        found = Derivative(str(variable), rows, columns, cases, parts, entries.ranges, {}, element=element)
+        return finished(found, x, entries)
+
+
 def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: sympy.Symbol) -> Derivative:
     """The closed form of the derivative of the Program's output with respect to one variable.
 
     Args:
         program: In primitives.
-        shapes: Of every symbol; sizes above `entry.LARGE` enter as symbols only.
+        shapes: As of `Output`.
         variable: One of the Program's variables.
 
     Raises:
         NoFormulaError: there is none, or it would be too long.
     """
-    doing("deriving the formula")
-    entries = Entries(program, shapes)
-    y, x = shapes.get(program.output, ()), shapes[variable]
-    rows = entries.indices("i", y)
-    columns = entries.indices("j", x)
-    element = element_of(entries, rows)
-    target = target_of(variable, columns)
-    axes = list(zip(rows, y, strict=True))
-    cases, written = in_parts(element, axes, lambda part: collapsed(part.diff(target), entries.ranges))
-    found = Derivative(str(variable), rows, columns, cases, written, entries.ranges, {}, element=element)
-    return finished(found, x, entries)
+    return Output(program, shapes).differentiated(variable)
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
     """The element of a variable that is differentiated by."""
     return sympy.IndexedBase(str(variable), real=True)[tuple(index)] if index else variable
+
+
+def length_of_slope(element: Expr, target: Expr) -> int:
+    """About how many terms and factors a derivative has as the chain rule and the product rule write it.
+
+    Args:
+        element: What is differentiated.
+        target: An element of a variable; the element may have others of that.
+
+    >>> x = sympy.Symbol("x")
+    >>> length_of_slope(sympy.exp(x**2), x), len(list(sympy.preorder_traversal(sympy.exp(x**2).diff(x))))
+    (8, 7)
+    """
+    x = target.base if isinstance(target, sympy.Indexed) else target
+    known: dict[sympy.Basic, tuple[int, int]] = {}
+
+    def visit(part: sympy.Basic) -> tuple[int, int]:
+        """The length of a part, and of its derivative."""
+        if part not in known:
+            inside = [visit(a) for a in part.args]
+            length, slopes = 1 + sum(n for n, _ in inside), [pair for pair in inside if pair[1]]
+            if part == x or (isinstance(part, sympy.Indexed) and part.base == x):
+                known[part] = length, length
+            elif isinstance(part, sympy.Add):
+                known[part] = length, sum(slope for _, slope in slopes)
+            elif isinstance(part, sympy.Tuple | sympy.Sum | sympy.Piecewise):
+                known[part] = length, bool(slopes) * length + sum(slope - n for n, slope in slopes)
+            else:
+                known[part] = length, sum(length + slope for _, slope in slopes)
+        return known[part]
+
+    return visit(element)[1]
 
 
 def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:

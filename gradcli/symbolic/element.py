@@ -13,6 +13,7 @@ import itertools
 import math
 import operator
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +82,12 @@ class Entries:
         self.lines: Mapping[Atom, Line] = {line.symbol: line for line in program.lines}
         self.ranges: dict[sympy.Symbol, Expr] = {}
         self.too_long = _too_long(program, shapes)
+
+    def copy(self) -> Entries:
+        """The same, to which others may add indices and sizes."""
+        found = copy(self)
+        found.sizes, found.ranges = Sizes(dict(self.sizes.symbols)), dict(self.ranges)
+        return found
 
     def index(self, name: str, size: int) -> sympy.Symbol:
         """A fresh index that runs from 0 to size - 1."""
