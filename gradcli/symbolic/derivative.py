@@ -20,6 +20,7 @@ from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
+from sympy.logic.boolalg import Boolean
 
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
@@ -30,7 +31,7 @@ from gradcli.symbolic.element import MAX_NODES, Entries, has_long_number
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 
-MAX_SLOPE = 3_000
+MAX_SLOPE = 5_000
 """Terms and factors of a derivative that the rules write: nobody reads one as long, and SymPy takes seconds for it."""
 
 MAX_WRITTEN_OUT = 36
@@ -160,7 +161,9 @@ def length_of_slope(element: Expr, target: Expr) -> int:
                 known[part] = length, length
             elif isinstance(part, sympy.Add):
                 known[part] = length, sum(slope for _, slope in slopes)
-            elif isinstance(part, sympy.Tuple | sympy.Sum | sympy.Piecewise):
+            elif isinstance(part, meaning.Step | Boolean | KroneckerDelta):
+                known[part] = length, 0
+            elif isinstance(part, sympy.Tuple | sympy.Sum | sympy.Piecewise | meaning.where):
                 known[part] = length, bool(slopes) * length + sum(slope - n for n, slope in slopes)
             else:
                 known[part] = length, sum(length + slope for _, slope in slopes)

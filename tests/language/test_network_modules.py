@@ -79,6 +79,10 @@ TEXTS = [
     "        self.d = nn.Linear(2, 3, bias=False)\n        self.d.weight = nn.Parameter(torch.ones(3, 2)*0.5)\n"
     "    def forward(self, x):\n        return self.d(torch.tanh(self.e(x)))\n"
     "x = torch.tensor([1., 2., 0.5])\nmodel = Net()\nloss = (model(x) - x).pow(2).sum()\nloss.backward()",
+    "class Net(nn.Module):\n    def __init__(self, dim, eps):\n        super().__init__()\n        self.eps = eps\n"
+    "        self.w = nn.Parameter(torch.ones(dim)*2)\n    def forward(self, x):\n"
+    "        return self.w*x*torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)\n"
+    "model = Net(3, 1e-6)\ny = (model(torch.tensor([[1., 2., 0.5]]))**2).sum()\ny.backward()",
     "net = torch.compile(nn.Linear(2, 1)) if torch.cuda.is_available() else nn.Linear(2, 1)\n"
     "y = net(torch.tensor([1., 2.])).pow(3)\ny.backward()",
     "rnn = nn.RNN(2, 2, nonlinearity='relu')\nx = torch.tensor([[1., -2.], [0.5, 1.], [2., 0.3]])\n"

@@ -283,7 +283,7 @@ def _state(name: str, doc: str, meaning: str) -> Op:
         meaning,
         numpy=name,
         is_condition=True,
-        example=f"where({name}(x), 0, x**2) at x=3",
+        example=f"where({name}(x), x + 1, x**2) at x=3",
     )
 
 

@@ -239,7 +239,7 @@ class _Real(sympy.Function):  # type: ignore[misc]
         return -1
 
 
-class _Step(_Real):
+class Step(_Real):
     """A function that is constant between its jumps."""
 
     nargs = 1
@@ -249,23 +249,23 @@ class _Step(_Real):
         return sympy.S.Zero
 
 
-class sign(_Step):  # noqa: N801 -- printed as the function is typed
+class sign(Step):  # noqa: N801 -- printed as the function is typed
     """-1, 0 or 1."""
 
 
-class floor(_Step):  # noqa: N801
+class floor(Step):  # noqa: N801
     """The greatest integer not above x."""
 
 
-class ceil(_Step):  # noqa: N801
+class ceil(Step):  # noqa: N801
     """The least integer not below x."""
 
 
-class trunc(_Step):  # noqa: N801
+class trunc(Step):  # noqa: N801
     """x without its fraction."""
 
 
-class round(_Step):  # noqa: A001, N801
+class round(Step):  # noqa: A001, N801
     """The nearest integer, halves to even."""
 
 
@@ -311,11 +311,11 @@ class sinc(_Real):  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
-class detach(_Step):  # noqa: N801
+class detach(Step):  # noqa: N801
     """x, as a constant."""
 
 
-class Comparison(_Step):
+class Comparison(Step):
     """1 where a relation of two operands holds, else 0."""
 
     nargs = 2

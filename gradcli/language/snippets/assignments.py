@@ -98,9 +98,9 @@ class Statements(ModuleStatements):
         """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         self.changed = changed_names(lines)
         self.run(lines)
-        last = self.last_definition(lines) or (self.model() if self.output is None else None)
-        if last is not None and not self.passes.passes:
-            self.output = whole(self, last)
+        if not self.passes.passes:
+            last = self.last_definition(lines) or (self.model() if self.output is None else None)
+            self.output = self.output if last is None else whole(self, last)
         return self.output
 
     def imported(self, line: nodes.Import) -> Ending:
