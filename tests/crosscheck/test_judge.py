@@ -168,6 +168,7 @@ def _planted(monkeypatch: pytest.MonkeyPatch, op: str, factor: float) -> None:
 FLAT = {
     *("sign", "floor", "ceil", "trunc", "round", "zeros_like", "ones_like", "detach", "count", "angle", "one_hot"),
     *("gt", "ge", "lt", "le", "eq", "ne", "logical_and", "logical_or", "logical_not"),
+    *("isnan", "isinf", "isfinite"),
     *(op.name for op in ops.TABLE.values() if op.kind is Kind.SOURCE),
 }
 """Operations whose derivative is 0, of which a multiple is 0."""

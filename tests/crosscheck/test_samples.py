@@ -80,6 +80,7 @@ SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "log2": ("log2(x)", 0, (1, 2)),
     "log10": ("log10(x)", 0, (1, 2)),
     "logit": ("logit(x)", 1, (0.2, 0.8)),
+    "cbrt": ("cbrt(x)", 0, (1, 2)),
     "xlogy": ("xlogy(2, x)", 0, (1, 2)),
     "asin": ("asin(x)", 1, (-0.9, 0.9)),
     "acos": ("acos(x)", -1, (-0.9, 0.9)),

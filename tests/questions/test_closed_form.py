@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sympy
@@ -19,7 +18,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.named_shapes import named_shapes
 from gradcli.requests import answer, read
 from gradcli.results import ClosedForm, Formula
-from gradcli.symbolic.derivative import Derivative, differentiate
+from gradcli.symbolic.derivative import Derivative, Output
 from tests.conftest import Command
 
 SHAPES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
@@ -175,12 +174,13 @@ def _in_letters(expression: sympy.Expr) -> sympy.Expr:
 
 def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not shown, and the verdict says so."""
+    right = Output.differentiated
 
-    def wrong(*arguments: Any) -> Derivative:
-        found = differentiate(*arguments)
+    def wrong(output: Output, variable: sympy.Symbol) -> Derivative:
+        found = right(output, variable)
         return replace(found, cases=tuple((chosen, 2 * expression) for chosen, expression in found.cases))
 
-    monkeypatch.setattr("gradcli.crosscheck.formulas.differentiate", wrong)
+    monkeypatch.setattr(Output, "differentiated", wrong)
     answer = Function("sum(x**2)").closed_form("grad")
     assert answer.check.verdict == "disagree"
     assert not answer.blocks
