@@ -376,7 +376,8 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
             return library.diagonal(x, _within(statics[0], shape), first, second)
-    offset = _within(statics[0], shape)  # of diag, tril and triu
+    is_made = call.op.name == "diag" and len(shape) == 1  # a matrix, which is as large as the offset says
+    offset = _whole(statics[0]) if is_made else _within(statics[0], shape)  # of diag, tril and triu
     return getattr(library, call.op.name)(x, *([offset] if offset else []))
 
 

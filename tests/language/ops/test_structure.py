@@ -125,6 +125,7 @@ CASES: Cases = {
         ("diag(u)", lambda u: np.diag(u)),
         ("diag(u, 1)@v", lambda u, v: np.diag(u, 1) @ v),
         ("u.diag(diagonal=-2)", lambda u: np.diag(u, -2)),
+        ("diag(u, 7)", lambda u: np.diag(u, 7)),
         ("diag(y)**2", lambda y: np.diag(y) ** 2),
         ("torch.diag(y, 2)", lambda y: np.diag(y, 2)),
         ("diag(y, -1)", lambda y: np.diag(y, -1)),
