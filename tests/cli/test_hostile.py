@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Command
 from tests.work import counted
 
-REFUSED = 4_000_000
+REFUSED = 2_000_000
 """Calls until hostile text is refused, at most: some for each of ten thousand brackets."""
 
 ANSWERED = 10_000_000

@@ -66,7 +66,8 @@ _PYTHON = re.compile(
         (?:^|[;\n])[ \t]*return\b |
         \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
         \.shape\b(?!\s*\[[^:\]\n]{{0,{_LONGEST}}}\]) | \.size\(\s*\) |
-        =[ \t]*(?:None\b|True\b|False\b|[fFrR]?['"]) | \{{\s*(?:['"}}]|\*\*|\d+\s*:) | \bdict\( |
+        (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*(?:None\b|True\b|False\b|[fFrR]?['"]) |
+        \{{\s*(?:['"}}]|\*\*|\d+\s*:) | \bdict\( |
         \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
         (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
         (?:^|[;\n])[ \t]*[(\[]?[ \t]*{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |

@@ -10,6 +10,7 @@ As in Python the condition is one number, and what was not assigned in a branch 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import cast
 
@@ -45,6 +46,8 @@ class Branches:
         match node:
             case nodes.Group(inner=inner):
                 return self.truth(inner)
+            case nodes.Word(token=word) if node.is_operand:
+                return word.text == "True"
             case nodes.Unary(sign=sign, operand=operand) if sign.text == "not":
                 found = self.truth(operand)
                 if isinstance(found, bool):
@@ -77,11 +80,11 @@ class Branches:
         known = self.decisions.known
         _, leaves = self.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT, known=known)
         if leaves.isdisjoint(self.scope.variables.values()) and leaves.isdisjoint(known):
-            if sympy.prod(self.objects.sizes.of(atom) or ()) == 1:  # torch.rand(1) < 0.5
+            if (shape := self.objects.sizes.of(atom)) and math.prod(shape) == 1:  # torch.rand(1) < 0.5
                 atom = self.lines.emit("reshape", [atom], span, ((),))[0]
             return bool(self.constants.value_of(atom, span, "a condition is one number"))
         shape = self.objects.shape(atom)
-        if shape is not None and sympy.prod(shape) != 1:
+        if shape is not None and math.prod(shape) != 1:
             hint = "write where(c, a, b), or c.all() or c.any()"
             message = f"a condition of shape {tuple(shape)} is neither true nor false, as in torch"
             raise self.source.error(message, span, hint=hint)
