@@ -309,3 +309,36 @@ def test_random_snippets_have_the_numbers_of_torch(data: st.DataObject) -> None:
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12 * (1 + size), err_msg=text)
     assert answer.check.verdict not in ("disagree", "unchecked"), (text, answer.check)
+
+
+@pytest.mark.parametrize(
+    ("lines", "left_out"),
+    [
+        ("g = grad(y, x, create_graph=True)[0]; f = g + 100*y", "f"),
+        ("g = grad(y, x)[0]; f = 3*g; print(f)", "f"),
+        ("g = grad(y, x)[0]; f = 3*y", ""),
+        ("g = grad(y, x)[0]; h = g", ""),
+        ("g = grad(y, x)[0]; print(torch.allclose(g, 3*x**2))", ""),
+        ("g = grad(y, x, create_graph=True)[0]; f = (g + 100*y).sum(); f.backward()", ""),
+    ],
+)
+def test_what_is_computed_from_the_answer_is_said_to_be_left_out(lines: str, left_out: str) -> None:
+    """Where it has a name, and is not asked for itself."""
+    remarks = [one for one in Function(POWERS + lines).vjp().warnings if "left out" in one]
+    assert remarks == [f"the answer is the derivative that is taken; {left_out}, computed from it, is left out"] * bool(
+        left_out
+    )
+
+
+@pytest.mark.parametrize("printed", ["print(f(x))", "print(f(x) + 1, 'and')", "print('f is', f(x))\nprint(f(2*x))"])
+def test_the_value_of_a_function_may_be_printed(printed: str) -> None:
+    """As it is no question where a pass is one."""
+    text = f"{VECTOR}def f(x):\n    return (x**2).sum()\n{printed}\ny = 3*f(x)\ny.backward()\n"
+    answer = Function(text).vjp()
+    np.testing.assert_array_equal(answer.vjp["x"], [6, 12])
+
+
+def test_of_what_is_printed_the_last_is_the_function() -> None:
+    """Where nothing else is asked."""
+    text = f"{VECTOR}def f(x):\n    return (x**2).sum()\nprint(f(x))\nprint(f(3*x))\n"
+    np.testing.assert_array_equal(Function(text).vjp().vjp["x"], [18, 36])

@@ -227,7 +227,16 @@ def test_what_is_not_drawn_is_refused(value: str, message: str) -> None:
     assert caught.value.place is not None
 
 
+NOISY = "def noisy(x):\n    return x + torch.randn(3)\n"
+MODEL = "import torch.nn as nn\nclass Net(nn.Module):\n    def sample(self, x):\n        return x + torch.randn(3)\n"
+MODEL += "    def forward(self, x):\n        return self.sample(x)\nnet = Net()\n"
+
 PASSED_OVER = [
+    NOISY + "print(f'{noisy(x)}')",
+    NOISY + "other = lambda x: noisy(2*x)\nprint(f'{other(x)}')",
+    NOISY + "def f(x):\n    print(noisy(x))\n    return x\ny = f(x)",
+    MODEL + "print(net(x))",
+    MODEL + "print(f'{net.sample(x):}')",
     "print(torch.rand(3))",
     "print(f'{torch.rand(3)}')",
     "plt.plot(np.random.rand(3))",

@@ -19,7 +19,6 @@ from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Shape
 from gradcli.language.snippets.defined import whole
 from gradcli.language.snippets.definitions import Imports
-from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
 from gradcli.language.snippets.module_statements import STEPPED, ModuleStatements
@@ -178,7 +177,7 @@ class Statements(ModuleStatements):
         first, is_bare = self.source.tokens[line.start], not line.targets
         called = self._called(line)
         if is_bare and self.source.dotted(line.start) == ["print"] and called is not None:
-            return self._printed(first, called)
+            return self._printed(called)
         if is_bare and self.imports.path_at(line.start)[0] == "torch.autograd.backward":
             if called is None:
                 raise self.source.unexpected(self.imports.path_at(line.start)[1])
@@ -200,8 +199,8 @@ class Statements(ModuleStatements):
         return last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
 
     def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
-        """Whether something is computed without a name, and not shown, as a session does, or what is there already."""
-        is_lost = not line.targets and not self.is_session
+        """Whether something is computed without a name, and not printed, as a session does, or there already."""
+        is_lost = not line.targets and not self.is_session and self.source.dotted(line.start) != ["print"]
         return is_lost and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
 
     def _shown(self, line: nodes.Statement, operand: Operand) -> Operand | None:
@@ -223,7 +222,7 @@ class Statements(ModuleStatements):
         self.functions.statements.append((span, operand[0]))
         return None if one is not None else operand
 
-    def _printed(self, first: Token, arguments: nodes.Arguments) -> Operand | None:
+    def _printed(self, arguments: nodes.Arguments) -> Operand | None:
         """What is printed is not read, but for a derivative that is taken there."""
         remarks = len(self.scope.warnings)
         value: Operand | None = None
@@ -235,10 +234,10 @@ class Statements(ModuleStatements):
                 raise self.source.error("a derivative inside a text is not read", words[0].span, hint=hint)
             if any(self._takes(n) for n in inside):
                 operand = self.lowering.lower(argument.value)
-                value = self._asked_for(first.span.to(self.source.tokens[inside.stop - 1].span), operand) or value
+                value = self._asked_for(argument.value.span, operand) or value
                 require_sound(argument.fault)
             else:
-                require_no_draw(self.source, argument.value.span)
+                self.functions.require_no_draw(argument.value.span)
         require_sound(arguments.unclosed)
         del self.scope.warnings[remarks:]
         return value

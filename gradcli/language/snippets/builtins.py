@@ -11,7 +11,6 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.snippets.definitions import Callee
-from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
@@ -26,10 +25,16 @@ _MODULES = frozenset("plt sns logging warnings tqdm time sys".split())
 class Builtins:
     """Reads calls of them."""
 
-    def __init__(self, lowering: Lowering, objects: Objects, elements: Callable[[nodes.Node], list[Operand]]) -> None:
+    def __init__(
+        self,
+        lowering: Lowering,
+        objects: Objects,
+        elements: Callable[[nodes.Node], list[Operand]],
+        passed_over: Callable[[Span], None],
+    ) -> None:
         self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
         self.lower, self.constants = lowering.lower, lowering.constants
-        self.objects, self.elements = objects, elements
+        self.objects, self.elements, self.passed_over = objects, elements, passed_over
 
     def called(self, name: nodes.Name) -> Operand | None:
         """A call of one; None of anything else."""
@@ -38,7 +43,7 @@ class Builtins:
             is_module = name.token.text in _MODULES
             return (self.objects.new(Opaque(name.token.text)), name.span) if is_module else None
         if name.token.text in _PASSED:
-            require_no_draw(self.source, arguments.span)
+            self.passed_over(arguments.span)
             return self.objects.nothing(name.span)
         if name.token.text == "super":
             return self.objects.new(Opaque("super()")), name.span

@@ -8,7 +8,8 @@ what it is called with, its other names for what the snippet has under them, as 
 
 from __future__ import annotations
 
-from collections import ChainMap
+import re
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Dictionary, Key, Listed, Operand, Scope
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.generators import draw_in, drawn_unread, require_no_draw
 from gradcli.language.text.nodes import (
     Argument,
     Arguments,
@@ -42,6 +44,8 @@ from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
 
 _FUNCTIONAL, _FUNC = "torch.autograd.functional", "torch.func"
+
+_CALLED = re.compile(r"\b([^\W\d]\w*)\s*\(")
 
 _KNOWN = {
     "torch": "torch",
@@ -231,6 +235,7 @@ class Functions:
         self.lower, self.constants = lowering.lower, lowering.constants
         self.running: list[int] = []
         self.statements: list[tuple[Span, Atom]] = []
+        self._bodies: defaultdict[str, list[Span]] = defaultdict(list)  # by their names, methods among them
         self._outside = 0  # levels of nesting around the body that is being lowered, beyond those in the tree
         self._here = 0  # and around the call that is being lowered
 
@@ -241,6 +246,30 @@ class Functions:
         found = self.scope.objects.get(self.scope.names[name]) if name in self.scope.names else None
         return found if isinstance(found, Callee) else None
 
+    def require_no_draw(self, span: Span) -> None:
+        """Refuse random numbers in what is passed over, and in the functions of the text that are called there.
+
+        Raises:
+            LanguageError: There are some.
+        """
+        require_no_draw(self.source, span)
+        waiting, seen = [span], set[str]()
+        while waiting:
+            one = waiting.pop()
+            names = {*_CALLED.findall(self.source.text, one.start, one.stop)} - seen
+            seen |= names
+            bodies = [body for name in names for called in self._called_by(name) for body in self._bodies[called]]
+            if any(draw_in(self.source, body) for body in bodies):
+                raise drawn_unread(self.source, span)
+            waiting += bodies
+
+    def _called_by(self, name: str) -> tuple[str, ...]:
+        """The functions that a call of a name may run, by their own names."""
+        callee = self.known(name)
+        if callee is not None:
+            return (name, callee.node.name if callee.node is not None else name)
+        return ("forward", "__call__") if name in self.scope.names else (name,)
+
     def bind(self, name: str, callee: Callee) -> None:
         """Give a function a name."""
         self.scope.names[name] = atom = sympy.Dummy(name, real=True)
@@ -248,6 +277,7 @@ class Functions:
 
     def callee(self, node: Function) -> Callee:
         """What a definition or a lambda stands for, in the names that it is defined among."""
+        self._bodies[node.name].append(node.span)
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
         require_sound(node.fault)
         named = [one for one in node.parameters if one.stars != "**"]

@@ -11,7 +11,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.scope import Array
 from gradcli.language.program.wengert import Shape
 from gradcli.language.text.source import Source
@@ -125,14 +125,24 @@ def _normal(drawn: Drawn) -> Drawn:
     return np.stack([radius * one for one in turned], axis=1).reshape(-1)
 
 
+def draw_in(source: Source, span: Span) -> Span | None:
+    """Where something is drawn in a range of a text, by torch or by NumPy; None where nothing is."""
+    found = _DRAWS.search(source.text, span.start, span.stop)
+    return None if found is None else Span(found.start(), found.end() - 1)
+
+
 def require_no_draw(source: Source, span: Span) -> None:
     """Refuse numbers that are drawn where nothing is read, as all that are drawn behind them would be others.
 
     Raises:
         LanguageError: There are some.
     """
-    found = _DRAWS.search(source.text, span.start, span.stop)
-    if found is not None:
-        message = "what is drawn here is passed over, and what is drawn behind it would be other numbers"
-        where = Span(found.start(), found.end() - 1)
-        raise source.error(message, where, hint="draw it on a line of its own: u = torch.rand(3)")
+    where = draw_in(source, span)
+    if where is not None:
+        raise drawn_unread(source, where)
+
+
+def drawn_unread(source: Source, where: Span) -> GradcliError:
+    """The error that something is drawn where nothing is read."""
+    message = "what is drawn here is passed over, and what is drawn behind it would be other numbers"
+    return source.error(message, where, hint="draw it on a line of its own: u = torch.rand(3)")

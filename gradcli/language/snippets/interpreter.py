@@ -16,7 +16,6 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.assigning import Targets
 from gradcli.language.snippets.builtins import Builtins
 from gradcli.language.snippets.definitions import Callee, Functions, Signatures, definition_of
-from gradcli.language.snippets.generators import require_no_draw
 from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_dicts import Dicts
 from gradcli.language.snippets.python_values import Opaque
@@ -51,7 +50,7 @@ class Interpreter(Targets):
         self.functions = Functions(self.lowering, self.signatures, self._body)
         self.branches = Branches(self.lowering, self.objects)
         self.dicts = Dicts(self.objects)
-        self.builtins = Builtins(self.lowering, self.objects, self.elements)
+        self.builtins = Builtins(self.lowering, self.objects, self.elements, self.functions.require_no_draw)
         self.defined: Callee | None = None
         self.looping = 0
 
@@ -272,7 +271,7 @@ class Interpreter(Targets):
         """`with torch.no_grad():`, whose results are constants to autograd."""
         mark = None
         for manager, target in line.managers:
-            require_no_draw(self.source, manager.span)
+            self.functions.require_no_draw(manager.span)
             words = [token.text for token in self.source.within(manager.span) if token.kind == "name"]
             if any(word in ("no_grad", "inference_mode") for word in words):
                 mark = self.branches.state()
@@ -392,7 +391,7 @@ class Interpreter(Targets):
             operand, behind = self.functions.called(value, value.shown, arguments)
             return operand, span.to(behind)
         if isinstance(value, Opaque):
-            require_no_draw(self.source, arguments.span)
+            self.functions.require_no_draw(arguments.span)
             return self.objects.new(Opaque(f"{value.shown}(...)")), span.to(arguments.span)
         raise self.source.error(f"{self.objects.shown(value)} is not a function", span)
 

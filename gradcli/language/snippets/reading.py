@@ -64,11 +64,20 @@ class _Reader:
         asked = self.passes.asked()
         if asked:
             self.lowering.require_used()
+            self._remark_what_follows(asked[-1], output)
             output = asked[-1].output, asked[-1].span
         if output is None:
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
             raise self.source.error("there is no function in this text", Span(0, 1), hint=hint)
         return self.finished(output, asked)
+
+    def _remark_what_follows(self, one: Pass, last: Operand | None) -> None:
+        """Say that a name stands for what is computed from the derivative, which is no part of the answer."""
+        name = next((name for name, atom in self.scope.names.items() if last is not None and atom == last[0]), "")
+        if name and one.values and last is not None and last[0] not in one.values:
+            made, _ = self.builder.made_of(last[0])
+            if not one.values.isdisjoint(line.symbol for line in made):
+                self.scope.remark(f"the answer is the derivative that is taken; {name}, computed from it, is left out")
 
     def replay(self, lines: Sequence[Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
