@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from flint import arb
+
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import badness
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
-from gradcli.reference.critical import critical
+from gradcli.reference.balls import precision
+from gradcli.reference.critical import critical, steps
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
@@ -21,7 +25,22 @@ BITS = 512
 
 
 Boundary = tuple[Verdict, str]
-"""That a condition is decided otherwise beside the point, a kink, or that this could not be told; and what to say."""
+"""That a condition is decided otherwise beside the point, or without rounding, or that this could not be told."""
+
+_SAID: Mapping[Verdict, str] = {
+    "kink": "beside the point, {} decides otherwise, and {}",
+    "inaccurate": "without rounding, {} decides otherwise, and {}",
+    "unchecked": "it could not be told whether, beside the point, {} decides otherwise, and {}",
+}
+
+
+def boundary(verdict: Verdict, condition: str, changes: str) -> Boundary:
+    """What there is to say of a condition.
+
+    >>> boundary("kink", "x > 0", "another branch is taken")
+    ('kink', 'beside the point, x > 0 decides otherwise, and another branch is taken')
+    """
+    return verdict, _SAID[verdict].format(condition, changes)
 
 
 def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) -> Check:
@@ -44,7 +63,7 @@ def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) 
 def at_boundaries(
     guards: Guards, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array], wrt: Sequence[str]
 ) -> Iterator[Boundary]:
-    """What there is to say of each condition that a step in some variables, however short, decides otherwise.
+    """What there is to say of each condition that a step in some variables, however short, or rounding decides.
 
     Args:
         guards: The conditions.
@@ -57,16 +76,16 @@ def at_boundaries(
     if not _is_near(_point(guards.program, shapes, inputs)):
         return
     for guard in guards.conditions:
-        note = f"beside the point, {guard.shown} decides otherwise, and {guard.changes}"
         try:
             with time_limit():
                 lines = tuple(needed(guards.program.lines, guard.condition))
                 point = _point(replace(guards.program, lines=lines, output=guard.condition), shapes, inputs)
-                if _is_near(point) and _changes(point, wrt):
-                    yield "kink", note
+                verdict = _verdict(point, wrt) if _is_near(point) else None
         except (OverBudgetError, OverTimeError):
-            yield "unchecked", f"it could not be told whether, {note}"
+            yield boundary("unchecked", guard.shown, guard.changes)
             return
+        if verdict is not None:
+            yield boundary(verdict, guard.shown, guard.changes)
 
 
 def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
@@ -81,8 +100,16 @@ def _is_near(point: Point) -> bool:
     return bool(found.spots or found.unknown)
 
 
-def _changes(point: Point, wrt: Sequence[str]) -> bool:
-    """Whether a condition has no derivative there."""
+def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
+    """A kink where a condition has no derivative; inaccurate where it is not what floats say."""
     directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
-    columns = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS).columns
-    return any(isinstance(change, Undefined) for change in columns.values())
+    run = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS)
+    if any(isinstance(change, Undefined) for change in run.columns.values()):
+        return "kink"
+    *_, decided = steps(point.program, point.shapes, point.inputs)
+    if decided.result is None:
+        return None
+    floats = np.broadcast_to(decided.result.value, (1, *point.shape)).ravel()
+    with precision(BITS):
+        is_other = any(isinstance(ball, arb) and ball != floats[flat] for flat, ball in run.values.items())
+    return "inaccurate" if is_other else None

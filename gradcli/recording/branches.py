@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from flint import arb
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.crosscheck.boundaries import BITS, Boundary, with_boundaries
+from gradcli.crosscheck.boundaries import BITS, Boundary, boundary
 from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
@@ -21,14 +21,23 @@ from gradcli.recording.spelling import last
 from gradcli.recording.values import Guard, Leaf, Ref, Step, numbers_of, replaced, within
 from gradcli.recording.writing import Written, written
 from gradcli.reference.balls import precision
+from gradcli.reference.critical import Estimate, steps
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.results import Check
+from gradcli.results import Array
 
 if TYPE_CHECKING:
     from gradcli.recording.recorded import Recorded
 
-_COMPARISONS = frozenset("lt le gt ge eq ne less less_equal greater greater_equal not_equal".split())
+_COMPARISONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    **dict.fromkeys(("lt", "less"), lambda sign: sign < 0),
+    **dict.fromkeys(("le", "less_equal"), lambda sign: sign <= 0),
+    **dict.fromkeys(("gt", "greater"), lambda sign: sign > 0),
+    **dict.fromkeys(("ge", "greater_equal"), lambda sign: sign >= 0),
+    "eq": lambda sign: sign == 0,
+    **dict.fromkeys(("ne", "not_equal"), lambda sign: sign != 0),
+}
+"""Whether each holds, by the sign of the difference of its sides."""
 
 _NEGATIONS = frozenset("invert logical_not bitwise_not".split())
 
@@ -38,8 +47,8 @@ _KEEP_ORDER = frozenset(
 )
 """What gives no less truth if it is given no less."""
 
-NEAR = 1e-6
-"""Relative difference of two floats below which balls are asked whether they are one number."""
+Ends = tuple[Tensor, Tensor]
+"""A condition where comparisons of equal numbers are all false, and all true."""
 
 
 def remarks(recorder: Recorder, text: Written) -> Iterator[str]:
@@ -57,31 +66,35 @@ def _at(guard: Guard) -> str:
     return "" if guard.where is None else f" ({guard.where})"
 
 
-def at_boundaries(recorded: Recorded, check: Check, wrt: Sequence[str]) -> Check:
-    """A check with a kink for each condition, or mask, that the least step in some variables decides otherwise."""
-    return with_boundaries(check, recorded.value, boundaries(recorded, wrt))
-
-
 def boundaries(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
-    """What to say of each condition, or mask, that the least step in some variables decides otherwise."""
-    for guard, changes in _conditions(recorded):
-        if _variables(recorded, guard.ref).isdisjoint(wrt):
-            continue
-        text, condition = recorded.written, recorded.written.texts.get(guard.ref.number)
-        if condition is None:
-            text = written(recorded.recorder, guard.ref)
-            condition = guard.shown or text.text.splitlines()[-1].partition(" = ")[2]
-        note = f"beside the point, {condition} decides otherwise{_at(guard)}, and {changes}"
+    """What to say of each condition, or mask, that the least step in some variables, or rounding, decides otherwise."""
+    for text, decided, changes in _conditions(recorded):
+        moving = [guard for guard in decided if not _variables(recorded, guard.ref).isdisjoint(wrt)]
         try:
-            if _is_at_boundary(recorded, guard, text):
-                yield "kink", note
+            signs = _Signs(recorded, text, [guard.ref for guard in moving])
         except OverBudgetError:
-            yield "unchecked", f"it could not be told whether, {note}"
+            yield from (boundary("unchecked", _shown(guard, text), changes) for guard in moving)
+            continue
+        for guard in moving:
+            least, most = signs.ends(guard.ref)
+            if not torch.equal(least, most):
+                yield boundary("kink", _shown(guard, text), changes)
+            elif not torch.equal(least, recorded.recorder.values[guard.ref.number].value):
+                yield boundary("inaccurate", _shown(guard, text), changes)
 
 
-def _conditions(recorded: Recorded) -> Iterator[tuple[Guard, str]]:
-    yield from ((guard, "another branch is taken") for guard in recorded.recorder.guards)
-    yield from ((mask, "other elements are taken") for mask in dict.fromkeys(recorded.recorder.masks))
+def _shown(guard: Guard, text: Written) -> str:
+    shown = guard.shown or text.texts[guard.ref.number]
+    return (shown if shown not in text.names.values() else text.text.splitlines()[-1].partition(" = ")[2]) + _at(guard)
+
+
+def _conditions(recorded: Recorded) -> Iterator[tuple[Written, Sequence[Guard], str]]:
+    """Texts, which conditions are in each, and what changes with them."""
+    guards, masks = (list(dict.fromkeys(one)) for one in (recorded.recorder.guards, recorded.recorder.masks))
+    if guards:
+        yield recorded.written, guards, "another branch is taken"
+    for mask in masks:
+        yield written(recorded.recorder, mask.ref), [mask], "other elements are taken"
 
 
 def _variables(recorded: Recorded, ref: Ref) -> set[str]:
@@ -96,58 +109,105 @@ def _variables(recorded: Recorded, ref: Ref) -> set[str]:
     return {value.name for value in (values[n] for n in found) if isinstance(value, Leaf)}
 
 
-def _is_at_boundary(recorded: Recorded, guard: Guard, text: Written) -> bool:
-    """Whether a condition is another one if comparisons of equal numbers turn out otherwise."""
-    with suppress(GradcliError):
-        least, most = _ends(recorded, guard.ref, text)
-        return not torch.equal(least, most)
-    return False
+class _Signs:
+    """The signs of the differences that conditions of one text compare: 0 where both sides are one number.
 
+    Each is that of the floats where rounding cannot move it, by running error bounds; of the others balls tell.
 
-def _ends(recorded: Recorded, ref: Ref, text: Written) -> tuple[Tensor, Tensor]:
-    """A condition where comparisons of equal numbers are all false, and all true."""
-    step = recorded.recorder.values[ref.number]
-    if not isinstance(step, Step) or step.value.dtype is not torch.bool:
-        return (step.value, step.value)
-    name, inputs = last(step.path), list(within((step.arguments, dict(step.keywords)), Ref))
-    if name in _COMPARISONS and len(step.arguments) == 2:
-        is_open = _undecided(recorded, step, text)
-        return step.value & ~is_open, step.value | is_open
-    ends = {one: _ends(recorded, one, text) for one in inputs}
-    if name in _NEGATIONS and len(inputs) == 1:
-        least, most = ends[inputs[0]]
-        return ~most, ~least
-    if (name in _KEEP_ORDER or name == "getitem") and step.part is None:
-        least, most = (
-            called(
-                step.path,
-                replaced(step.arguments, Ref, {k: pair[n] for k, pair in ends.items()}.__getitem__),
-                step.keywords,
+    Raises:
+        OverBudgetError: There is too much to compute.
+    """
+
+    def __init__(self, recorded: Recorded, text: Written, conditions: Sequence[Ref]) -> None:
+        self.values = recorded.recorder.values
+        self.text, self.rounding = text, torch.finfo(recorded.recorder.dtype).eps / torch.finfo(torch.float64).eps
+        leaves = {leaf.name: numbers_of(leaf.value) for _, leaf in recorded.recorder.leaves()}
+        self._leaves, self._found = leaves, dict[int, Tensor]()
+        compared = list(dict.fromkeys(number for one in conditions for number in self._compared(one)))
+        if not self._add(compared):
+            for number in compared:
+                self._add([number])
+
+    def ends(self, ref: Ref) -> Ends:
+        """A condition where equal numbers are told apart, either way; what is not known is as it was."""
+        step = self.values[ref.number]
+        if not isinstance(step, Step) or step.value.dtype is not torch.bool:
+            return step.value, step.value
+        name, inputs = last(step.path), self._inputs(step)
+        if ref.number in self._found:
+            sign = self._found[ref.number].view(step.value.shape)
+            holds = torch.where(sign.isnan(), step.value, _COMPARISONS[name](sign))
+            return holds & (sign != 0), holds | (sign == 0)
+        if name in _NEGATIONS and len(inputs) == 1:
+            least, most = self.ends(inputs[0])
+            return ~most, ~least
+        if self._keeps_order(step):
+            ends = {one: self.ends(one) for one in inputs}
+            least, most = (
+                called(
+                    step.path,
+                    replaced(step.arguments, Ref, {k: pair[n] for k, pair in ends.items()}.__getitem__),
+                    step.keywords,
+                )
+                for n in range(2)
             )
-            for n in range(2)
-        )
-        return least, most
-    return step.value, step.value
+            return least, most
+        return step.value, step.value
 
+    def _compared(self, ref: Ref) -> Iterator[int]:
+        """The comparisons that a condition is made of."""
+        step = self.values[ref.number]
+        if isinstance(step, Step) and step.value.dtype is torch.bool:
+            if last(step.path) in _COMPARISONS and len(step.arguments) == 2:
+                if step.arguments[0] != step.arguments[1]:  # as `x == x`, which finds NaN
+                    yield ref.number
+            elif last(step.path) in _NEGATIONS or self._keeps_order(step):
+                for one in self._inputs(step):
+                    yield from self._compared(one)
 
-def _undecided(recorded: Recorded, step: Step, text: Written) -> Tensor:
-    """Where both sides of a comparison are the same number, as far as enclosures can tell."""
-    values = recorded.recorder.values
-    if step.arguments[0] == step.arguments[1]:  # as `x == x`, which finds NaN
-        return torch.zeros_like(step.value)
-    a, b = (values[one.number].value if isinstance(one, Ref) else torch.tensor(one) for one in step.arguments)
-    a, b = a.double(), b.double()
-    is_open = torch.zeros_like(step.value)
-    if not bool(((a - b).abs() <= NEAR * torch.maximum(a.abs(), b.abs())).any()):
-        return is_open
-    first, second = (text.texts[one.number] if isinstance(one, Ref) else repr(one) for one in step.arguments)
-    known = {leaf.name: numbers_of(leaf.value) for _, leaf in recorded.recorder.leaves()}
-    shapes = {name: array.shape for name, array in known.items()}
-    program = read(f"{text.text}\n({first}) - ({second})", given=frozenset(shapes), shapes=shapes).program
-    inputs = {name: known[name] for name in program.names}
-    point = Point.of(program, infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}), inputs)
-    found = Reference(point.program, point.shapes, point.inputs).plan([]).run(BITS)
-    with precision(BITS):
-        for flat, ball in found.values.items():
-            is_open.view(-1)[flat] = isinstance(ball, arb) and bool(ball.contains(0))
-    return is_open
+    @staticmethod
+    def _inputs(step: Step) -> list[Ref]:
+        return list(within((step.arguments, dict(step.keywords)), Ref))
+
+    @staticmethod
+    def _keeps_order(step: Step) -> bool:
+        name = last(step.path)
+        return (name in _KEEP_ORDER or name == "getitem") and step.part is None
+
+    def _add(self, compared: Sequence[int]) -> bool:
+        """Compute the signs of some; whether the language reads them."""
+        if not compared:
+            return True
+        shapes = {name: array.shape for name, array in self._leaves.items()}
+        whole = f"{self.text.text}\ncat([{', '.join(map(self._difference, compared))}])"
+        try:
+            program = read(whole, given=frozenset(shapes), shapes=shapes).program
+            known = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
+        except GradcliError:
+            return False
+        point = Point.of(program, known, {name: self._leaves[name] for name in program.names})
+        ends = np.cumsum([self.values[number].value.numel() for number in compared])
+        parts = np.split(self._signs_of(point), ends[:-1])
+        self._found |= zip(compared, map(torch.from_numpy, parts), strict=True)
+        return True
+
+    def _difference(self, number: int) -> str:
+        arguments = cast("Step", self.values[number]).arguments
+        first, second = (self.text.texts[one.number] if isinstance(one, Ref) else repr(one) for one in arguments)
+        shape = tuple(self.values[number].value.shape)
+        return f"(({first}) - ({second})){'' if shape else '.reshape(1)'}{'.reshape(-1)' if len(shape) > 1 else ''}"
+
+    def _signs_of(self, point: Point) -> Array:
+        """The sign of each element, which is NaN where it is not known."""
+        *_, whole = steps(point.program, point.shapes, point.inputs)
+        found = Estimate(np.full(1, np.nan)) if whole.result is None else whole.result
+        error = 0.0 if found.error is None else found.error * self.rounding
+        signs = np.where(np.abs(found.value) > error, np.sign(found.value), np.nan)
+        signs = np.array(np.broadcast_to(signs, (1, *point.shapes[point.program.output]))).ravel()
+        if np.isnan(signs).any():
+            run = Reference(point.program, point.shapes, point.inputs).plan([]).run(BITS)
+            with precision(BITS):
+                for flat, ball in run.values.items():
+                    if np.isnan(signs[flat]) and isinstance(ball, arb) and ball.is_finite():
+                        signs[flat] = 0.0 if ball.contains(0) else float(ball.sgn())
+        return signs

@@ -18,14 +18,14 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, leaves_of, prepared, run, tensor_of
-from gradcli.crosscheck.boundaries import Boundary
+from gradcli.crosscheck.boundaries import Boundary, with_boundaries
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.library_calls import is_in_torch
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
-from gradcli.recording.branches import at_boundaries, boundaries
+from gradcli.recording.branches import boundaries
 from gradcli.recording.branches import remarks as branches
 from gradcli.recording.call_kinds import WrongDtypeError
 from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
@@ -116,7 +116,7 @@ class Recorded:
 
         A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
-        check = at_boundaries(self, check, wrt)
+        check = with_boundaries(check, self.value, self.boundaries(wrt))
         here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
         noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))

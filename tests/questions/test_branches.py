@@ -165,3 +165,20 @@ def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim
     """What is true of the steps and elements at one point only is no proof, and no refutation."""
     found = Function(text).check(at, claim={"x": claim}).claims
     assert [one.status for one in found] == [status], found
+
+
+@pytest.mark.parametrize(("at", "verdict"), [(0.5, "kink"), (0.75, "inaccurate"), (0.25, "agree"), (2.0**40, "agree")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x\nwhile (y + 2**60) - 2**60 > 0.5:\n    y = y/2**50\ny",
+        "t = x*ones(2)\n(t[(t + 2**60) - 2**60 > 0.5]**2).sum() + x",
+    ],
+)
+def test_what_rounding_decides_is_said(text: str, at: float, verdict: str) -> None:
+    """Floats keep nothing of the first three; in exact numbers the second is decided otherwise."""
+    check = Function(text).vjp(at).check
+    assert check is not None
+    assert check.verdict == verdict, check
+    said = {"kink": "beside the point, ", "inaccurate": "without rounding, "}.get(verdict, "")
+    assert all(one.note.startswith(said) for one in check.findings), check

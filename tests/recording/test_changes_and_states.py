@@ -106,6 +106,22 @@ def test_a_condition_at_its_boundary_is_a_kink_however_it_is_asked(name: str) ->
     assert check.verdict == "agree"
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("at", "verdict"), [(0.5, "kink"), (0.75, "inaccurate"), (0.25, "agree"), (2.0**40, "agree")])
+def test_a_boundary_is_found_however_many_digits_cancel(at: float, verdict: str, dtype: torch.dtype) -> None:
+    """Rounding leaves 0 of the first three; in exact numbers the second takes the other branch."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        far = 2.0**60
+        return x**2 if (x + far) - far > 0.5 else x
+
+    check = record(f, torch.tensor(at, dtype=dtype)).vjp().check
+    assert check is not None
+    assert check.verdict == verdict, check
+    said = {"kink": "beside the point, ", "inaccurate": "without rounding, "}.get(verdict)
+    assert [one.note.startswith(said or "") for one in check.findings] == [True] * (said is not None), check
+
+
 def test_a_condition_on_what_is_held_constant_is_no_kink() -> None:
     """A label is compared with itself exactly, and does not move."""
     x, label = torch.tensor([0.5, 2.0], dtype=torch.float64), torch.tensor([1.0, 0.0], dtype=torch.float64)
