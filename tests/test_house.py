@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -385,3 +387,32 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
             found[place] = words & names
     assert {place: words for place, words in found.items() if place not in RULES} == {}
     assert set(RULES) <= set(found)
+
+
+ENTERED = """
+import sys
+import gradcli.autodiff.run, gradcli.cli, sympy  # the large ones, before all calls are looked at
+files, importing = set(), []
+def look(frame, event, _):
+    code = frame.f_code
+    if code.co_name == "<module>" and event in ("call", "return"):
+        importing.append(1) if event == "call" else importing.pop()
+    elif event == "call" and not importing and code.co_filename.startswith(sys.argv[1]):
+        files.add(code.co_filename)
+started = sys.argv[2:]
+sys.setprofile(look)
+gradcli.cli.main(started)
+sys.setprofile(None)
+print(len(files))
+"""
+"""Counts the modules in which a function runs, imports apart."""
+
+
+@pytest.mark.parametrize(
+    ("command", "most"), [("vjp x**2 --at 1,2 --v 1,1", 85), ("check x**2 --at 1,2 --claim 2*x", 95)]
+)
+def test_a_short_question_enters_few_modules(command: str, most: int) -> None:
+    """As many as a reader has to open who follows it."""
+    words = [sys.executable, "-c", ENTERED, str(PACKAGE), *command.split()]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout.splitlines()[-1]) <= most

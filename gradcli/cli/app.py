@@ -108,7 +108,7 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        if completion.is_asked():
+        if completion.ASKED in os.environ:
             return write(completion.candidates(_root()))
         with waiting(arguments):
             answer = _answer(arguments)

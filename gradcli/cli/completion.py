@@ -159,11 +159,6 @@ EXPLAINED = 60
 """Characters of an explanation, which stands beside its candidate."""
 
 
-def is_asked() -> bool:
-    """Whether a shell wants candidates, and not the command to run."""
-    return ASKED in os.environ
-
-
 def candidates(command: click.Command) -> str:
     """What may stand at the cursor, a line each; nothing where that is not known."""
     try:

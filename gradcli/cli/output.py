@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen
-from gradcli.cli.pager import show
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
@@ -191,8 +190,17 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     """Whether a check is as good as was asked."""
     agrees = check is not None and check.verdict == "agree"
-    is_whole = check is not None and check.is_whole
-    return (agrees or not strict) and (is_whole or not require_all)
+    return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
+
+
+def _send(pieces: Iterable[str], pager: str) -> None:
+    """Write to stdout, which is there; through the pager if one is named."""
+    if pager:
+        from gradcli.cli.pager import show
+
+        show(pieces, pager)
+    else:
+        send(pieces)
 
 
 def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
@@ -209,7 +217,7 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
         return write(_drawn(result), pager)
     if isinstance(result, str):
         require_stdout()
-        show([in_signs_of(result, sys.stdout)], pager)
+        _send([in_signs_of(result, sys.stdout)], pager)
         return 0
     shown = result.manner
     if shown.to is None:
@@ -218,7 +226,7 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
 
         on = screen(shown.color)
         digits = shown.digits if on.width is None else shown.on_terminals
-        show(report.pieces(result.answer, shown.form, on, digits), pager)
+        _send(report.pieces(result.answer, shown.form, on, digits), pager)
     else:
         from gradcli.report.document import Screen
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from gradcli.cli.console import columns, require_stdout, rows, send
+from gradcli.cli.console import columns, rows, send
 from gradcli.options import PAGER_VARIABLE
 
 LESS = "FRX"
@@ -53,14 +53,13 @@ def show(pieces: Iterable[str], pager: str) -> None:
 
     Args:
         pieces: The text, part by part.
-        pager: The command; empty for none.
+        pager: The command.
 
     Raises:
-        OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
+        OSError: What writing fails with.
     """
-    require_stdout()
     width, height = columns(sys.stdout), rows(sys.stdout)
-    if not pager or width is None or height is None:
+    if width is None or height is None:
         send(pieces)
         return
     rest = iter(pieces)

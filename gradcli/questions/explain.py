@@ -21,7 +21,7 @@ from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
 from gradcli.questions.judging import of_passes, of_sum, of_v, product
-from gradcli.questions.loss import agrees, apart, derive_loss, require_alone, with_loss
+from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -57,10 +57,9 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
         GradcliError: v or the loss makes no sense.
         TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
     """
-    own, extra = apart(inquiry, loss)
+    own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, v)
     question = own.of_last(own.question(), v if loss is None else loss)
     of_snippet, check = inquiry.snippet.v, inquiry.check
-    require_alone(v, loss)
     _require_room(question)
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
     derived = None if loss is None else derive_loss(question, loss, extra, check=check)

@@ -32,33 +32,24 @@ SOURCE = "--loss"
 """What messages call the text."""
 
 
-def require_alone(v: object, loss: str | None) -> None:
-    """Refuse a gradient vector beside a loss, which has one of its own.
-
-    Raises:
-        UsageError: Both are given.
-    """
-    if v is not None and loss is not None:
-        raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
-
-
-def apart(inquiry: Inquiry, text: str | None) -> tuple[Inquiry, dict[str, Array]]:
+def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[str, Array]]:
     """The inquiry without the values that the loss alone names, and these.
 
     Args:
         inquiry: With all values.
-        text: Of the loss, if there is one.
+        text: Of the loss.
+        v: A gradient vector that is given too, which a loss has of its own.
 
     Raises:
-        GradcliError: The loss is empty or not in the language, or such a value is not one.
+        GradcliError: There is a v, the loss is empty or not in the language, or such a value is not one.
 
     >>> from gradcli.language.snippets import read
     >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
     >>> own.at, extra
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
-    if text is None:
-        return inquiry, {}
+    if v is not None:
+        raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
     if not text.strip():
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
     given = shadowed(inquiry.at)

@@ -15,7 +15,7 @@ from gradcli.language.snippets.asked import ADD_UP, Backward
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
-from gradcli.questions.loss import apart, derive_loss, require_alone, with_loss
+from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_gradient
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
@@ -108,8 +108,7 @@ def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
 def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
     """The products; without `each`, one for all passes of a snippet."""
     vs, loss, snippet = options.vs, options.loss, inquiry.snippet
-    require_alone(vs or None, loss)
-    own, extra = apart(inquiry, loss)
+    own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, vs or None)
     question = own.question(shares=not options.show)
     question = question if each else own.of_last(question, vs or loss or None)
     is_of_snippet = not vs and loss is None

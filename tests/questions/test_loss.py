@@ -10,7 +10,7 @@ import pytest
 from gradcli.errors import GradcliError, UsageError
 from gradcli.language.snippets import read
 from gradcli.questions.judging import product
-from gradcli.questions.loss import apart, derive_loss, require_alone
+from gradcli.questions.loss import apart, derive_loss
 from gradcli.questions.question import Dtype, Inquiry, Question, prepare
 from gradcli.results import Loss
 
@@ -98,7 +98,6 @@ def test_values_are_the_functions_or_the_losses() -> None:
     inquiry = Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4", "q": "5"})
     own, extra = apart(inquiry, "sum((y - t)**2)")
     assert (own.at, extra["t"].tolist()) == ({"x": "1,2", "q": "5"}, [3, 4])
-    assert apart(inquiry, None) == (inquiry, {})
 
 
 def test_a_constant_that_is_given_a_value_is_the_functions() -> None:
@@ -132,7 +131,6 @@ def test_a_wrong_loss_is_refused_at_its_place(loss: str, message: str) -> None:
 
 def test_v_and_a_loss_exclude_each_other() -> None:
     """Each gives v."""
-    require_alone(None, "sum(y)")
-    require_alone("1", None)
+    inquiry = Inquiry("x**2", read("x**2"), {"x": "1,2"})
     with pytest.raises(UsageError):
-        require_alone("1,1", "sum(y)")
+        apart(inquiry, "sum(y)", "1,1")

@@ -107,9 +107,8 @@ class Bound:
 class Binder:
     """Reads what is between the parentheses of a call, and the calls that have no row."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
-        self.lines, self.lower, self.constants = lines, lower, constants
-        self.libraries = Libraries(lines)
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants, libraries: Libraries) -> None:
+        self.lines, self.lower, self.constants, self.libraries = lines, lower, constants, libraries
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:

@@ -7,6 +7,7 @@ methods that do nothing to a value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -14,15 +15,13 @@ import sympy
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
-from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.dotted_names import PREFIXES, DottedNames
+from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
+from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.float_limits import limit
-from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
 from gradcli.language.lower.python_folds import Folds
-from gradcli.language.lower.scope import Lines, Lower, Operand
-from gradcli.language.lower.written import Writing
+from gradcli.language.lower.readers import Readers
+from gradcli.language.lower.scope import Operand
 from gradcli.language.lower.written.given import spelled_out
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
@@ -54,22 +53,16 @@ class Calls:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
-    def __init__(
-        self,
-        lines: Lines,
-        lower: Lower,
-        constants: Constants,
-        indices: Indices,
-        writing: Writing,
-    ) -> None:
-        self.lines, self.lower, self.constants, self.writing = lines, lower, constants, writing
-        self.indices = indices
-        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
-        self.binder = Binder(lines, lower, constants)
-        self.dotted = DottedNames(lines)
-        self.libraries = self.binder.libraries
-        self.folds = Folds(lines, constants, self.binder, indices.sizes, self.made)
+    def __init__(self, readers: Readers) -> None:
+        self.readers, self.lines, self.lower = readers, readers.lines, readers.lower
+        self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
+
+    @cached_property
+    def folds(self) -> Folds:
+        """What reads sums, products and extremes of lists."""
+        readers = self.readers
+        return Folds(self.lines, readers.constants, readers.binder, readers.sizes, self.made)
 
     # -- names
 
@@ -88,7 +81,7 @@ class Calls:
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
-        if (path := self.dotted.name_of(node, trailers)) is not None:
+        if trailers and (path := self.readers.dotted.name_of(node, trailers)) is not None:
             used = path.text.count(".")
             if scope.is_value:
                 raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
@@ -134,7 +127,7 @@ class Calls:
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
-        if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
+        if len(words) == 1 and (found := self.readers.indices.called(name, arguments)) is not None:
             return found
         if (of_module := OF_MODULES.get((*words[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
@@ -145,10 +138,10 @@ class Calls:
         if name.text == "pad" and library in ("numpy", "tensorflow"):
             hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
             raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
-        is_own = len(path) == 1 and self.libraries.is_code
+        is_own = len(path) == 1 and self.readers.libraries.is_code
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
-        return self.libraries.made(operand, library) if len(path) > 1 else operand
+        return self.readers.libraries.made(operand, library) if len(path) > 1 else operand
 
     def _require_uncalled(self, arguments: Arguments | None) -> None:
         """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
@@ -244,7 +237,7 @@ class Calls:
             case "size":  # of an array
                 return self.lines.emit("count", [operand[0]], span, (None,))
             case "data":
-                return self.binder.detached(operand[0], span)
+                return self.readers.binder.detached(operand[0], span)
             case "real":
                 return operand[0], span
             case "imag" | "conj":
@@ -261,11 +254,11 @@ class Calls:
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """`x.T`, which of a vector is x."""
-        shape = self.indices.sizes.of(atom)
+        shape = self.readers.sizes.of(atom)
         self.scope.needs_shapes |= shape is None
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
-        if not (self.scope.needs_shapes or self.libraries.of_method(atom)):  # else sizes may be others yet
+        if not (self.scope.needs_shapes or self.readers.libraries.of_method(atom)):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
             self.scope.remark(remark)
         return atom, span
@@ -273,15 +266,15 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            found = self.binder.converted(name, span, operand[0], arguments)
-            return self.libraries.made(found, "numpy") if name.text == "numpy" else found
+            found = self.readers.binder.converted(name, span, operand[0], arguments)
+            return self.readers.libraries.made(found, "numpy") if name.text == "numpy" else found
         if name.text.endswith("_"):
             message = f"'.{name.text}' changes its tensor in place, which is not read"
             raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        library = self.libraries.of_method(operand[0])
+        library = self.readers.libraries.of_method(operand[0])
         if library and name.text in IN_PLACE:
             message, hint = (
                 f"'.{name.text}' changes its array in place, which is not read",
@@ -319,9 +312,9 @@ class Calls:
         if not given and (constructed := self.hooks.constructed(name, span, arguments)) is not None:
             return constructed
         if name.text in TENSORS and not given:
-            return self.binder.tensor(name, span, arguments, library)
+            return self.readers.binder.tensor(name, span, arguments, library)
         if name.text in SPECIAL and not given:
-            return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
+            return self.readers.indices.guarded(lambda: self.readers.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
         if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
@@ -335,7 +328,7 @@ class Calls:
             message = f"'{name.text}' is not a method of a tensor"
             raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
-        generator = self.constants.generator(arguments)
+        generator = self.readers.constants.generator(arguments)
         if generator is not None and isinstance(generator.value, Loop):
             if given:
                 raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
@@ -346,19 +339,19 @@ class Calls:
                 folded = self.folds.of_tensors(op, arguments, whole)
             if folded is not None:
                 return folded
-        bound = self.binder.bind(op, name, arguments, given, library)
+        bound = self.readers.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
             if self._is_of_matrix(bound, name, span):
-                bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+                bound = self.readers.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.WRITTEN:
-            return self.writing.call(bound, whole)
+            return self.readers.writing.call(bound, whole)
         meaning = bound.op.elsewhere.get(library)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.writing.meaning(meaning, bound.op.operands, {})
+            program = self.readers.writing.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 
@@ -410,7 +403,7 @@ class Calls:
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.indices.sizes.of(atom) for atom in atoms]
+        found = [self.readers.sizes.of(atom) for atom in atoms]
         known = tuple(shape for shape in found if shape is not None)
         self.scope.needs_shapes |= len(known) < len(found)
         return known if len(known) == len(found) else None

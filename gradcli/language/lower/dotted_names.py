@@ -47,7 +47,7 @@ class DottedNames:
     def name_of(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
         """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
         first = node.token
-        if node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
+        if node.arguments is not None or not isinstance(trailers[0], Member):
             return None
         path, found = first, None
         for member in trailers:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +18,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Lines, Lower, Operand
+from gradcli.language.lower.scope import Index, Lines, Lower, Operand
 from gradcli.language.lower.sizes import Sizes
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -46,31 +45,12 @@ DELTAS = ("δ", "KroneckerDelta")
 """What is 1 where two indices are equal, and 0 elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """What a name of an index stands for: its dimension, counted from the last one, and the values that it takes."""
-
-    place: int
-    first: int
-    last: int
-
-    @property
-    def size(self) -> int:
-        """How many values."""
-        return self.last - self.first + 1
-
-
 class Indices:
-    """Reads what depends on indices.
-
-    Attributes:
-        bound: The names of the indices around this place.
-    """
+    """Reads what depends on indices."""
 
     def __init__(self, lines: Lines, lower: Lower, constants: Constants, sizes: Sizes) -> None:
         self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, sizes
         self.source, self.scope = lines.source, lines.scope
-        self.bound: dict[str, Index] = {}
         self._depth = 0  # dimensions that are taken
         self._is_guarded = False  # whether cases may leave out what is outside of a tensor
 
@@ -79,19 +59,19 @@ class Indices:
         self._depth = len(shape)
         for n, (name, size) in enumerate(zip(names, shape, strict=True)):
             if name:
-                self.bound[name] = Index(len(shape) - 1 - n, 0, size - 1)
+                self.scope.indices[name] = Index(len(shape) - 1 - n, 0, size - 1)
 
     def mentions(self, span: Span) -> bool:
         """Whether an index stands in a range of the text."""
-        return bool(self.bound) and any(
-            token.kind == "name" and token.text in self.bound for token in self.source.within(span)
+        return bool(self.scope.indices) and any(
+            token.kind == "name" and token.text in self.scope.indices for token in self.source.within(span)
         )
 
     # -- values
 
     def value(self, name: Token) -> Operand:
         """An index as a number."""
-        index = self.bound[name.text]
+        index = self.scope.indices[name.text]
         numbers = self.lines.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
         return self._placed(numbers, [index.place], name.span), name.span
 
@@ -140,7 +120,7 @@ class Indices:
     def _plain(self, node: Node) -> Index | None:
         """An index that is a name alone."""
         is_name = isinstance(node, Name) and node.arguments is None
-        return self.bound.get(node.token.text) if is_name and isinstance(node, Name) else None
+        return self.scope.indices.get(node.token.text) if is_name and isinstance(node, Name) else None
 
     def _is_within(self, index: Index, size: int, *, is_known: bool) -> bool:
         return not is_known or (index.first >= 0 and index.last < size)
@@ -207,8 +187,8 @@ class Indices:
         conditions: Sequence[Node] = (),
     ) -> Operand:
         op, identity = _REDUCTIONS[sign]
-        outer, depth, is_formula = self.bound, self._depth, self.scope.is_formula
-        self.bound, self.scope.is_formula = dict(outer), True
+        outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula
+        self.scope.indices, self.scope.is_formula = dict(outer), True
         require_sound(fault)
         found, masks = self._entered(ranges)
         is_empty = any(index.size < 1 for index in found)
@@ -222,7 +202,7 @@ class Indices:
                 is_last = depth == 0 and index is found[-1]
                 statics = (None, False) if is_last else (-1 - index.place, True)
                 atom = self.lines.emit(op, [atom], span, statics)[0]
-        self.bound, self._depth, self.scope.is_formula = outer, depth, is_formula
+        self.scope.indices, self._depth, self.scope.is_formula = outer, depth, is_formula
         return atom, span
 
     def _entered(self, ranges: Sequence[Range]) -> tuple[list[Index], list[Atom]]:
@@ -235,7 +215,7 @@ class Indices:
                 raise self.source.error("these ranges depend on each other", waiting[0].name.span)
             waiting.remove(one)
             index, inside = self._range(one)
-            self.bound[one.name.text] = index
+            self.scope.indices[one.name.text] = index
             self._depth += 1
             found.append(index)
             masks += inside
@@ -307,8 +287,8 @@ class Indices:
         """A function of the matrix whose elements are a body's values."""
         if len(ranges) != 2:
             raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
-        outer, depth = self.bound, self._depth
-        self.bound = dict(outer)
+        outer, depth = self.scope.indices, self._depth
+        self.scope.indices = dict(outer)
         (rows, columns), _ = self._entered(ranges)
         atom = self.lines.as_number(*self.lower(body))
         atom = self._filled(self._filled(atom, rows, span), columns, span)
@@ -323,7 +303,7 @@ class Indices:
         atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
         if rows.place < columns.place:
             atom = self.lines.emit("transpose", [atom], span, (-2, -1))[0]
-        self.bound, self._depth = outer, depth
+        self.scope.indices, self._depth = outer, depth
         return self.lines.emit(op, [atom], span)
 
     def delta(self, name: Name, subscript: Subscript) -> Operand | None:

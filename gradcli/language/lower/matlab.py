@@ -14,22 +14,27 @@ from gradcli.language.lower.scope import Lines, Operand
 from gradcli.language.lower.sizes import Sizes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Transposed
+from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import MARKS, Token
 
 REMARK = "', .*, ./ and .^ are MATLAB's: where one of them stands, * is the matrix product and a vector is a column"
 
 
+def is_matlab(source: Source) -> bool:
+    """Whether one of MATLAB's marks is in a text."""
+    return any(token.kind == "operator" and token.text in MARKS for token in source.tokens)
+
+
 class Matlab:
-    """Reads operators as MATLAB does, where one of its marks is in the text."""
+    """Reads operators as MATLAB does, in a text with one of its marks."""
 
     def __init__(self, lines: Lines, sizes: Sizes) -> None:
         self.lines, self.source, self.scope = lines, lines.source, lines.scope
-        self.is_matlab = any(token.kind == "operator" and token.text in MARKS for token in self.source.tokens)
         self.sizes = sizes
 
     def binary(self, sign: Token, op: str, left: Operand, right: Operand) -> Operand:
         """An operation between two operands; `sign` is its token, or what stands behind an implicit product."""
-        if not self.is_matlab or op in ("matmul", "logical_and", "logical_or"):
+        if op in ("matmul", "logical_and", "logical_or"):
             return self.lines.joined(op, left, right)
         a, b = self.sizes.of(left[0]), self.sizes.of(right[0])
         if a is None or b is None:

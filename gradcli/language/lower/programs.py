@@ -15,13 +15,9 @@ import sympy
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import Constants, is_newaxis
-from gradcli.language.lower.deciding import Decisions
-from gradcli.language.lower.indices import Indices
-from gradcli.language.lower.matlab import Matlab
+from gradcli.language.lower.constants import is_newaxis
+from gradcli.language.lower.readers import Readers
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
-from gradcli.language.lower.sizes import Sizes
-from gradcli.language.lower.written import Writing
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
@@ -72,7 +68,7 @@ class Entries:
     fault: GradcliError | None
 
 
-class Lowering:
+class Lowering(Readers):
     """A text on its way to a Program.
 
     Attributes:
@@ -92,13 +88,8 @@ class Lowering:
     ) -> None:
         self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
-        self.constants = Constants(self.lines, self.lower, evaluation)
-        self.sizes = sizes = Sizes(self.lines, self.constants)
-        self.matlab = Matlab(self.lines, sizes)
-        self.indices = Indices(self.lines, self.lower, self.constants, sizes)
-        self.decisions = Decisions(self.constants)
-        writing = Writing(self.lines, self.constants, self.decisions, sizes, parse_meaning)
-        self.calls = Calls(self.lines, self.lower, self.constants, self.indices, writing)
+        self.evaluation, self.meaning = evaluation, parse_meaning
+        self.calls = Calls(self)
         self.last_list: tuple[nodes.Node, list[Operand]] | None = None
         self.unused_value: Operand | None = None
 
@@ -197,7 +188,8 @@ class Lowering:
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        text, source, guards = self.source.text, self.source.name, self.decisions.guards()
+        text, source = self.source.text, self.source.name
+        guards = self.decisions.guards() if scope.guards else None
         return Program(text, variables, lines, atom, source, assigned, named, warnings, **scope.demands, guards=guards)
 
     def _whole(self, output: Operand) -> Operand:
@@ -246,9 +238,9 @@ class Lowering:
                 continue
             op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
-                left = self.lines.joined("logical_and", left, self.matlab.binary(step.sign, op, compared, right))
+                left = self.lines.joined("logical_and", left, self.binary(step.sign, op, compared, right))
             else:
-                left = self.matlab.binary(step.sign, op, left, right)
+                left = self.binary(step.sign, op, left, right)
             compared = right if step.level == COMPARISON else None
         return left
 
@@ -277,7 +269,7 @@ class Lowering:
 
     def _power(self, node: nodes.Power) -> Operand:
         base = self.lower(node.base)
-        operand = self.matlab.binary(node.sign, "pow", base, self.lower(node.exponent))
+        operand = self.binary(node.sign, "pow", base, self.lower(node.exponent))
         self.hooks.raised(node.sign)
         return operand
 
@@ -291,7 +283,7 @@ class Lowering:
 
     def _name(self, node: nodes.Name) -> Operand:
         self.calls.is_pair = False
-        if node.arguments is None and node.token.text in self.indices.bound:
+        if node.arguments is None and node.token.text in self.scope.indices:
             return self.indices.value(node.token)
         operand, _ = self.calls.named(node)
         if node.arguments is None:
@@ -417,7 +409,7 @@ class Lowering:
         require_sound(subscript.fault)
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
-            return self.calls.writing.index(operand, items, span)
+            return self.writing.index(operand, items, span)
         if is_pair and items == [0]:
             return operand[0], span
         if is_pair and items == [1]:

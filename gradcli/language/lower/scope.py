@@ -229,6 +229,20 @@ class Evaluation:
     count_of: Callable[[Shape, Any], int]
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a name of an index stands for: its dimension, counted from the last one, and the values that it takes."""
+
+    place: int
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        """How many values."""
+        return self.last - self.first + 1
+
+
 @dataclass
 class Scope:
     """The names of a text.
@@ -251,6 +265,7 @@ class Scope:
         unused: The names that nothing has used.
         last_name: The name of the last statement.
         warnings: Remarks for the user.
+        indices: The names of the indices around this place.
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
         branches: Whether values decide between branches: Python takes one of them.
@@ -275,6 +290,7 @@ class Scope:
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
     warnings: list[str] = field(default_factory=list)
+    indices: dict[str, Index] = field(default_factory=dict)
     is_formula: bool = False
     needs_shapes: bool = False
     branches: bool = False

@@ -358,7 +358,7 @@ class Statements(ModuleStatements):
         self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
-        self.lowering.calls.libraries.named(self.scope.variables[name.text], value)
+        self.lowering.libraries.named(self.scope.variables[name.text], value)
         if self.is_required:
             self.dtypes.require_floating(name.text, name.span.to(span))
             self.passes.require(name.text)
@@ -448,7 +448,7 @@ class Statements(ModuleStatements):
         """`np.float32(0.1)`."""
         if name.text not in ("float32", "float64", "float16"):
             return None
-        operand = self.lowering.calls.binder.constructed(name, span, arguments)
+        operand = self.lowering.binder.constructed(name, span, arguments)
         self.dtypes.note_type(name.text, name.span)
         return operand
 

@@ -201,7 +201,7 @@ class Drawing:
         """The arguments by their names, but for those that say how a tensor is held."""
         names, found = takes.split(), dict[str, list[nodes.Argument]]()
         for one in arguments.items:
-            if not self.lowering.calls.binder.ignored(one):
+            if not self.lowering.binder.ignored(one):
                 waiting = [name for name in names if name not in found or name.startswith("*")]
                 name = one.name.text if one.name is not None else next(iter(waiting), "").strip("*")
                 if one.name is None and f"*{name}" in names:

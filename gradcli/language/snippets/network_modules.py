@@ -317,7 +317,7 @@ class Modules:
             if row.kind is not ops.Kind.WRITTEN:
                 return self.lines.emit(op, [operand[0]], where, statics)
             bound = Bound(row, "", False, [], {"x": operand}, dict(zip(row.statics, statics, strict=True)))
-            return self.lowering.calls.writing.call(bound, where)
+            return self.lowering.writing.call(bound, where)
 
         return Module(f"nn.{kind}", run)
 
@@ -341,7 +341,7 @@ class Modules:
             if first is None:
                 raise self._error("a module takes a tensor", where)
             texts = cell.write(known) if len(known) == len(shapes) else [cell.takes[0]] * cell.gives
-            found = [(self.lowering.calls.writing.inlined(text, values, where), where) for text in texts]
+            found = [(self.lowering.writing.inlined(text, values, where), where) for text in texts]
             if cell.is_nested:
                 found[1:] = [self.objects.new_list(found[1:], where, "tuple")]
             if is_short:

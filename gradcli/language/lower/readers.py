@@ -1,0 +1,87 @@
+"""Those who read the parts of one text, each made where it is first needed: a formula such as `x**2` needs few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from gradcli.language.lower.arguments import Binder
+from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.deciding import Decisions
+from gradcli.language.lower.dotted_names import DottedNames
+from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.libraries import Libraries
+from gradcli.language.lower.matlab import Matlab, is_matlab
+from gradcli.language.lower.scope import Evaluation, Lines, Lower, Operand
+from gradcli.language.lower.sizes import Sizes
+from gradcli.language.lower.written import Meaning, Writing
+from gradcli.language.text.tokens import Token
+
+Binary = Callable[[Token, str, Operand, Operand], Operand]
+
+
+class Readers:
+    """What a text is read by; they share its lines.
+
+    Attributes:
+        lines: The lines so far.
+        evaluation: What evaluates lines, if constant arguments are read.
+        meaning: Reads a text of the op table.
+    """
+
+    lines: Lines
+    evaluation: Evaluation | None
+    meaning: Meaning
+    lower: Lower
+
+    @cached_property
+    def constants(self) -> Constants:
+        """Of constant arguments."""
+        return Constants(self.lines, self.lower, self.evaluation)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Of shapes, where they are known."""
+        return Sizes(self.lines, self.constants)
+
+    @cached_property
+    def matlab(self) -> Matlab:
+        """Of MATLAB's operators."""
+        return Matlab(self.lines, self.sizes)
+
+    @cached_property
+    def binary(self) -> Binary:
+        """What joins two operands by an operator: as MATLAB does where one of its marks is in the text."""
+        if is_matlab(self.lines.source):
+            return self.matlab.binary
+        return lambda _, op, left, right: self.lines.joined(op, left, right)
+
+    @cached_property
+    def indices(self) -> Indices:
+        """Of index notation."""
+        return Indices(self.lines, self.lower, self.constants, self.sizes)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Of what values decide."""
+        return Decisions(self.constants)
+
+    @cached_property
+    def writing(self) -> Writing:
+        """Of operations that are written in others."""
+        return Writing(self.lines, self.constants, self.decisions, self.sizes, self.meaning)
+
+    @cached_property
+    def binder(self) -> Binder:
+        """Of arguments."""
+        return Binder(self.lines, self.lower, self.constants, self.libraries)
+
+    @cached_property
+    def dotted(self) -> DottedNames:
+        """Of names with dots in them."""
+        return DottedNames(self.lines)
+
+    @cached_property
+    def libraries(self) -> Libraries:
+        """Of what NumPy means otherwise than torch."""
+        return Libraries(self.lines)
