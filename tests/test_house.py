@@ -108,13 +108,18 @@ def _room(module: Path) -> str:
 
 
 @functools.cache
+def _tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def _imports(module: Path) -> tuple[tuple[str, bool], ...]:
     """Every imported module, and whether at the top level."""
     return tuple(_read(module))
 
 
 def _read(module: Path) -> Iterator[tuple[str, bool]]:
-    tree = ast.parse(module.read_text(encoding="utf-8"))
+    tree = _tree(module)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node in tree.body) for alias in node.names)
@@ -211,7 +216,7 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
     """A docstring, a bounded length, no eval of any kind, no blanket except, no cache that grows with a stream."""
     for module in MODULES:
         text = module.read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        tree = _tree(module)
         assert ast.get_docstring(tree), module
         assert text.count("\n") <= 500, module
         assert not any(word in text for word in ("maxsize=None", "import cache\n", "functools.cache\n")), module
@@ -382,7 +387,7 @@ def test_facts_of_operations_stand_in_their_rows() -> None:
     found: dict[str, set[str]] = {}
     for module in MODULES:
         place = str(module.relative_to(PACKAGE))
-        words = {word for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) for word in _told_apart(node)}
+        words = {word for node in ast.walk(_tree(module)) for word in _told_apart(node)}
         if place.startswith(rooms) and not place.startswith(READERS) and words & names:
             found[place] = words & names
     assert {place: words for place, words in found.items() if place not in RULES} == {}

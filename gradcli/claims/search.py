@@ -29,7 +29,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import expand
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
 
@@ -250,17 +250,22 @@ def _between(places: Sequence[float]) -> list[float]:
 def _choices(program: Program, *, is_step: bool) -> Program | None:
     """The program of all numbers by whose signs, or of all steps by whose values, a branch is chosen; None without any.
 
-    They come one after the other, as one vector.
+    They come one after the other, as one vector; those that no variable moves, as an index beside another, are none.
     """
     whole = expand(program)
     lines = list(whole.lines)
     chosen = [atom for line in whole.lines for atom in _chosen(line, lines, is_step=is_step)]
+    moving: set[Atom] = {*whole.variables}
+    for line in lines:
+        if not moving.isdisjoint(line.call.operands):
+            moving.add(line.symbol)
+    chosen = [atom for atom in chosen if atom in moving]
     if not chosen:
         return None
     first = whole.lines[0]
     flat = tuple(_appended(lines, Call("flatten", (atom,), (0, -1)), first) for atom in chosen)
     output = _appended(lines, Call("cat", flat, (0,)), first)
-    return replace(whole, lines=tuple(lines), output=output)
+    return replace(whole, lines=tuple(needed(lines, output)), output=output)
 
 
 def _chosen(line: Line, lines: list[Line], *, is_step: bool) -> list[Atom]:

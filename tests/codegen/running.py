@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 from gradcli import Function
+from gradcli.crosscheck.formulas import Derived
+from gradcli.questions.question import Question
 
 Edge = tuple[str, dict[str, str], str | None]
 
@@ -36,6 +39,13 @@ EDGES: list[Edge] = [
     ("x**2", {"x": "[[2]]"}, None),
 ]
 """Functions, their points and v, which every script has: precedence, constants, sizes, lists, dimensions, v."""
+
+
+@contextlib.contextmanager
+def without_formulas() -> Iterator[None]:
+    """Answers in numbers alone: a script is compared with those, and formulas take most of the time."""
+    with mock.patch.object(Question, "derived", Derived({})):
+        yield
 
 
 def run_script(source: str) -> tuple[dict[str, Any], str]:
