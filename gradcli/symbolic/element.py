@@ -236,6 +236,8 @@ class Entries:
             condition = sympy.Le(at, start - 1)
             if shape[axis] and condition != sympy.false:
                 cases.append((self.entry(operand, inside), condition))
+            if condition == sympy.true:  # what follows begins behind this place
+                break
         if not cases:
             return sympy.S.Zero
         return sympy.Piecewise(*cases[:-1], (cases[-1][0], True))
