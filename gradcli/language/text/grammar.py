@@ -99,7 +99,7 @@ class Grammar(Cursor):
     def expression(self, minimum: int = 0) -> nodes.Node:
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
-        if isinstance(first, nodes.Word) and not first.is_operand:
+        if isinstance(first, nodes.Word) and not first.is_operand and not self.is_compared():
             return self._choice(first) if minimum == 0 and self.at_word("if") else first
         steps: list[nodes.Step] = []
         while True:
@@ -124,10 +124,13 @@ class Grammar(Cursor):
                 break
             self.position += (not is_implicit) + (" " in sign.text)
             steps.append(nodes.Step(sign, level, is_implicit, self.expression(level + 1)))
-        node: nodes.Node = first
-        if steps:
-            node = nodes.Chain(first.span.to(steps[-1].operand.span), first, tuple(steps))
+        whole = first.span.to(steps[-1].operand.span) if steps else first.span
+        node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
+
+    def is_compared(self) -> bool:
+        """Whether a word is compared, which Python alone has."""
+        return False
 
     def _worded(self, sign: Token) -> Token:
         """A sign of two words, of which the second stands behind it: `not in`, `is not`."""

@@ -52,6 +52,11 @@ class PythonExpressions(Grammar):
         self.reached = [*outer, *reached[max(0, len(outer) - self.depth + self._floor) :]]
         return result, reached
 
+    def is_compared(self) -> bool:
+        """`"weight" in name`."""
+        behind = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        return self.token.text in ("in", "==", "!=") or (self.token.text, behind.text) == ("not", "in")
+
     # -- operands
 
     def unary(self) -> nodes.Node:
