@@ -23,7 +23,6 @@ REASONS: Mapping[str, str] = {
     "random numbers": "pca_lowrank svd_lowrank nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d",
     "numbers of 16 bits": "half bfloat16",
     "sparse tensors": "to_sparse sparse.sampled_addmm",
-    "changes in place": "zero_",
     "the order of pivots beside the factors": "linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lu_solve lu "
     "lu_solve lu_unpack ormqr",
     "two elements that are equal, where it has no derivative": "mode",
@@ -33,7 +32,7 @@ REASONS: Mapping[str, str] = {
 }
 """What is not read, by what stands in the way."""
 
-MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float normal bernoulli".split())
+MEMBERS = frozenset("H T mH mT __getitem__ clone contiguous to double float normal bernoulli zero_".split())
 """What is written as a member, an index or a conversion, or drawn, and has no row by its name."""
 
 _INTERNAL = ("_", "native_", "torch.ops.", "_refs")

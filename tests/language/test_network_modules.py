@@ -202,7 +202,7 @@ REFUSED = [
     ("lin = nn.Linear(2, 1, size=3)\ny = lin(x)", "nn.Linear has no argument 'size'"),
     ("m = nn.Conv2d(1, 6)\ny = m(x)", "needs the argument 'kernel_size'"),
     ("m = nn.Conv2d(1, 6, 3, padding_mode='reflect')\ny = m(x)", "with padding_mode is not read"),
-    ("m = nn.Linear(2, 1)\nm.apply(f)\ny = m(x)", "what a function does to each module is not followed"),
+    ("m = nn.Linear(2, 1)\nm.apply(f)\ny = m(x)", "a function of the text must stand here"),
     ("m = nn.Dropout(0.5)\ny = m(x)", "random in training"),
     ("m = nn.BatchNorm1d(2)\ny = m(x)\nm.eval()\nz = m(y)", "changed its running averages"),
     ("m = nn.MultiheadAttention(3, 2)\ny = m(x)", "not parted among 2 heads"),

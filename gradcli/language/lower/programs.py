@@ -405,8 +405,7 @@ class Lowering(Readers):
         if self.indices.mentions(subscript.span):
             return self.indices.element(operand, subscript)
         is_pair, self.calls.is_pair = self.calls.is_pair, False
-        items: list[Any] = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
-        require_sound(subscript.fault)
+        items = self.items(subscript)
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
             return self.writing.index(operand, items, span)
@@ -416,6 +415,12 @@ class Lowering(Readers):
             raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
+
+    def items(self, subscript: nodes.Subscript) -> list[Any]:
+        """The items of an index: whole numbers, slices, `...`, None, and tensors of positions, each an operand."""
+        found: list[Any] = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
+        require_sound(subscript.fault)
+        return found
 
     def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
@@ -450,18 +455,6 @@ class Lowering(Readers):
             raise self.source.error(message, subscript.span)
         return several.parts[place][0], span
 
-    def _ranged(self, node: nodes.Ranged) -> Operand:
-        """A sum over indices, and the like."""
-        return self.indices.ranged(node)
-
-    def _cases(self, node: nodes.Cases) -> Operand:
-        """Values by conditions, in braces."""
-        return self.indices.cases(node)
-
-    def _bars(self, node: nodes.Bars) -> Operand:
-        """An absolute value."""
-        return self.indices.bars(node)
-
     _RULES: ClassVar[Mapping[type, Callable[[Lowering, Any], Operand]]] = {
         nodes.Chain: _chain,
         nodes.Unary: _unary,
@@ -478,9 +471,9 @@ class Lowering(Readers):
         nodes.Pairs: lambda self, node: self.hooks.paired(node),
         nodes.Broken: _broken,
         nodes.Loop: _loop,
-        nodes.Ranged: _ranged,
-        nodes.Cases: _cases,
-        nodes.Bars: _bars,
+        nodes.Ranged: lambda self, node: self.indices.ranged(node),
+        nodes.Cases: lambda self, node: self.indices.cases(node),
+        nodes.Bars: lambda self, node: self.indices.bars(node),
     }
     """The rule of each node."""
 

@@ -64,7 +64,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Nothing:
-    """`None`, and what gives nothing."""
+    """`None`, and what gives nothing.
+
+    Attributes:
+        where: The call of a function that gave it.
+    """
+
+    where: Span | None = field(default=None, compare=False)
 
 
 class Hooks:

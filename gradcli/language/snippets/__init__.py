@@ -6,10 +6,13 @@ assignments      the statements, and what is listened for while their expression
 defined          texts of plain Python, and definitions in mathematics
 interpreter      runs statements: assignments, loops, branches, calls
 assigning        names and elements that take values
+changing         elements that masks and positions name, and methods that change their tensor
+behind_passes    what is done to parameters and gradients behind a backward pass
 python_branches  conditions, and what branches that depend on values give
 python_values    lists, words and sizes, which are no tensors
 python_dicts     dicts with constant keys
 builtins         Python's own functions
+module_parts     what modules are made of: parameters by name, modules inside of modules
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
 drawing          what code draws at random, by torch and by NumPy
@@ -74,6 +77,7 @@ _PYTHON = re.compile(
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
+        [;\n][ \t]*{_NAME}[^;\n]{{0,{_LONGEST}}}?\.\w*[a-z]_\( |
         \bfor\s[^\n]{{1,{_LONGEST}}}?\sin\s+(?!range\b|\[|\() | \bfor\s+\(?{_NAME}\s*,
     """,
     re.VERBOSE | re.MULTILINE,

@@ -79,11 +79,19 @@ class Replay:
         program: Every operation as often as the snippet runs it; its output is that of the last pass.
         passes: In order, those too whose gradients are forgotten.
         requires: The variables that require a gradient.
+        changes: The results that are changed in place, each with the last line before, and where.
     """
 
     program: Program
     passes: tuple[Pass, ...]
     requires: tuple[str, ...]
+    changes: tuple[tuple[Atom, Atom | None, Span], ...] = ()
+
+    def change(self, number: int) -> str:
+        """A change in place as it is written, with its line."""
+        text, span = self.program.text, self.changes[number][2]
+        line = text.count("\n", 0, span.start) + 1
+        return f"'{' '.join(text[span.start : span.stop].split())}' (line {line})"
 
     def where(self, number: int) -> str:
         """A pass by its number and as it is written, with its line if there are several."""

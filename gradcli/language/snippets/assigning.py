@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
@@ -11,6 +14,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Hooks, Listed, Operand, Scope
 from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.changing import Change, Changes
 from gradcli.language.snippets.python_values import Objects, Opaque
 from gradcli.language.snippets.sharing import Sharing
 from gradcli.language.text import nodes
@@ -31,6 +35,7 @@ class Targets(Hooks):
         self.builder = lowering.lines.builder
         self.objects = Objects(lowering)
         self.sharing = Sharing(lowering)
+        self.changes = Changes(lowering, self.objects, self.sharing)
         self.output: Operand | None = None
 
     @property
@@ -73,7 +78,7 @@ class Targets(Hooks):
             case nodes.Broken(error=error):
                 raise error
             case nodes.Postfix(trailers=[*_, nodes.Subscript() | nodes.Member()]):
-                self._store(target, lambda _: operand[0], operand[1])
+                self._store(target, Change(lambda _: operand[0], operand), operand[1])
             case _:
                 message, hint = "this cannot be assigned to", "write NAME = expression"
                 raise self.source.error(message, target.span, hint=hint)
@@ -116,16 +121,25 @@ class Targets(Hooks):
             return self._combined(sign, before, operand, span) if found is None else found[0]
 
         if not isinstance(target, nodes.Name) or target.arguments is not None:
-            self._store(target, change, line.span)
+            self._store(target, Change(change, operand, sign), line.span)
             return
-        before = self.lowering.lower(target)[0]
+        name, before = target.token.text, self.lowering.lower(target)[0]
+        if self._may_set(before):
+            self.changes.sets(before, change(before), line.span)
+            return
         self.sharing.require_own(before, target, line.sign)
-        self.name_is(target.token.text, (change(before), line.span), line.value)
+        self.require_kind(target, before, Change(change, operand, sign))
+        held = self.sharing.holder_of(name)
+        self.sharing.note(before, held, len(self.builder.lines), line.span)
+        after = change(before)
+        self.name_is(name, (after, line.span), line.value)
+        if isinstance(before, sympy.Symbol):
+            self.sharing.keep(name, after, held)
 
     def _combined(self, sign: str, before: Atom, operand: Operand, span: Span) -> Atom:
         return self.lowering.lines.emit(ops.SIGNS[sign], [before, operand[0]], span)[0]
 
-    def _store(self, target: nodes.Node, change: Callable[[Atom], Atom], span: Span) -> None:
+    def _store(self, target: nodes.Node, change: Change, span: Span) -> None:
         """`y[key] = ...` and `self.name = ...`."""
         if not isinstance(target, nodes.Postfix):
             self.bind(target, (change(self.lowering.lower(target)[0]), span))
@@ -141,11 +155,35 @@ class Targets(Hooks):
         if not isinstance(last, nodes.Subscript):
             raise self.source.error("this cannot be assigned to", target.span)
         require_sound(last.fault)
-        if before not in self.scope.objects:
-            self.sharing.require_own(before, owner, nodes.leading(owner).span)
-        after = self.stored(before, last, change, span)
+        items = self.objects.items(before, last)
+        if items is not None and self._may_set(before):
+            self.changes.sets(before, self.objects.tensor(self._put(before, items, change, span), span), span)
+            return
+        if items is not None:
+            self.sharing.require_own(before, owner, nodes.leading(owner).span, items)
+            own = self.sharing.holder_of(owner.token.text) if isinstance(owner, nodes.Name) else None
+            for whole in self.objects.wholes.get(before, [before]):
+                self.sharing.note(whole, own, len(self.builder.lines), target.span.to(span))
+            self.require_kind(owner, before, change)
+        after = self.stored(before, last, change, span) if items is None else self._put(before, items, change, span)
+        held = self.sharing.holder_of(owner.token.text) if isinstance(owner, nodes.Name) else None
         if after != before:
             self.bind(owner, (after, span))
+        if held is not None and items is not None:
+            self.sharing.keep(held.shown, after, held)
+
+    def require_kind(self, target: nodes.Node, before: Atom, change: Change) -> None:
+        """Refuse what a tensor of whole numbers does not hold."""
+
+    def _may_set(self, atom: Atom) -> bool:
+        """Whether it is a variable in a block without gradients, which has other numbers behind it."""
+        return self.sharing.constant is not None and atom in self.scope.variables.values()
+
+    def _put(self, before: Atom, items: Sequence[Any], change: Change, span: Span) -> Atom:
+        """What a tensor is behind `y[key] = ...`."""
+        if any(isinstance(item, tuple) for item in items):
+            return self.changes.put(before, items, change, span)
+        return self.objects.put(before, tuple(items), change, span)
 
     def stored(self, atom: Atom, subscript: nodes.Subscript, change: Callable[[Atom], Atom], span: Span) -> Atom:
         """What a value is behind `values[key] = ...`."""

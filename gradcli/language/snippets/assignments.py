@@ -17,12 +17,12 @@ from gradcli.language.lower.scope import Array, Listed, Nothing, Operand, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom, Shape
+from gradcli.language.snippets.behind_passes import BehindPasses
 from gradcli.language.snippets.defined import whole
 from gradcli.language.snippets.definitions import Imports
 from gradcli.language.snippets.gradients import GO_ON, Derivatives, Passes
 from gradcli.language.snippets.interpreter import Ending
-from gradcli.language.snippets.module_statements import STEPPED, ModuleStatements
-from gradcli.language.snippets.sharing import changed_names
+from gradcli.language.snippets.sharing import changed_names, changes_something
 from gradcli.language.snippets.transforms import TAKES, Transforms
 from gradcli.language.text import nodes
 from gradcli.language.text.source import ENDS, Source, require_sound
@@ -40,7 +40,7 @@ _HIDDEN = re.compile(r"\b(?:grad|jacobian|hessian|jacrev|jacfwd|vjp|jvp|hvp|vhp)
 """A derivative in the text that an f-string is."""
 
 
-class Statements(ModuleStatements):
+class Statements(BehindPasses):
     """Lowers the statements of a snippet, and hands what stands in their expressions to those who read it.
 
     What is no statement of Python's alone is one of the language.
@@ -89,7 +89,10 @@ class Statements(ModuleStatements):
         """`nn.Parameter(...)` as a variable of this name; anything else as it is."""
         if not self.is_required or operand[0] != self.leaf:
             return operand
-        self.add_parameter(name, self.numbers_of(*operand, "a parameter"))
+        numbers = self.numbers_of(*operand, "a parameter")
+        if name in self.values:
+            self.set_array(self.scope.variable(name), numbers, operand[1])
+        self.add_parameter(name, numbers)
         self.begin_value()
         return self.scope.variable(name), operand[1]
 
@@ -109,19 +112,18 @@ class Statements(ModuleStatements):
 
     def statement(self, line: nodes.Statement) -> Ending:
         """One statement of the snippet."""
+        if (ending := self.behind_pass(line)) is not None:
+            return ending
         if self.is_inside:
             return super().statement(line)
-        if self._updates(line, [line.start] if line.targets else []):
-            return "stop"
+        self.changes.settle(line.value)
         mark = len(self.builder.lines)
         self.dtypes.begin()
         self.begin_value()
         if self._says_nothing(line):
             return ""
-        if self.steps(self.source.dotted(line.start), line):
-            return "stop" if self.passes.passes else ""
         found = self._statement(line)
-        if found is not None and not isinstance(self.scope.objects.get(found[0]), Nothing):
+        if found is not None and isinstance(self.scope.objects.get(found[0], Listed([])), Listed):
             self.lowering.require_used()
             self.output, self.lowering.unused_value = found, found if self._is_shown(line, mark) else None
         if line.fault is not None and not self._is_gradient(line) and not self._is_member(line):
@@ -131,14 +133,7 @@ class Statements(ModuleStatements):
     def assignment(self, line: nodes.Assignment) -> Ending:
         """As Python has it, but for `w -= 0.1*w.grad`, behind which the function is another."""
         starts = [self.source.position(target.span.start) for target in line.targets]
-        return "stop" if self._updates(line, starts) else super().assignment(line)
-
-    def _updates(self, line: nodes.Statement | nodes.Assignment, starts: Sequence[int]) -> bool:
-        """Whether variables are changed by the gradient of a pass before; it is said."""
-        is_update = self.passes.is_update(line.value.span, [self.source.tokens[start].text for start in starts])
-        if is_update:
-            self.scope.warnings.append(STEPPED.format(f"'{self.source.shown(line.span)}'"))
-        return is_update
+        return "stop" if self.updates(line, starts) else super().assignment(line)
 
     def _says_nothing(self, line: nodes.Statement) -> bool:
         """Whether a statement is none of the function's, whatever stands in it."""
@@ -148,17 +143,14 @@ class Statements(ModuleStatements):
         if is_bare and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.default_type(self.source.line_from(line.start))
             return True
-        is_zeroed = names[-1] == "zero_grad" or (names[-1] == "zero_" and "grad" in names)
-        if is_zeroed:
-            self.passes.zero(names[0] if names[-1] == "zero_" else None)
         if is_bare and names[-1] in ("train", "eval") and self.is_module(names[0]):
             self.lowering.lower(line.value)
-        return is_zeroed or (names[-1] in _QUIET and is_bare)
+        return is_bare and names[-1] in _QUIET and self.functions.known(names[0]) is None
 
     def _seeds(self, line: nodes.Statement, first: str) -> None:
         """`torch.manual_seed(0)`; what other libraries draw is not read."""
         library = self.path_of(line.value_at).partition(".")[0]
-        if self._called(line) is not None and (library in ("torch", "numpy", "np") or first in self.scope.names):
+        if self.called_in(line) is not None and (library in ("torch", "numpy", "np") or first in self.scope.names):
             self.lowering.lower(line.value)
 
     def _is_gradient(self, line: nodes.Statement) -> bool:
@@ -175,7 +167,7 @@ class Statements(ModuleStatements):
     def _statement(self, line: nodes.Statement) -> Operand | None:
         """One statement; its value if it is one of the function's."""
         first, is_bare = self.source.tokens[line.start], not line.targets
-        called = self._called(line)
+        called = self.called_in(line)
         if is_bare and self.source.dotted(line.start) == ["print"] and called is not None:
             return self._printed(called)
         if is_bare and self.imports.path_at(line.start)[0] == "torch.autograd.backward":
@@ -193,14 +185,10 @@ class Statements(ModuleStatements):
             return self._assigned(first, line)
         return self._shown(line, self.lowering.statement(line))
 
-    def _called(self, line: nodes.Statement) -> nodes.Arguments | None:
-        """The arguments of the call that a statement is."""
-        last = line.value.trailers[-1] if isinstance(line.value, nodes.Postfix) else line.value
-        return last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
-
     def _is_shown(self, line: nodes.Statement, mark: int) -> bool:
         """Whether something is computed without a name, and not printed, as a session does, or there already."""
-        is_lost = not line.targets and not self.is_session and self.source.dotted(line.start) != ["print"]
+        is_lost = not (line.targets or self.is_session or changes_something(line.value))
+        is_lost &= self.source.dotted(line.start) != ["print"]
         return is_lost and any(written.call.op.name != "detach" for written in self.builder.lines[mark:])
 
     def _shown(self, line: nodes.Statement, operand: Operand) -> Operand | None:
@@ -232,7 +220,7 @@ class Statements(ModuleStatements):
             if any(token.kind == "string" and _HIDDEN.search(token.text) for token in words):
                 hint = "give the derivative a name on a line of its own"
                 raise self.source.error("a derivative inside a text is not read", words[0].span, hint=hint)
-            if any(self._takes(n) for n in inside):
+            if any(self.takes_derivative(n) for n in inside):
                 operand = self.lowering.lower(argument.value)
                 value = self._asked_for(argument.value.span, operand) or value
                 require_sound(argument.fault)
@@ -241,12 +229,6 @@ class Statements(ModuleStatements):
         require_sound(arguments.unclosed)
         del self.scope.warnings[remarks:]
         return value
-
-    def _takes(self, position: int) -> bool:
-        """Whether a derivative, or a function of the text, is called at a position."""
-        name, behind = self.source.tokens[position : position + 2]
-        is_call = self.functions.known(name.text) is not None and behind.text == "("
-        return is_call or self.imports.path_at(position)[0] in TAKES
 
     def _renamed(self, line: nodes.Statement) -> None:
         """`g = x.grad`, a name for what gradcli prints; nothing can be computed with it."""
@@ -279,6 +261,9 @@ class Statements(ModuleStatements):
             return
         name, value = str(owner[0]), change(owner[0])
         span = owner[1].to(span)
+        if member.name.text == "data" and owner[0] in self.scope.variables.values():
+            self.set_numbers(owner[0], self.objects.tensor(value, span), span)
+            return
         if member.name.text == "requires_grad" and name in self.values and value in self.lowering.lines.conditions:
             self.set_required(name, span, is_required=bool(self.branches.of_value(value, span)))
         elif member.name.text == "grad" and isinstance(self.scope.objects.get(value), Nothing):
@@ -342,6 +327,7 @@ class Statements(ModuleStatements):
         is_definition &= value not in self.lowering.lines.conditions  # a mask stays one
         is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
         self.sharing.own(name.text, value, line.value)
+        self.dtypes.hold(name.text, value)
         if value in self.scope.objects:
             self.name_object(name.text, value)
             return (value, span) if isinstance(self.scope.objects[value], Listed) else None
@@ -481,6 +467,10 @@ class Statements(ModuleStatements):
             self._requires(operand, member)
         if operand[0] not in self.scope.objects or member.arguments is not None:
             self.dtypes.member(name)
+        if name.text == "requires_grad" and member.arguments is None and operand[0] not in self.scope.objects:
+            _, leaves = self.builder.made_of(operand[0], stop=lambda call: call.op.is_detached)
+            is_required = any(str(leaf) in self.passes.requires for leaf in leaves)
+            return self.objects.truth(is_required, operand[1].to(member.span))
         if name.text == "backward" and member.arguments is not None:
             return self.passes.method(operand, member, member.arguments)
         return super().member(operand, member)

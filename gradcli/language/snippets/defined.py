@@ -13,7 +13,7 @@ from dataclasses import replace
 from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.lower.scope import Operand, Scope
+from gradcli.language.lower.scope import Nothing, Operand, Scope
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.definitions import Callee, definition_of
 from gradcli.language.snippets.interpreter import Ending, Interpreter
@@ -48,6 +48,7 @@ class _Reader(Interpreter):
             self.lowering.require_used()
             self.output = whole(self, last)
         if self.output is None:
+            self.functions.require_value()
             raise self.source.error("there is no expression", self.source.tokens[-1].span)
         if len(lines) > 1 and any(not isinstance(line, nodes.Statement | nodes.Function) for line in lines):
             self.scope.unused.clear()  # a program may compute more than its result
@@ -92,6 +93,8 @@ def whole(interpreter: Interpreter, callee: Callee) -> Operand:
     if callee.keywords:
         given.append(interpreter.dicts.new({}, node.span))
     value = callee.value(given, Span(node.span.start, node.span.stop))
+    if isinstance(scope.objects.get(value[0]), Nothing):
+        interpreter.functions.require_value()
     if node.name:
         scope.names.pop(node.name, None)
         scope.last_name = node.name

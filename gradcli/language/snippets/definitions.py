@@ -20,7 +20,7 @@ from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Dictionary, Key, Listed, Operand, Scope
+from gradcli.language.lower.scope import Dictionary, Key, Listed, Nothing, Operand, Scope
 from gradcli.language.ops import REQUIRED
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.generators import draw_in, drawn_unread, require_no_draw
@@ -226,7 +226,9 @@ class Functions:
 
     Attributes:
         running: Where the bodies that are being lowered begin.
+        frames: The names of those that wait for the innermost of them.
         statements: The ranges of the statements of the function that is differentiated, with their values.
+        without_value: Where one was called last that returns nothing.
     """
 
     def __init__(self, lowering: Lowering, signatures: Signatures, run: Callable[[Function], Operand | None]) -> None:
@@ -234,10 +236,22 @@ class Functions:
         self.source, self.scope = lowering.source, lowering.scope
         self.lower, self.constants = lowering.lower, lowering.constants
         self.running: list[int] = []
+        self.frames: list[MutableMapping[str, Atom]] = []
         self.statements: list[tuple[Span, Atom]] = []
+        self.without_value: Span | None = None
         self._bodies: defaultdict[str, list[Span]] = defaultdict(list)  # by their names, methods among them
         self._outside = 0  # levels of nesting around the body that is being lowered, beyond those in the tree
         self._here = 0  # and around the call that is being lowered
+
+    def require_value(self) -> None:
+        """Refuse a text without a value because a function gives none.
+
+        Raises:
+            LanguageError: One was called.
+        """
+        if self.without_value is not None:
+            hint = "end it with return ..."
+            raise self.source.error("this function returns nothing", self.without_value, hint=hint)
 
     # -- definitions
 
@@ -335,13 +349,18 @@ class Functions:
         own = dict(zip(names, (atom for atom, _ in given), strict=True))
         scope.names = ChainMap(own, *(outer.maps if isinstance(outer, ChainMap) else [outer]))
         self.running.append(node.position)
+        self.frames.append(held)
         result = self._run_body(node)
         self.running.pop()
+        self.frames.pop()
         scope.names, self._outside, self._here = held, outside, here
         if result is None and node.name == "__init__":
             return given[0]
         if result is None:
-            raise self.source.error("this function returns nothing", where, hint="end it with return ...")
+            self.without_value = where
+            nothing = sympy.Dummy("nothing", real=True)
+            scope.objects[nothing] = Nothing(where)
+            return nothing, where
         if node.name:
             self.statements.append((node.span, result[0]))
         return result

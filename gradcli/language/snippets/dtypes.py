@@ -55,6 +55,7 @@ class Dtypes:
         cast: The type of the present statement, if it says one.
         said: The types that the present statement names.
         casts: Those that the function names.
+        whole: The names of tensors of whole numbers that are no variables.
         is_rounded: Whether the present statement widens what was narrow.
     """
 
@@ -66,6 +67,7 @@ class Dtypes:
         self.cast = ""
         self.said: set[str] = set()
         self.casts: set[str] = set()
+        self.whole: set[str] = set()
         self.is_rounded = False
 
     def begin(self) -> None:
@@ -158,6 +160,12 @@ class Dtypes:
                 return False
         known = [isinstance(leaf, sympy.Integer) or self.types.get(str(leaf)) == "int" for leaf in leaves]
         return all(known)
+
+    def hold(self, name: str, value: Atom) -> None:
+        """Note whether a name stands for a tensor of whole numbers."""
+        self.whole.discard(name)
+        if self.cast == "int" and not value.is_number and self.is_whole(value):
+            self.whole.add(name)
 
     def is_double(self, span: Span, *atoms: Atom) -> bool:
         """Whether a tensor that is made here has float64, as it is written, or as these tensors have it.

@@ -226,12 +226,6 @@ class Passes:
         """Forget the passes so far once another follows, for the gradient of one variable or of all."""
         self.zeroed |= dict.fromkeys(self.derivatives.values if name is None else [name])
 
-    def is_update(self, span: Span, names: Sequence[str]) -> bool:
-        """Whether variables of these names are assigned what is computed from the gradient of a pass."""
-        words = [token.text for token in self.source.within(span)]
-        is_of_gradient = bool(self.passes) and (".", "grad") in itertools.pairwise(words)
-        return is_of_gradient and bool(names) and all(name in self.derivatives.values for name in names)
-
     def add_pass(self, one: Pass) -> None:
         """Note a derivative that is asked for; one that adds to gradients does so from where they were set to zero.
 

@@ -19,7 +19,7 @@ from gradcli.language.snippets.definitions import Callee, Functions, Signatures,
 from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_dicts import Dicts
 from gradcli.language.snippets.python_values import Opaque
-from gradcli.language.snippets.sharing import assigned_names, each_line
+from gradcli.language.snippets.sharing import assigned_names, changes_something, each_line, is_change
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token
@@ -40,6 +40,8 @@ class Interpreter(Targets):
     Attributes:
         defined: The function that was defined last, outside of others.
         looping: How many loops are around this place, in the present function.
+        mark: How many lines there were before the present statement.
+        is_stopped: Whether what follows is passed over, in functions too.
     """
 
     is_code = True
@@ -48,11 +50,13 @@ class Interpreter(Targets):
         super().__init__(source, scope, shares=shares)
         self.signatures = Signatures(self.lowering)
         self.functions = Functions(self.lowering, self.signatures, self._body)
+        self.sharing.frames = self.functions.frames
         self.branches = Branches(self.lowering, self.objects)
         self.dicts = Dicts(self.objects)
         self.builtins = Builtins(self.lowering, self.objects, self.elements, self.functions.require_no_draw)
         self.defined: Callee | None = None
-        self.looping = 0
+        self.looping = self.mark = 0
+        self.is_stopped = False
 
     @property
     def is_inside(self) -> bool:
@@ -64,14 +68,15 @@ class Interpreter(Targets):
     def run(self, lines: Sequence[nodes.Line]) -> Ending:
         """Statements one after the other, up to one that ends their block."""
         for n, line in enumerate(lines):
+            self.mark = len(self.builder.lines)
             if isinstance(line, nodes.If):
                 ending = self._if(line, lines[n + 1 :])
                 if ending is None:
                     continue
                 return ending
-            ending = self._RULES[type(line)](self, line)
-            if ending != "":
-                return ending
+            ending = "stop" if self.is_stopped else self._RULES[type(line)](self, line)
+            if ending != "" or self.is_stopped:
+                return "stop" if self.is_stopped else ending
         return ""
 
     def _body(self, node: nodes.Function) -> Operand | None:
@@ -79,6 +84,7 @@ class Interpreter(Targets):
         around, self.looping = self.looping, 0
         self._require_own_names(node.body)
         ending = self.run(node.body)
+        self.sharing.left()
         self.looping = around
         return None if isinstance(ending, str) else ending
 
@@ -96,6 +102,7 @@ class Interpreter(Targets):
 
     def statement(self, line: nodes.Statement) -> Ending:
         """Names for a value, or a value alone."""
+        self.changes.settle(line.value)
         if not line.targets:
             return self.expression(line)
         self.lowering.require_used()
@@ -115,7 +122,8 @@ class Interpreter(Targets):
             return ""
         operand = lowering.statement(line)
         if self.scope.objects.get(operand[0]) is None or isinstance(self.scope.objects[operand[0]], Listed):
-            self.output = lowering.unused_value = operand
+            self.output = operand
+            lowering.unused_value = None if changes_something(line.value) else operand
         require_sound(line.fault)
         return ""
 
@@ -277,7 +285,11 @@ class Interpreter(Targets):
                 mark = self.branches.state()
             elif target is not None:
                 self.bind(target, (self.objects.new(Opaque(self.source.excerpt(manager.span))), manager.span))
+        before = self.sharing.constant
+        if mark is not None:
+            self.sharing.constant = frozenset(mark.values())
         ending = self.run(line.body.lines)
+        self.sharing.constant = before
         if mark is not None:
             self._without_gradient(mark, line.span)
         return ending
@@ -438,6 +450,8 @@ class Interpreter(Targets):
         value, given = self.scope.objects.get(operand[0]), member.arguments
         if isinstance(value, Dictionary) and given is not None:
             return self.dicts.member(value, member.name.text, given, operand[1].to(member.span))
+        if is_change(member) and (value is None or (isinstance(value, Listed) and value.kind == "tensor")):
+            return self.changes.method(operand, member)
         return self.objects.member(operand, member)
 
     def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import sympy
+
 from gradcli.errors import Span
-from gradcli.language.lower.scope import Array, Operand, Scope, Text
-from gradcli.language.program.wengert import Atom, Shape
+from gradcli.language.lower.scope import Array, Dictionary, Operand, Scope, Text
+from gradcli.language.program.movement import Slice
+from gradcli.language.program.wengert import Atom, Shape, show
+from gradcli.language.snippets.changing import Change
 from gradcli.language.snippets.definitions import Callee
 from gradcli.language.snippets.drawing import FILLS, Drawing, OfNumpy
 from gradcli.language.snippets.dtypes import TYPES, Dtypes
@@ -18,17 +22,22 @@ from gradcli.language.snippets.generators import Generator
 from gradcli.language.snippets.initializing import FILLS as INITIAL
 from gradcli.language.snippets.interpreter import Ending, Interpreter
 from gradcli.language.snippets.layers import Made
+from gradcli.language.snippets.module_parts import WALKED, ModuleParts
 from gradcli.language.snippets.network_modules import Module, Modules
 from gradcli.language.snippets.python_classes import Class, Classes, Super
 from gradcli.language.snippets.python_values import Opaque
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.tokens import Token
 
 STEPPED = "{} changes the parameters: the answer is of the gradient before it, and what follows is passed over"
 """The remark on a step of an optimizer."""
 
 _ACCELERATORS = frozenset(["torch.cuda.is_available", "torch.backends.mps.is_available"])
 """Whether there is another device than the CPU, on which nothing is computed here."""
+
+HANDLED = WALKED | frozenset(["apply", "load_state_dict"])
+"""Methods of a module that a class of the text may have for itself."""
 
 _ADDED = frozenset("add_module register_module register_buffer register_parameter".split())
 """Methods of a module that give it a member by its name."""
@@ -47,7 +56,9 @@ class ModuleStatements(Interpreter):
         self.dtypes = Dtypes(self.lowering, self.values)
         self.drawing = Drawing(self.lowering, self.objects, self.branches, self.dtypes)
         self.modules = Modules(self.lowering, self.objects, self.drawing, self.add_parameter)
+        self.inside = ModuleParts(self.modules)
         self.classes = Classes(source, self.objects, self.functions)
+        self.changes.set_numbers = self.set_numbers
 
     @abstractmethod
     def add_parameter(self, name: str, value: Array, is_required: bool = True) -> None:
@@ -62,6 +73,18 @@ class ModuleStatements(Interpreter):
         """Other numbers for a parameter that has some, of its shape."""
 
     @abstractmethod
+    def set_numbers(self, variable: Atom, value: Atom, span: Span) -> None:
+        """A variable that has numbers takes those of a value."""
+
+    @abstractmethod
+    def set_array(self, variable: Atom, found: Array, span: Span) -> None:
+        """A variable that has numbers takes others."""
+
+    @abstractmethod
+    def numbers_of(self, atom: Atom, span: Span, what: str) -> Array:
+        """The numbers of a value that is made of variables with numbers."""
+
+    @abstractmethod
     def path_of(self, position: int) -> str:
         """The whole name of what stands at a position, as imports say."""
 
@@ -72,17 +95,29 @@ class ModuleStatements(Interpreter):
     def steps(self, names: Sequence[str], line: nodes.Statement) -> bool:
         """Whether an optimizer changes the parameters, behind which the function is another."""
         known = self.scope.objects.get(self.scope.names[names[0]]) if names[0] in self.scope.names else None
-        is_step = not line.targets and names[-1] == "step" and isinstance(known, Opaque)
-        if is_step:
-            self.scope.warnings.append(STEPPED.format(f"{'.'.join(names)}()"))
-        return is_step
+        for name in names[1:-1]:
+            known = self.scope.objects.get(known.attributes.get(name)) if isinstance(known, Module) else None
+        return not line.targets and names[-1] == "step" and isinstance(known, Opaque)
 
     def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
         """A module that is made, or what Python has by that name."""
         above = self.classes.above() if name.token.text == "super" and name.arguments is not None else None
         if above is not None:
             return (self.objects.new(above), name.span), 0
-        return self._module(name, trailers) or super().named(name, trailers)
+        return self._of_kind(name) or self._module(name, trailers) or super().named(name, trailers)
+
+    def _of_kind(self, name: nodes.Name) -> tuple[Operand, int] | None:
+        """`isinstance(m, nn.Linear)` of a module."""
+        given = name.arguments
+        if name.token.text != "isinstance" or given is None or len(given.items) != 2:
+            return None
+        module = self.objects.of(self.lowering.lower(given.items[0].value)[0])
+        if not isinstance(module, Module):
+            return None
+        kinds = self.inside.kinds_in(given.items[1].value)
+        require_sound(given.items[1].fault)
+        require_sound(given.unclosed)
+        return self.objects.truth(not self.classes.kinds_of(module).isdisjoint(kinds), name.span), 0
 
     def _module(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
         """`nn.Linear(4, 8)`, or an optimizer, which says nothing about the function."""
@@ -99,6 +134,11 @@ class ModuleStatements(Interpreter):
             drawn = self.drawing.named(path, arguments, span, next(iter(trailers[used:]), None))
             if drawn is not None:
                 return drawn, used
+            is_torch = room in ("torch", "F", "nn.functional", "torch.nn.functional")
+            called = behind.name if isinstance(behind, nodes.Member) else name.token
+            changed = self.changes.function(called, arguments, span) if is_torch else None
+            if changed is not None:
+                return changed, used
         if arguments is not None and path == "torch.device":
             return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
         if arguments is not None and path in _ACCELERATORS:
@@ -187,7 +227,11 @@ class ModuleStatements(Interpreter):
             name = self.scope.objects.get(word) if word is not None else None
             if isinstance(name, Text) and name.text in module.children:
                 return self.objects.new(module.children[name.text]), operand[1].to(subscript.span)
-            return self.modules.part(module, self.lowering.constants.place(subscript), operand[1].to(subscript.span))
+            is_slice = len(subscript.items) == 1 and len(subscript.items[0].parts) > 1
+            place = self.lowering.constants.item(subscript.items[0]) if is_slice else None
+            if not isinstance(place, Slice):
+                place = self.lowering.constants.place(subscript)
+            return self.modules.part(module, place, operand[1].to(subscript.span))
         return super().indexed(operand, subscript)
 
     def parts(self, operand: Operand, count: int | None = None) -> list[Operand]:
@@ -228,6 +272,9 @@ class ModuleStatements(Interpreter):
             if isinstance(key, Text):
                 self._added(module, key.text, self.lowering.lower(given.items[1].value))
                 return self.objects.nothing(span)
+        made = self.classes.of(module)
+        if given is not None and name in HANDLED and (made is None or name not in made.methods):
+            return self._handled(module, member.name, given, span)
         found = self.modules.member(module, member, span)
         if found is not None:
             return found
@@ -236,12 +283,60 @@ class ModuleStatements(Interpreter):
             called = self.called((held, span), given)
             if called is not None:
                 return called
-        made = self.classes.of(module)
         if made is not None and given is None and name in made.properties:
             return self.classes.method(made, name, module, self._nothing(member.span), span)
         if made is not None and given is not None and name in made.methods:
             return self.classes.method(made, name, module, given, span)
         raise self.source.error(f"{module.shown} has no '.{name}'", member.span)
+
+    def _handled(self, module: Module, name: Token, given: nodes.Arguments, span: Span) -> Operand:
+        """`net.named_parameters()`, `net.apply(f)`, `net.load_state_dict(...)`."""
+        if name.text in WALKED:
+            if given.items:
+                raise self.source.error(f"'.{name.text}' with arguments is not read", given.span)
+            return self.inside.walked(module, name.text, span)
+        if len(given.items) != 1:
+            raise self.source.error(f"'.{name.text}' takes one argument here", given.span)
+        operand = self.lowering.lower(given.items[0].value)
+        require_sound(given.items[0].fault)
+        require_sound(given.unclosed)
+        if name.text == "apply":
+            callee = self.scope.objects.get(operand[0])
+            if not isinstance(callee, Callee):
+                raise self.source.error("a function of the text must stand here", operand[1])
+            for one in self._from_inside(module):
+                callee.value([(self.objects.new(one), span)], span)
+            return self.objects.new(module), span
+        self.load(module, operand, span)
+        return self.objects.nothing(span)
+
+    def _from_inside(self, module: Module) -> Iterator[Module]:
+        """A module behind all that it is made of."""
+        for child in module.children.values():
+            yield from self._from_inside(child)
+        yield module
+
+    def load(self, module: Module, held: Operand, span: Span) -> None:
+        """Give all parameters and buffers of a module the numbers of a dict."""
+        values = self.scope.objects.get(held[0])
+        own = self.scope.objects[self.inside.walked(module, "state_dict", span)[0]].items
+        if not isinstance(values, Dictionary):
+            raise self.source.error("a dict of tensors must stand here", held[1], hint="such as net.state_dict()")
+        if set(values.items) != set(own):
+            missing = ", ".join(map(str, set(own) ^ set(values.items)))
+            message = f"the dict and {module.shown} have not the same names: {missing}"
+            raise self.source.error(message, span)
+        found: list[tuple[Atom, Array]] = []
+        for name, (atom, _) in own.items():
+            line = self.builder.line_of(atom)
+            variable = atom if line is None else line.call.operands[0]
+            numbers = self.numbers_of(self.objects.tensor(values.items[name][0], span), span, "a dict of parameters")
+            if numbers.shape != self.values[str(variable)].shape:
+                message = f"'{name}' has shape {show(numbers.shape)}, not {show(self.values[str(variable)].shape)}"
+                raise self.source.error(message, span)
+            found.append((variable, numbers))
+        for variable, numbers in found:
+            self.set_array(variable, numbers, span)
 
     def set_member(self, owner: Operand, member: nodes.Member, change: Callable[[Atom], Atom], span: Span) -> None:
         """`self.fc1 = nn.Linear(4, 8)`, and a parameter of a module's own."""
@@ -249,7 +344,32 @@ class ModuleStatements(Interpreter):
         if not isinstance(module, Module):
             super().set_member(owner, member, change, span)
             return
-        self._added(module, name, (change(module.attributes.get(name, owner[0])), span))
+        before = module.attributes.get(name, owner[0])
+        is_own = before == owner[0] and (name in module.parameters or name in module.buffers)
+        if isinstance(change, Change) and change.sign:
+            before = self.modules.parameter(module, name) if is_own else before
+            after = change(before)
+            if self.changes.sets(before, after, span):
+                return
+            if before in self.scope.variables.values():
+                message = f"'{change.sign}=' changes the parameter '{name}' in place, which torch refuses here"
+                raise self.source.error(message, span, hint="write with torch.no_grad(): around it")
+            self._added(module, name, (after, span))
+            return
+        self._added(module, name, (change(before), span))
+
+    def require_kind(self, target: nodes.Node, before: Atom, change: Change) -> None:
+        """Refuse fractions in a tensor of whole numbers, of which NumPy and torch drop them, or refuse.
+
+        Raises:
+            LanguageError: They may be some.
+        """
+        name = target.token.text if isinstance(target, nodes.Name) else ""
+        value, span = change.operand
+        is_tensor = isinstance(before, sympy.Symbol) and name in self.dtypes.whole
+        if is_tensor and (change.sign == "/" or not self.dtypes.is_whole(self.lowering.lines.as_number(value, span))):
+            message = f"'{name}' holds whole numbers, and this may be none"
+            raise self.source.error(message, span, hint="write 1. in place of 1 where it is made")
 
     def _added(self, module: Module, name: str, operand: Operand) -> None:
         """A part, a parameter or another value of a module by its name."""

@@ -9,7 +9,7 @@ Their numbers are those that torch draws, in the order in which the text makes t
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +22,7 @@ from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Dictionary, Listed, Operand
+from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.cells import CELLS, Cell
 from gradcli.language.snippets.drawing import Drawing
@@ -120,6 +121,7 @@ class Modules:
         self.lowering, self.source, self.scope = lowering, lowering.source, lowering.scope
         self.lines, self.constants = lowering.lines, lowering.constants
         self.objects, self.drawing, self._define = objects, drawing, define
+        self._unnamed = Counter[str]()  # modules that no name leads to, by their kinds
 
     def made(self, name: Token, arguments: nodes.Arguments, span: Span) -> Operand:
         """`nn.Linear(4, 8)`.
@@ -134,7 +136,7 @@ class Modules:
         elif kind in CELLS:
             module = self._cell(kind, arguments, span)
         elif kind in ("Sequential", "ModuleList", "ModuleDict"):
-            module = self._sequential(arguments)
+            module = self._sequential(kind, arguments)
         elif kind == "Identity":
             module = Module("nn.Identity", lambda _, given, where: self._first(given, where))
         elif kind in _RANDOM:
@@ -253,7 +255,7 @@ class Modules:
 
         return Module(f"nn.{name.text}", run)
 
-    def _sequential(self, arguments: nodes.Arguments) -> Module:
+    def _sequential(self, kind: str, arguments: nodes.Arguments) -> Module:
         values: list[Operand] = []
         for one in arguments.items:
             node = one.value.value if isinstance(one.value, nodes.Starred) else one.value
@@ -271,7 +273,10 @@ class Modules:
                     raise self._error("a module must stand here", where, "such as nn.Linear(4, 8)")
                 modules.append(module)
         names = keys if len(keys) == len(modules) else [str(n) for n in range(len(modules))]
-        children = dict(zip(names, modules, strict=True))
+        return self._in_order(f"nn.{kind}", dict(zip(names, modules, strict=True)))
+
+    def _in_order(self, shown: str, children: dict[str, Module]) -> Module:
+        """Modules one after the other."""
 
         def run(_: Module, given: nodes.Arguments, where: Span) -> Operand:
             operand = self._first(given, where)
@@ -279,7 +284,7 @@ class Modules:
                 operand = self.applied(child, operand, given, where)
             return operand
 
-        return Module("nn.Sequential", run, children=children)
+        return Module(shown, run, children=children)
 
     def applied(self, module: Module, operand: Operand, arguments: nodes.Arguments, span: Span) -> Operand:
         """A module of a value, which no argument of the text is."""
@@ -379,7 +384,9 @@ class Modules:
         if name in module.attributes:
             return module.attributes[name]
         if module.path is None:
-            module.name(module.shown.rpartition(".")[2].lower())
+            self._unnamed[kind := module.shown.rpartition(".")[2].lower()] += 1
+            count = self._unnamed[kind]
+            module.name(kind if count == 1 else f"{kind}_{count}")
         path = f"{module.path}.{name}" if module.path else name
         is_buffer = name in module.buffers
         self._define(path, (module.buffers if is_buffer else module.parameters)[name], not is_buffer)
@@ -405,25 +412,9 @@ class Modules:
         if name == "append" and member.arguments is not None and len(member.arguments.items) == 1:
             self._appended(module, self.lowering.lower(member.arguments.items[0].value))
             return self.objects.nothing(span)
-        if name == "parameters" and member.arguments is not None:
-            found = dict.fromkeys(self._parameters(module))  # what two modules share is there once
-            return self.objects.new_list([(atom, span) for atom in found], span)
-        if name == "apply" and member.arguments is not None:
-            hint = "give the parameters their values by --at"
-            raise self._error("what a function does to each module is not followed", span, hint)
-        if name in ("named_parameters", "state_dict", "modules", "children", "zero_grad"):
+        if name == "zero_grad":
             return self.objects.new(Opaque(f"{module.shown}.{name}()")), span
         return None
-
-    def _parameters(self, module: Module) -> Iterator[Atom]:
-        """The variables of all parameters, in torch's order."""
-        for name in module.parameters:
-            yield self.parameter(module, name)
-        for name, value in module.attributes.items():
-            if name not in module.children and value in self.scope.variables.values():
-                yield value
-        for child in module.children.values():
-            yield from self._parameters(child)
 
     def _appended(self, module: Module, operand: Operand) -> None:
         """One more part of a `ModuleList`."""
@@ -435,9 +426,13 @@ class Modules:
         if module.path is not None:
             part.name(f"{module.path}.{name}" if module.path else name)
 
-    def part(self, module: Module, place: int, span: Span) -> Operand:
-        """`net[0]`."""
+    def part(self, module: Module, place: int | Slice, span: Span) -> Operand:
+        """`net[0]`, and `net[:-1]` of the same kind."""
         names = list(module.children)
+        if isinstance(place, Slice):
+            parts = [module.children[name] for name in names[place.start : place.stop : place.step]]
+            found = self._in_order(module.shown, {str(n): part for n, part in enumerate(parts)})
+            return self.objects.new(found), span
         if not -len(names) <= place < len(names):
             raise self._error(f"this module has {len(names)} parts, counted from 0", span)
         return self.objects.new(module.children[names[place]]), span

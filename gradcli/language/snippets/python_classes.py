@@ -140,6 +140,16 @@ class Classes:
 
         return replace(callee, parameters=callee.parameters[1:], value=value)
 
+    def kinds_of(self, module: Module) -> set[str]:
+        """The names of the classes that a module is an instance of."""
+        made = self.of(module)
+        found, waiting = {"Module"}, [] if made is None else [made]
+        while waiting:
+            one = waiting.pop()
+            found.add(one.shown)
+            waiting += one.bases
+        return found | ({module.shown.rpartition(".")[2]} if made is None else set())
+
     def of(self, module: Module) -> Class | None:
         """The class of an instance."""
         return self._own.get(module)

@@ -45,9 +45,10 @@ class Objects:
     """Makes such values, and reads what is done with them."""
 
     def __init__(self, lowering: Lowering) -> None:
-        self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
+        self.lowering, self.source, self.scope, self.lines = lowering, lowering.source, lowering.scope, lowering.lines
         self.constants, self.sizes = lowering.constants, lowering.indices.sizes
         self.lower = lowering.lower
+        self.wholes: dict[Atom, list[Atom]] = {}  # what stood for tensors whose elements were assigned
         self.fixed: frozenset[int] = frozenset()  # lists and dicts from before a branch that may not be taken
 
     def new(self, value: Any) -> Atom:
@@ -99,10 +100,15 @@ class Objects:
         parts = [self.tensor(a, s) for a, s in value.items]
         if not self.lines.conditions.issuperset(parts):
             parts = [self.lines.as_number(a, span) for a in parts]
-        return self.lines.emit("stack", parts, span, (0,))[0]
+        found = self.lines.emit("stack", parts, span, (0,))[0]
+        if value.kind == "tensor":
+            self.wholes.setdefault(atom, []).append(found)
+        return found
 
     def _no_tensor(self, value: Any, span: Span) -> GradcliError:
         """The error for what is no tensor; a function of the table may be a variable by its name."""
+        if isinstance(value, Nothing) and value.where is not None:
+            return self.source.error("this function returns nothing", value.where, hint="end it with return ...")
         message = f"{self.shown(value)} stands where a number or a tensor must"
         if not isinstance(value, Callee) or ops.find(value.shown) is None:
             return self.source.error(message, span)
@@ -335,16 +341,25 @@ class Objects:
         """The items of an index, which are constants."""
         return tuple(self.constants.item(bound) for bound in subscript.items)
 
+    def items(self, atom: Atom, subscript: nodes.Subscript) -> list[Any] | None:
+        """The items of an index, tensors among them; None of what is no tensor, and of shapes that are not known."""
+        value = self.of(atom)
+        is_tensor = value is None or (isinstance(value, Listed) and value.kind == "tensor")
+        return self.lowering.items(subscript) if is_tensor else None
+
     def stored(self, atom: Atom, subscript: nodes.Subscript, change: Callable[[Atom], Atom], span: Span) -> Atom:
+        """What a value is behind `y[key] = ...`, as `put`."""
+        return self.put(atom, self.key(subscript), change, span)
+
+    def put(self, atom: Atom, key: tuple[Any, ...], change: Callable[[Atom], Atom], span: Span) -> Atom:
         """What a value is behind `y[key] = ...`: itself if it is a list, else another tensor.
 
         Args:
             atom: The value before.
-            subscript: Which of its elements.
+            key: Which of its elements.
             change: Gives what takes the place of an element, or of a part.
             span: Of the assignment.
         """
-        key = self.key(subscript)
         value = self.of(atom)
         if isinstance(value, Listed) and value.kind == "list" and id(value) not in self.fixed:
             self._fill(value, key, change, span)

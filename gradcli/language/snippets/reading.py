@@ -13,13 +13,14 @@ else stands there is refused at its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gradcli import collector
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Line as Written
 from gradcli.language.snippets.asked import Asked, Backward, Pass, Replay, Snippet
 from gradcli.language.snippets.assignments import Statements
 from gradcli.language.text.nodes import Line
@@ -44,7 +45,7 @@ def read_snippet(text: str, scope: Callable[[], Scope], *, shares: bool, is_sess
         lines = parse_python(source)
         reader = _Reader(source, scope(), shares=shares, is_session=is_session)
         snippet = reader.snippet(lines)
-        if not reader.passes.frees_graph:
+        if not (reader.passes.frees_graph or (reader.statements.sharing.changes and reader.passes.passes)):
             return snippet
         again = _Reader(source, scope(), shares=False, is_session=is_session)
         return replace(snippet, frees_graph=again.replay(lines))
@@ -67,6 +68,7 @@ class _Reader:
             self._remark_what_follows(asked[-1], output)
             output = asked[-1].output, asked[-1].span
         if output is None:
+            self.statements.functions.require_value()
             hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
             raise self.source.error("there is no function in this text", Span(0, 1), hint=hint)
         return self.finished(output, asked)
@@ -88,7 +90,14 @@ class _Reader:
         made, leaves = self.builder.made_of(*(one.output for one in passes))
         variables = self.passes.variables_of(leaves)
         program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
-        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values))
+        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values), tuple(self._changes(made)))
+
+    def _changes(self, made: Sequence[Written]) -> Iterator[tuple[Atom, Atom | None, Span]]:
+        """What was changed in place, each with the last line before."""
+        symbols = {line.symbol for line in made}
+        for atom, mark, span in self.statements.sharing.changes:
+            before = [line.symbol for line in self.builder.lines[:mark] if line.symbol in symbols]
+            yield atom, before[-1] if before else None, span
 
     def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""

@@ -37,6 +37,7 @@ from gradcli.language.lower.written import (
     scattering,
 )
 from gradcli.language.lower.written.given import Given, Text, UnknownShapeError
+from gradcli.language.lower.written.scattering import Places
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 
 RULES: Mapping[str, Callable[[Given], Text]] = {
@@ -55,7 +56,11 @@ Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
 
 
 class Writing:
-    """Writes calls of such rows in other operations."""
+    """Writes calls of such rows in other operations.
+
+    Attributes:
+        copies: What shares no memory with what it is made of, though it has its elements.
+    """
 
     def __init__(
         self, lines: Lines, constants: Constants, decisions: Decisions, sizes: Sizes, meaning: Meaning
@@ -63,6 +68,7 @@ class Writing:
         self.lines, self.constants, self.sizes, self.meaning = lines, constants, sizes, meaning
         self.decisions = decisions
         self.scope, self.source = lines.scope, lines.source
+        self.copies: set[Atom] = set()
 
     def call(self, bound: Bound, span: Span) -> Operand:
         """The value of a call; what stands for several, where it gives several.
@@ -126,7 +132,9 @@ class Writing:
         names = ["x", *(f"i{n}" for n in range(len(tensors)))]
         program = self.meaning(text, names, {})
         atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
-        return self._inlined(program, atoms, span), span
+        found = self._inlined(program, atoms, span)
+        self.copies.add(found)
+        return found, span
 
     def _positions(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
         """A tensor in an index; a mask as one tensor for each of its dimensions."""
@@ -141,6 +149,51 @@ class Writing:
         if not found.ndim:
             raise self._refused(where, "a condition of one number is no mask here", "write where(c, x, 0)")
         return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(found)]
+
+    def places(self, operand: Operand, items: Sequence[Any], span: Span) -> Places | None:
+        """The places among the flattened elements that an index with tensors of positions names.
+
+        None while shapes or values are not known, with which the text is to be read again.
+        """
+        tensors = [item for item in items if isinstance(item, tuple)]
+        shape = self.sizes.of(operand[0])
+        try:
+            if shape is None or None in (self.sizes.of(atom) for atom, _ in tensors):
+                raise UnknownShapeError
+            found: list[Any] = []
+            for item in items:
+                parts = self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
+                for part in parts:
+                    is_tensor = isinstance(part, at_positions.Positions)
+                    found.append(self._fixed(part, item[0], item[1]) if is_tensor else part)
+            return scattering.places(shape, found)
+        except UnknownShapeError:
+            self.scope.needs_shapes |= not self.scope.needs_values
+            return None
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
+
+    def _fixed(self, positions: at_positions.Positions, atom: Atom, where: Span) -> Array:
+        """The numbers of positions; values decide those of variables.
+
+        Raises:
+            UnknownShapeError: The values are still to come.
+            LanguageError: They are not known here.
+        """
+        if positions.numbers is not None:
+            return positions.numbers
+        shown = self.source.excerpt(where)
+        if not self.decisions.are_made:
+            message = "the values of variables decide which elements are changed here"
+            raise self.source.error(message, where, hint=f"write numbers in place of {shown}")
+        found = self.decisions.value(atom)
+        if found is None:
+            raise UnknownShapeError
+        self.scope.remark(f"values decided which elements {shown} names: the answer is of those")
+        text = f"where(sum(where(i == {at_positions.written(found)}, 0, 1)) == 0, 1, 0)"
+        self.decisions.decided(self.inlined(text, {"i": atom}, where), where, "other elements are changed")
+        return found
 
     def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
         """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
@@ -184,9 +237,9 @@ class Writing:
             raise
         return self._inlined(program, atoms, span)
 
-    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span) -> Atom:
-        """The value of a text of the language in operands of these names."""
-        return self._inlined(self.meaning(text, tuple(operands), {}), tuple(operands.values()), span)
+    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
+        """The value of a text of the language in operands of these names, and constants of others."""
+        return self._inlined(self.meaning(text, tuple(operands), held), tuple(operands.values()), span)
 
     def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
         """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""

@@ -7,30 +7,84 @@ takes constant positions, and is one index into both tensors, one behind the oth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.errors import ShapeError
 from gradcli.language.lower.scope import Array
 from gradcli.language.lower.written.at_positions import checked, of_mask
 from gradcli.language.lower.written.given import Given, Text, sizes
 from gradcli.language.lower.written.rearranging import moved_axes
-from gradcli.language.program.movement import axis_of
+from gradcli.language.program.movement import NEW, Slice, axis_of
 from gradcli.language.program.wengert import Shape, show
 
 Places = npt.NDArray[np.intp]
 
 
 def _put(g: Given, x: str, source: str, places: Places) -> str:
-    """A tensor with the elements of another one at places of its flattened elements; the last one there counts."""
-    shape = g.shape("x")
+    return put(x, g.shape("x"), source, places)
+
+
+def put(x: str, shape: Shape, source: str, places: Places, chosen: str = "") -> str:
+    """A tensor with the elements of another one at places of its flattened elements; the last one there counts.
+
+    Args:
+        x: The tensor.
+        shape: Of the tensor.
+        source: The other one.
+        places: Those of its elements.
+        chosen: What `merged` is called in the text; it is written out if empty.
+
+    >>> put("x", (3,), "v", np.array([2, 0]))
+    'reshape(cat([reshape(x, -1), reshape(v, -1)])[[4, 1, 3]], (3,))'
+    """
+    both = f"cat([reshape({x}, -1), reshape({source}, -1)])"
+    return f"reshape({both}[{chosen or merged(shape, places)}], {sizes(shape)})" if math.prod(shape) else x
+
+
+def merged(shape: Shape, places: Places) -> list[int]:
+    """Where each element of a tensor comes from, where others are put behind it.
+
+    >>> merged((3,), np.array([2, 0]))
+    [4, 1, 3]
+    """
     count = math.prod(shape)
     found = np.arange(count)
     for n, at in enumerate(places.ravel().tolist()):
         found[at] = count + n
-    both = f"cat([reshape({x}, -1), reshape({source}, -1)])"
-    return f"reshape({both}[{found.tolist()}], {sizes(shape)})" if count else x
+    return [int(n) for n in found]
+
+
+def places(shape: Shape, items: Sequence[Any]) -> Places:
+    """The places among the flattened elements that an index names.
+
+    Args:
+        shape: Of the tensor.
+        items: Whole numbers, slices, `...` and None as the language has them, and arrays of positions.
+
+    Raises:
+        ShapeError: The index does not fit.
+
+    >>> places((2, 3), [np.array([1.0, 0.0]), np.array([2.0, 0.0])]).tolist()
+    [5, 0]
+    """
+    key: list[Any] = []
+    for item in items:
+        if isinstance(item, np.ndarray):
+            if (item != np.floor(item)).any():
+                raise ShapeError(f"an index is a whole number, not {item[item != np.floor(item)].flat[0]:g}")
+            key.append(item.astype(np.intp))
+        elif isinstance(item, Slice):
+            key.append(slice(item.start, item.stop, item.step))
+        else:
+            key.append(Ellipsis if item == "..." else None if item == NEW else item)
+    try:
+        return np.asarray(_numbered(shape)[tuple(key)])
+    except IndexError as error:
+        raise ShapeError(f"this index does not fit the shape {show(shape)}: {error}") from None
 
 
 def _numbered(shape: Shape) -> Places:
