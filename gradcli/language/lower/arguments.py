@@ -143,7 +143,7 @@ class Binder:
         if arguments.unclosed is not None and fault is None:
             raise arguments.unclosed
         for parameter in op.defaults:
-            bound.operands.setdefault(parameter, (_exact(defaults[parameter]), name.span))
+            bound.operands.setdefault(parameter, (exact_number(defaults[parameter]), name.span))
         self._complete(bound, name)
         require_sound(fault)
         return bound
@@ -482,7 +482,8 @@ def usage(op: Op) -> str:
     return f"{op.name}({', '.join(op.signature)})"
 
 
-def _exact(number: float) -> Atom:
+def exact_number(number: float) -> Atom:
+    """A number of a row: whole where it is."""
     if number in (float("inf"), float("-inf")):
         return sympy.oo if number > 0 else -sympy.oo
     return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)

@@ -129,9 +129,9 @@ class Calls:
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.readers.indices.called(name, arguments)) is not None:
             return found
-        if (of_module := OF_MODULES.get((*words[-2:-1], name.text))) is not None:
-            name = Token(name.kind, of_module, name.span)
         path = self.hooks.library(words)
+        if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
+            name = Token(name.kind, of_module, name.span)
         library = library_of(path[:-1])
         if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
             library = "linalg"
@@ -203,10 +203,12 @@ class Calls:
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
         name, used, arguments, before = token, 0, node.arguments, ""
-        while (name.text in PREFIXES or before == "stats") and arguments is None and used < len(trailers):
-            before, member = name.text, trailers[used]
-            if not isinstance(member, Member):
+        while arguments is None and used < len(trailers):
+            member = trailers[used]
+            is_module = name.text in PREFIXES or before == "stats"
+            if not isinstance(member, Member) or not (is_module or (name.text, member.name.text) in OF_MODULES):
                 break
+            before = name.text
             name, used, arguments = member.name, used + 1, member.arguments
             if name.kind != "name":
                 raise self.source.error("a function name must follow the dot", name.span)

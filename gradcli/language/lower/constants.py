@@ -125,9 +125,9 @@ class Constants:
             return self.integers(node, has_gaps=parameter == "output_size")
         if parameter in GATHERED and op.name not in ("full",):
             return self._joined([one.value for one in arguments])
-        return self._several(node) if parameter in SEVERAL else self.integer(node)
+        return self.several(node) if parameter in SEVERAL else self.integer(node)
 
-    def _several(self, node: nodes.Node) -> int | tuple[int, ...]:
+    def several(self, node: nodes.Node) -> int | tuple[int, ...]:
         """A whole number, or those that Python holds together: `x.shape`, `*sizes`, `torch.Size([2, 3])`."""
         if isinstance(node, nodes.Number):
             return self.integer(node)
@@ -145,7 +145,7 @@ class Constants:
 
     def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
         """The whole numbers of several expressions, one after the other."""
-        parts = [self._several(node) for node in found]
+        parts = [self.several(node) for node in found]
         return tuple(n for part in parts for n in (part if isinstance(part, tuple) else (part,)))
 
     def _is_list(self, node: nodes.Items | nodes.Group) -> bool:

@@ -15,6 +15,8 @@ builtins         Python's own functions
 module_parts     what modules are made of: parameters by name, modules inside of modules
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
+distributions    distributions of torch.distributions as values
+distribution_families  what each of their methods gives
 drawing          what code draws at random, by torch and by NumPy
 generators       torch's generator of random numbers
 cells            cells and layers of recurrent networks, and attention of several heads
@@ -52,6 +54,7 @@ _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
     r"\bnn\s*\.\s*[A-Z]\w*\s*[(:)]|^class\b|"
     r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|manual_seed|Generator)\b|"
+    r"\bdistributions\s*\.\s*[A-Z]|\.\s*(?:log_prob|rsample|icdf)\b|\bkl_divergence\s*\(|"
     r"\.\s*(?:uniform|normal|random)_\s*\(|"
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,

@@ -18,7 +18,9 @@ import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language import ops
+from gradcli.language.lower.arguments import exact_number
 from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.libraries import OF_MODULES
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Dictionary, Key, Listed, Nothing, Operand, Scope
 from gradcli.language.ops import REQUIRED
@@ -100,7 +102,8 @@ class Imports:
         """A name that an import gave to a function or a module under the name that is known."""
         last = self.whole.get(token.text, token.text).rpartition(".")[2]
         is_own = token.text in self.scope.names or token.text in self.scope.variables
-        is_known = last in PREFIXES if is_module else is_called and ops.find(last) is not None
+        is_known = is_called and ops.find(last) is not None
+        is_known = last in PREFIXES or self.whole.get(token.text) == "scipy.stats.norm" if is_module else is_known
         return replace(token, text=last) if is_known and not is_own else token
 
 
@@ -315,22 +318,26 @@ class Functions:
         first = node.operand if isinstance(node, Postfix) else node
         if not isinstance(first, Name) or first.arguments is not None:
             return None
-        name = first.token
+        name, known = first.token, first.token.text
         for member in members:
             if not isinstance(member, Member) or member.arguments is not None:
                 return None
+            known = OF_MODULES.get((name.text, member.name.text), member.name.text)
             name = member.name
-        op = ops.find(name.text, after_dot=bool(members))
+        op = ops.find(known, after_dot=bool(members))
         if name.kind != "name" or op is None or REQUIRED in op.statics.values():
             return None
 
+        defaults = {key: exact_number(number) for key, number in op.defaults.items()}
+
         def value(given: Sequence[Operand], where: Span) -> Operand:
+            given = [*given, *((defaults[key], where) for key in op.operands[len(given) :] if key in defaults)]
             if len(given) != len(op.operands):
                 raise self.source.error(f"{op.name} takes {', '.join(op.operands)}", where)
             statics = tuple(op.statics.values())
             return self.lowering.calls.made(op, [*given], statics, name.span)
 
-        return Callee(op.operands, value, shown=self.source.excerpt(first.span.to(name.span)))
+        return Callee(op.operands, value, defaults, shown=self.source.excerpt(first.span.to(name.span)))
 
     # -- calls
 

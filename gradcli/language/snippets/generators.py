@@ -23,7 +23,7 @@ OWN_SEED = 67280421310721
 """The seed of a `torch.Generator()` that is given none."""
 
 _DRAWS = re.compile(
-    r"\b(?:rand\w*|fork_rng|(?:standard_)?normal_?|uniform_?|bernoulli|permutation|integers|nn\.[A-Z]\w*)\("
+    r"\b(?:rand\w*|fork_rng|(?:standard_)?normal_?|uniform_?|bernoulli|permutation|integers|r?sample|nn\.[A-Z]\w*)\("
 )
 """What draws, as it is written."""
 
