@@ -7,7 +7,7 @@ And how long it may take, where somebody says so.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 TYPE_CHECKING = False
@@ -63,27 +63,54 @@ def _words(what: str, done: int, total: int) -> str:
 # -- how long a check may take
 
 SECONDS = 5.0
-"""Of processor time, of one check, where nobody says otherwise; most take a thousandth of it."""
+"""Of processor time, of all checks and searches of one question, where nobody says otherwise."""
 
-_BUDGET: ContextVar[float | None] = ContextVar("budget", default=None)
+
+class Budget:
+    """What the checks and searches of one question may take together.
+
+    Attributes:
+        seconds: By the wall clock; None for the usual number of seconds of processor time.
+        end: When they are over; None before the first of them begins.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.end: float | None = None
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
 def budget(seconds: float | None) -> Iterator[None]:
-    """Run a block whose checks may take so long each, in seconds of processor time; `SECONDS` if it is None.
+    """Run a block, one question, whose checks and searches may take so long together; `SECONDS` if it is None.
 
     >>> with budget(10.0):
     ...     patience()
     2.0
     """
-    token = _BUDGET.set(seconds)
+    token = _BUDGET.set(Budget(seconds))
     try:
         yield
     finally:
         _BUDGET.reset(token)
 
 
+@contextmanager
+def each_with_time() -> Iterator[None]:
+    """Run a block, one check of several: it has the usual time for itself, unless a number of seconds is for all."""
+    own = _BUDGET.get()
+    with budget(None) if own is None or own.seconds is None else nullcontext():
+        yield
+
+
+def budget_in_force() -> Budget | None:
+    """The budget of the question that is being answered, if it has one."""
+    return _BUDGET.get()
+
+
 def patience() -> float:
     """How many times as much as usual a check may take: of time, and of the operations that fit into it."""
-    seconds = _BUDGET.get()
-    return 1.0 if seconds is None else seconds / SECONDS
+    own = _BUDGET.get()
+    return 1.0 if own is None or own.seconds is None else own.seconds / SECONDS

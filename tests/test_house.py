@@ -70,6 +70,7 @@ ALLOWED = {
         "errors",
         "function",
         "language",
+        "progress",
         "questions",
         "recording",
         "reference",

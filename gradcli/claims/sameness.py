@@ -17,6 +17,7 @@ from gradcli.claims.subject import as_written
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.element import Entries
 from gradcli.symbolic.linear import assemble, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
@@ -36,7 +37,7 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
     >>> are_same(parse("sqrt(x**2)"), parse("x"), {"x": ()})
     False
     """
-    with suppress(NoFormulaError, RecursionError, TypeError):
+    with suppress(NoFormulaError, RecursionError, TypeError, OverTimeError), time_limit():
         return _are_same(one, other, shapes)
     return False
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -243,11 +244,11 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
 
     try:
         entries, found = products.judged(torch.u, lambda: Slopes.of(point, torch.u), torch.hvp, beside, second)
-    except NoTangentError as error:
+    except (NoTangentError, OverTimeError) as error:
         total = sum(torch.hvp[name].size for name in wrt)
-        return _judgement(Part(total, beside, "none", (str(error),), "hvp", is_whole=False))
+        return _judgement(Part("hvp", total, beside, "none", (str(error),), is_whole=False))
     if found is None:
-        return _judgement(Part(len(entries), [*entries, *beside], "all", (), "hvp"))
+        return _judgement(Part("hvp", len(entries), [*entries, *beside], "all"))
     return _judgement(_part(found, "hvp", [*entries, *beside]))
 
 
@@ -398,7 +399,7 @@ class _Rows:
         total = sum(sizes.values())
         entries: list[Entry] = []
         notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
-        chosen, done, work, bounded, largest = self._chosen(sizes, total), 0, 0, 0, 0.0
+        chosen, done, work, bounded, left, largest = self._chosen(sizes, total), 0, 0, 0, 0, 0.0
         for name, i in chosen:
             # Stop before a row that would be over, by the mean of those so far.
             if done and work + work // done > MOST_WORK:
@@ -410,19 +411,31 @@ class _Rows:
                 notes[str(error)] = None
                 break
             entries += own
+            is_told = found is None or found.parts[0].chosen != "none"  # and not cut off by the time limit
             if found is not None:
-                bounded, largest = bounded + found.parts[0].bounded, max(largest, found.parts[0].error or 0.0)
+                bounded, left = bounded + found.parts[0].bounded, left + found.parts[0].left * is_told
+                largest = max(largest, found.parts[0].error or 0.0)
                 notes |= dict.fromkeys(found.parts[0].notes)
                 work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
                 work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
             work += self.products.crossings.work - before
-            done += found is None or found.parts[0].chosen != "none"
+            done += is_told
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
         words = _words(done, len(chosen), total, len(entries) + bounded)
         is_whole = words == "all" and beside.is_whole
-        decided, of_bounded = [*entries, *self.of_gradient], largest or None
-        return Part(total * total, decided, words, tuple(notes), "hessian", is_whole, 0, bounded, of_bounded)
+        decided = [*entries, *self.of_gradient]
+        return Part(
+            "hessian",
+            total * total,
+            decided,
+            words,
+            tuple(notes),
+            is_whole,
+            bounded=bounded,
+            left=left,
+            error=largest or None,
+        )
 
     def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement | None]:
         gradient = self.torch.gradient[name]
@@ -451,9 +464,10 @@ class _Rows:
         point = self.products.point
         wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
         symbols = [sympy.Symbol(name, real=True) for name in self.products.wrt]
-        critical, _, _ = Survey(wiring, _derivatives(point, {}, self.products.tolerance), symbols).places(
-            SAMPLED_ROWS // 2
-        )
+        critical: Sequence[Direction] = []
+        with suppress(OverTimeError):
+            survey = Survey(wiring, _derivatives(point, {}, self.products.tolerance), symbols)
+            critical, _, _ = survey.places(SAMPLED_ROWS // 2)
         scores = np.concatenate([self._scores(name) for name in self.products.wrt])
         picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
         rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]

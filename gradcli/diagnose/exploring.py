@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gradcli.diagnose.candidates import Candidate, again, inlined, is_alike, steps, tidy
@@ -20,6 +20,7 @@ from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
 from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.patterns import RULES, Rule
 from gradcli.diagnose.simplifying import simplified
+from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
 MOST_EXPANDED = 40
 """Forms that the identities are applied to."""
@@ -31,7 +32,7 @@ MOST_STEPS = 6
 """Identities one after the other."""
 
 SECONDS = 1.5
-"""Of the processor's time for this thread."""
+"""Of a search, within the time of its question."""
 
 MOST_SIMPLIFIED = 4
 """Forms that SymPy simplifies, the best first, where nothing else is good enough: it is slow."""
@@ -90,7 +91,7 @@ def searched(
         original: As typed.
         measure: What a form loses.
         rules: The identities.
-        seconds: Of the processor's time for this thread.
+        seconds: How long that may take.
     """
     loss = measure.of(original.program)
     if loss is None:
@@ -100,10 +101,11 @@ def searched(
     forms, counter = {start.text: start}, itertools.count()
     waiting = [(start.rank, next(counter), start)]
 
-    def add(form: Form, found: Iterable[tuple[str, str, str]], end: float) -> None:
+    def add(form: Form, found: Iterable[tuple[str, str, str]]) -> None:
         """Measure what a form can be written as."""
         for text, reason, basis in found:
-            if text in forms or len(forms) > MOST_MEASURED or time.thread_time() > end:
+            require_time()
+            if text in forms or len(forms) > MOST_MEASURED:
                 continue
             reading = again(original, text)
             loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
@@ -116,20 +118,20 @@ def searched(
     def best() -> list[Form]:
         return heapq.nsmallest(MOST_SIMPLIFIED, forms.values(), key=lambda one: one.rank)
 
-    end = time.thread_time() + seconds
-    for _ in range(MOST_EXPANDED):
-        if not waiting:
-            break
-        _, _, form = heapq.heappop(waiting)
-        add(form, _neighbours(original, form, rules, series), end)
-        if measure.agrees(best()[0].loss) or time.thread_time() > end:
-            break
-    end = time.thread_time() + SHARE * seconds
+    with suppress(OverTimeError), part_limit(seconds):
+        for _ in range(MOST_EXPANDED):
+            if not waiting:
+                break
+            _, _, form = heapq.heappop(waiting)
+            add(form, _neighbours(original, form, rules, series))
+            if measure.agrees(best()[0].loss):
+                break
     simple = [] if measure.agrees(best()[0].loss) else [start, *(form for form in best() if form is not start)]
-    for form in simple:
-        if time.thread_time() < end and not form.basis:
-            found = ((tidy(original, text), reason, "") for text, reason in simplified(form.reading))
-            add(form, found, end)
+    with suppress(OverTimeError), part_limit(SHARE * seconds):
+        for form in simple:
+            require_time()
+            if not form.basis:
+                add(form, ((tidy(original, text), reason, "") for text, reason in simplified(form.reading)))
     return list(forms.values())
 
 

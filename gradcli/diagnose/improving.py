@@ -7,6 +7,7 @@ forms that serve on different sides of a number are joined.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.switching import MeasureAt, Side, Switch, switched
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing, patience
+from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Array
 
 MOST_OPERATIONS = 60
@@ -91,11 +93,12 @@ def improved(
         forms.append(Form(switch.text, _once((*first.reasons, *second.reasons)), switch.loss, "", switch.reading))
         found[switch.text] = switch
     better = (form for form in forms if form.loss.beyond(0) < typed.beyond(0) - GAIN and form.text != original.text)
-    for form in sorted(better, key=lambda one: one.rank)[:MOST_TRIED]:
-        doing("comparing the forms")
-        parts = list(_parts(form, tuple(range(len(measure.points))), found))
-        if all(_is_same(program, part, measure.points, beside) for part in parts):
-            return _as_found(form, parts, found)
+    with suppress(OverTimeError):
+        for form in sorted(better, key=lambda one: one.rank)[:MOST_TRIED]:
+            doing("comparing the forms")
+            parts = list(_parts(form, tuple(range(len(measure.points))), found))
+            if all(_is_same(program, part, measure.points, beside) for part in parts):
+                return _as_found(form, parts, found)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
@@ -17,7 +18,9 @@ from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
+from gradcli.progress import SECONDS, patience
 from gradcli.reference.balls import precision
+from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
@@ -47,6 +50,12 @@ AGREES = 23
 
 ENOUGH = 4.0
 """Bits that it does not matter to lose: a short form is better than one that loses fewer than these."""
+
+SHARE = 0.5
+"""Of the time of a question, which finding out what is true at its points may take."""
+
+SPREAD = 16
+"""Every so many of the points around those of the question are looked at first, then those next to them."""
 
 BATCHED = 8
 """Points from which on all are run at once."""
@@ -116,6 +125,7 @@ class Measure:
 
     Attributes:
         places: Which of the points have a truth that is known: these are measured, in their order.
+        untried: How many there was no time to look at.
         asked: How many of these are those of the question.
     """
 
@@ -132,13 +142,20 @@ class Measure:
         self.wrt, self.dtype = tuple(wrt), dtype
         self.digits = DIGITS[dtype]
         self.enough = AGREES * self.digits / DIGITS["float64"] if enough is None else enough
-        self._points: list[_Known] = []
-        self.places: list[int] = []
-        for n, point in enumerate(points):
-            numbers = list(self._truth(program, point))
-            if numbers:
-                self._points.append(_Known(point, np.asarray(numbers)))
-                self.places.append(n)
+        known: dict[int, _Known] = {}
+        order = [
+            *range(asked),
+            *(n for first in range(asked, asked + SPREAD) for n in range(first, len(points), SPREAD)),
+        ]
+        self.untried = len(points)
+        with suppress(OverTimeError), part_limit(SHARE * SECONDS * patience()):
+            for n in order:
+                numbers = list(self._truth(program, points[n]))
+                self.untried -= 1
+                if numbers:
+                    known[n] = _Known(points[n], np.asarray(numbers))
+        self.places = sorted(known)
+        self._points = [known[n] for n in self.places]
         self.asked = sum(place < asked for place in self.places)
         self.has_point = bool(self.asked if asked else self._points)
 

@@ -77,6 +77,13 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
         inquiry.require_fixed()
     question = replace(inquiry, at=_values(inquiry, read)).question("improve")
     sample = _over(question, read) if ranges else _at(question)
+    from gradcli.reference.deadline import time_limit
+
+    with time_limit():
+        return _improved(question, ranges, sample)
+
+
+def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
     from gradcli.diagnose.measuring import ENOUGH, Measure
 
     doing("finding out what is lost")
@@ -87,6 +94,8 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
 
     measure = measured(sample.points, sample.asked)
     typed = measure.of(program) if measure.has_point else None
+    if typed is None and measure.untried:
+        return replace(_empty(question, ranges, measure.digits, 0), notes=tuple(_unknown(sample, measure)))
     if typed is None:
         return _judged(question, ranges, sample)
     if measure.agrees(typed):
@@ -309,16 +318,27 @@ def _worst(loss: Loss, group: Sequence[int], known: Mapping[int, int], bits: int
     return round(min(max(found), bits)) if found else None
 
 
-def _notes(
-    question: Question, sample: _Sample, measure: Measure, *, is_fine: bool, found: Found | None
-) -> Iterator[str]:
-    unknown = len(sample.points) - len(measure.places)
+def _unknown(sample: _Sample, measure: Measure) -> Iterator[str]:
+    """Count the points that nothing is said of."""
+    unknown = len(sample.points) - len(measure.places) - measure.untried
+    if measure.untried:
+        yield f"{measure.untried} of {len(sample.points)} points were not looked at within the budget"
     if unknown:
         has, count = ("has", "counts") if unknown == 1 else ("have", "count")
         yield f"{unknown} of {len(sample.points)} points {has} no known value or derivative, and {count} for nothing"
+
+
+def _notes(
+    question: Question, sample: _Sample, measure: Measure, *, is_fine: bool, found: Found | None
+) -> Iterator[str]:
+    yield from _unknown(sample, measure)
     if found is None and not is_fine:
+        from gradcli.reference.deadline import is_over_time
+
         yield (
-            "known cures, identities, series, fractions joined, and two forms joined were tried: "
+            "the search was not finished within the budget"
+            if is_over_time()
+            else "known cures, identities, series, fractions joined, and two forms joined were tried: "
             "none loses less and is the same function"
             if not question.program.shown
             else "the function is part of a snippet, whose lines are not rewritten"

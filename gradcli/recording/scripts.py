@@ -15,6 +15,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.snippets.asked import Snippet
+from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.branches import remarks
@@ -46,13 +47,16 @@ class Pass:
     refusal: GradcliError | None = None
 
 
-def passes(path: str, arguments: Sequence[str], *, check: bool = True) -> tuple[list[Pass], GradcliError | None]:
+def passes(
+    path: str, arguments: Sequence[str], *, check: bool = True, seconds: float | None = None
+) -> tuple[list[Pass], GradcliError | None]:
     """Run a script as Python does, and answer its backward passes.
 
     Args:
         path: Of the file.
         arguments: Of its command line.
         check: Whether to compare with the reference.
+        seconds: That the check of each pass may take; None for as many as usual.
 
     Returns:
         The passes, in order, and what ended the script early, if anything did.
@@ -62,7 +66,7 @@ def passes(path: str, arguments: Sequence[str], *, check: bool = True) -> tuple[
     """
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}")
-    seen = _Script(path, check=check)
+    seen = _Script(path, check=check, seconds=seconds)
     before, folder = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [path, *arguments], str(Path(path).resolve().parent)
     try:
@@ -78,9 +82,9 @@ def passes(path: str, arguments: Sequence[str], *, check: bool = True) -> tuple[
 class _Script(Recorder):
     """Records a script, pass after pass: what a pass frees is forgotten."""
 
-    def __init__(self, path: str, *, check: bool) -> None:
+    def __init__(self, path: str, *, check: bool, seconds: float | None) -> None:
         super().__init__(Names(runpy.run_path, ()), None)
-        self.path, self.check = path, check
+        self.path, self.check, self.seconds = path, check, seconds
         self.passes: list[Pass] = []
 
     def __torch_function__(
@@ -126,7 +130,8 @@ class _Script(Recorder):
                 raise InputError("a pass of several outputs at once is not answered")
             inputs = given.get("inputs")
             wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-            self.passes.append(Pass(called, self._answered(outputs, v, wanted, called)))
+            with budget(self.seconds):
+                self.passes.append(Pass(called, self._answered(outputs, v, wanted, called)))
         except GradcliError as error:
             self.passes.append(Pass(called, refusal=error))
 

@@ -22,6 +22,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
+from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.reference.spectral import Exponential, Symmetric
@@ -293,6 +294,7 @@ class Groups:
 
     def slope(self, out: int, element: int) -> Outcome:
         """The partial derivative of a result by an element of the operand."""
+        require_time()
         group = self.groups[out]
         if group.undefined is not None:
             return group.undefined

@@ -1,17 +1,18 @@
-"""How long a check may take: one limit for all that is asked of the reference within it, by whoever asks.
+"""How long checks and searches may take: one clock for all that is asked within one question, by whoever asks.
 
-It is of the processor's time for this thread, so that what a check finds does not hang on what else the machine does.
+It is of the processor's time for this thread, so that what a check finds does not hang on what else the machine does;
+where somebody says how many seconds, it is the clock on the wall, which no other is ahead of.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from gradcli.progress import SECONDS, patience
+from gradcli.progress import SECONDS, budget_in_force, patience
 
 LOOKS = 2.0
 """Of it for what a function does around the points where derivatives are missing."""
@@ -19,15 +20,20 @@ LOOKS = 2.0
 
 @dataclass
 class _Limit:
-    """When the thread's time ends, and until when on the wall clock, which is quick to read, it cannot have ended.
+    """When the time of a clock ends, and until when on the wall clock, which is quick to read, it cannot have ended.
 
     `seconds` is how long it was, and `looks` what is left of it for looks around points.
     """
 
+    clock: Callable[[], float]
     end: float
-    look: float
     seconds: float
-    looks: float
+    look: float = 0.0
+    looks: float = LOOKS
+
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.end - self.clock()
 
 
 _LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
@@ -42,30 +48,46 @@ class OverTimeError(Exception):
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Run a block with this limit, or with what is left of the limit that it is inside of."""
+    """Run a block within the time of its question, or with what is left of the limit that it is inside of."""
     if _LIMIT.get() is not None:
         yield
         return
-    with _limited(_limit_of(SECONDS * patience())):
+    budget, seconds = budget_in_force(), SECONDS * patience()
+    clock = time.thread_time if budget is None or budget.seconds is None else time.monotonic
+    end = clock() + seconds if budget is None or budget.end is None else budget.end
+    if budget is not None:
+        budget.end = end
+    with _limited(_Limit(clock, end, seconds, looks=LOOKS)):
         yield
 
 
 @contextmanager
 def looks_limit() -> Iterator[None]:
     """Run a block with what is left of `LOOKS`, which all looks within one limit share, and of that limit."""
-    around, start = _LIMIT.get(), time.thread_time()
-    own = _limit_of(LOOKS if around is None else around.looks)
-    own.seconds = LOOKS
-    try:
-        with _limited(own if around is None or own.end < around.end else around):
+    around = _LIMIT.get()
+    with part_limit(LOOKS if around is None else around.looks, LOOKS) as part:
+        before = part.left()
+        try:
             yield
-    finally:
-        if around is not None:
-            around.looks -= time.thread_time() - start
+        finally:
+            if around is not None:
+                around.looks -= before - part.left()
 
 
-def _limit_of(seconds: float) -> _Limit:
-    return _Limit(time.thread_time() + seconds, time.monotonic() + seconds, seconds, LOOKS)
+@contextmanager
+def part_limit(seconds: float, whole: float | None = None) -> Iterator[_Limit]:
+    """Run a block with so many seconds of the limit that it is inside of, or with all that is left of it.
+
+    Args:
+        seconds: How many.
+        whole: How many it is called, where an earlier block had some of them.
+    """
+    around = _LIMIT.get()
+    clock = time.thread_time if around is None else around.clock
+    own = _Limit(clock, clock() + seconds, seconds if whole is None else whole)
+    own = own if around is None or own.end < around.end else around
+    with _limited(own):
+        yield own
 
 
 @contextmanager
@@ -86,7 +108,15 @@ def require_time() -> None:
     limit = _LIMIT.get()
     if limit is None or (now := time.monotonic()) < limit.look:
         return
-    left = limit.end - time.thread_time()
+    left = limit.left()
     if left <= 0:
         raise OverTimeError(limit.seconds)
     limit.look = now + left
+
+
+def is_over_time() -> bool:
+    """Whether the limit has passed, or the seconds of a budget, if there are any."""
+    limit, budget = _LIMIT.get(), budget_in_force()
+    if limit is None and budget is not None and budget.seconds is not None and budget.end is not None:
+        return time.monotonic() >= budget.end
+    return limit is not None and limit.left() <= 0

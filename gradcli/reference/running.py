@@ -359,6 +359,7 @@ class Run:
         return [slopes[p] for p in position.tolist()]
 
     def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
+        require_time()
         slope = rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
         return slope if self.rounding is None else self.rounding.sloped(slope, line.call, k, operands)
 
